@@ -1,0 +1,26 @@
+/// Header fields in the order they arrived; names compare without regard to case (RFC 9110, 5.1).
+package struct Headers: Sendable, Equatable {
+    package private(set) var fields: [Field] = []
+
+    package struct Field: Sendable, Equatable {
+        package var name: String
+        package var value: String
+    }
+
+    package init() {}
+
+    package mutating func append(name: String, value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// The value of the only field of this name; nil when there is none or more than one.
+    package subscript(single name: String) -> String? {
+        let values = self[all: name]
+        return values.count == 1 ? values[0] : nil
+    }
+
+    /// The values of every field of this name, in order.
+    package subscript(all name: String) -> [String] {
+        fields.filter { $0.name.utf8.elementsEqual(name.utf8, by: { $0 | 0x20 == $1 | 0x20 }) }.map(\.value)
+    }
+}
