@@ -1,0 +1,51 @@
+/// One kind of record: its fields, its relations, and how it is pulled and pushed.
+package struct Entity: Sendable, Equatable {
+    package var name: String
+    /// The field that identifies a record upstream and here.
+    package var key: String
+    package var fields: [Field]
+    /// How a person would name a record: the first template without a gap wins.
+    package var titles: [Template]
+    /// The order of a list that asks for none; the key decides between equals.
+    package var sort: [SortTerm]
+    package var relations: [Relation]
+    /// Nil when records come only with another entity's (`detail`).
+    package var pull: PullPlan?
+    package var push: PushPlan
+    /// Changes to records with the same value here are pushed in the order written.
+    package var orderWithin: String?
+
+    package subscript(field name: String) -> Field? { fields.first { $0.name == name } }
+
+    package subscript(relation name: String) -> Relation? { relations.first { $0.name == name } }
+}
+
+package struct SortTerm: Sendable, Hashable {
+    package var field: String
+    package var descending: Bool
+
+    package init(field: String, descending: Bool) {
+        self.field = field
+        self.descending = descending
+    }
+
+    /// Reads `created_at` or `-created_at`.
+    package init(text: String) {
+        descending = text.hasPrefix("-")
+        field = String(descending ? text.dropFirst() : text[...])
+    }
+}
+
+/// How records of one entity lead to records of another.
+package struct Relation: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable {
+        /// `field` of this entity holds the other's key.
+        case one(field: String)
+        /// `field` of the other entity holds this one's key.
+        case many(field: String, cascade: Bool)
+    }
+
+    package var name: String
+    package var entity: String
+    package var kind: Kind
+}

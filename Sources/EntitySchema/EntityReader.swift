@@ -1,0 +1,137 @@
+/// Turns one entity of a schema file into values; how it is pulled and pushed is `PlanReader`'s.
+struct EntityReader {
+    let node: SchemaNode
+    let name: String
+
+    private static let simpleKinds: [String: Field.Kind] = [
+        "string": .string, "integer": .integer, "number": .number, "money": .money, "boolean": .boolean, "time": .time,
+        "object": .object, "list": .list,
+    ]
+
+    func entity() throws(SchemaError) -> Entity {
+        try node.requireKeys([
+            "key", "title", "title_else", "sort", "fields", "many", "pull", "push", "order_within",
+        ])
+        try checkName()
+        let fields = try fields(node.required("fields"))
+        let plans = PlanReader(entity: node)
+        return Entity(
+            name: name,
+            key: try node.child("key")?.string() ?? "id",
+            fields: fields,
+            titles: try titles(),
+            sort: try node.child("sort")?.string().split(separator: ",").map { SortTerm(text: String($0)) } ?? [],
+            relations: try one(fields) + many(node.child("many")),
+            pull: try plans.pull(),
+            push: try plans.push(),
+            orderWithin: try node.child("order_within")?.string())
+    }
+
+    private func checkName() throws(SchemaError) {
+        _ = try node.identifier(name)
+        guard name == name.lowercased() else { throw node.error("expected the entity's name in lower case") }
+        if EntitySchema.reservedEntityNames.contains(name) {
+            throw node.error("\(name) is a word of the local API and cannot name an entity; choose another")
+        }
+        for prefix in EntitySchema.reservedEntityPrefixes where name.hasPrefix(prefix) {
+            throw node.error("names that begin with \(prefix) are the database's own; choose another")
+        }
+    }
+
+    private func titles() throws(SchemaError) -> [Template] {
+        var templates: [Template] = []
+        if let title = node.child("title") { templates.append(try title.template()) }
+        if let other = node.child("title_else") {
+            // A bare field name may stand for its template.
+            let text = try other.string()
+            if let template = Template(text.contains("{") ? text : "{\(text)}") { templates.append(template) }
+        }
+        return templates
+    }
+
+    // MARK: Fields
+
+    private func fields(_ node: SchemaNode) throws(SchemaError) -> [Field] {
+        var fields: [Field] = []
+        for (name, value) in try node.members() {
+            _ = try value.identifier(name)
+            if EntitySchema.reservedFieldNames.contains(name) {
+                throw value.error("\(name) is a query parameter of the local API and cannot name a field")
+            }
+            if let other = fields.first(where: { $0.name.lowercased() == name.lowercased() }) {
+                throw value.error("\(name) and \(other.name) differ only in case; expected distinct columns")
+            }
+            fields.append(try field(name, value))
+        }
+        return fields
+    }
+
+    private func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
+        try node.requireKeys(["type", "values", "to", "as", "index", "required", "secret"])
+        let field = Field(
+            name: name, kind: try kind(node),
+            indexed: try node.child("index")?.boolean() ?? false,
+            required: try node.child("required")?.boolean() ?? false,
+            secret: try node.child("secret")?.boolean() ?? false)
+        if field.secret && field.indexed { throw node.error("a secret field cannot have an index") }
+        return field
+    }
+
+    private func kind(_ node: SchemaNode) throws(SchemaError) -> Field.Kind {
+        let type = try node.required("type")
+        let word = try type.string()
+        switch word {
+        case "enum":
+            var values: [Field.EnumValue] = []
+            for (value, display) in try node.required("values").members() {
+                values.append(Field.EnumValue(value: value, display: try display.string()))
+            }
+            return .enum(values)
+        case "reference": return .reference(to: try node.required("to").string())
+        default:
+            guard let kind = Self.simpleKinds[word] else {
+                let known = (Self.simpleKinds.keys + ["enum", "reference"]).sorted()
+                let near = Suggestion.nearest(to: word, among: known).map { "; did you mean \($0)?" } ?? ""
+                throw type.error("unknown type \(word)\(near) Expected one of \(known.joined(separator: ", "))")
+            }
+            return kind
+        }
+    }
+
+    // MARK: Relations
+
+    /// A reference is a relation too, named `as` or after its field without `_id`.
+    private func one(_ fields: [Field]) throws(SchemaError) -> [Relation] {
+        var relations: [Relation] = []
+        for field in fields {
+            guard case .reference(let entity) = field.kind else { continue }
+            let short = field.name.hasSuffix("_id") ? String(field.name.dropLast(3)) : field.name
+            let given = try node.child("fields")?.child(field.name)?.child("as")?.string()
+            relations.append(Relation(name: given ?? short, entity: entity, kind: .one(field: field.name)))
+        }
+        return relations
+    }
+
+    private func many(_ node: SchemaNode?) throws(SchemaError) -> [Relation] {
+        var relations: [Relation] = []
+        for (name, value) in try node?.members() ?? [] {
+            try value.requireKeys(["of", "by", "on_delete"])
+            let onDelete = try value.child("on_delete")?.string() ?? "keep"
+            guard ["keep", "cascade"].contains(onDelete) else {
+                throw value.error("on_delete is \(onDelete); expected keep or cascade")
+            }
+            relations.append(
+                Relation(
+                    name: try value.identifier(name), entity: try value.required("of").string(),
+                    kind: .many(field: try value.required("by").string(), cascade: onDelete == "cascade")))
+        }
+        return relations
+    }
+}
+
+extension SchemaNode {
+    func template() throws(SchemaError) -> Template {
+        guard let template = Template(try string()) else { throw error("expected every { to be closed around a name") }
+        return template
+    }
+}

@@ -1,0 +1,95 @@
+/// Checks what no single place of a schema file can tell: that every name used somewhere is defined somewhere.
+struct SchemaCheck {
+    let schema: EntitySchema
+    let root: SchemaNode
+
+    func run() throws(SchemaError) {
+        for entity in schema.entities {
+            try check(entity)
+            for relation in entity.relations { try check(relation, of: entity) }
+            try checkPull(entity)
+            try checkPush(entity)
+        }
+    }
+
+    private func check(_ entity: Entity) throws(SchemaError) {
+        try field(entity.key, of: entity, at: "key")
+        if entity[field: entity.key]?.secret == true { throw error(entity, "key", "the key cannot be secret") }
+        for hole in entity.titles.flatMap(\.holes) { try field(hole, of: entity, at: "title") }
+        for term in entity.sort {
+            try field(term.field, of: entity, at: "sort")
+            guard entity[field: term.field]?.indexed == true || term.field == entity.key else {
+                throw error(entity, "sort", "\(term.field) needs index: true, since every list sorts by it")
+            }
+        }
+        if let name = entity.orderWithin { try field(name, of: entity, at: "order_within") }
+        var names: Set<String> = []
+        for relation in entity.relations where !names.insert(relation.name).inserted {
+            throw error(entity, "many", "two relations are called \(relation.name); name one of them with as:")
+        }
+    }
+
+    private func check(_ relation: Relation, of entity: Entity) throws(SchemaError) {
+        guard let other = schema[relation.entity] else {
+            let near = Suggestion.nearest(to: relation.entity, among: schema.entities.map(\.name))
+            let hint = near.map { "; did you mean \($0)?" } ?? ""
+            throw error(entity, place(of: relation), "there is no entity \(relation.entity)\(hint)")
+        }
+        guard case .many(let name, _) = relation.kind else { return }
+        guard case .reference(let target) = other[field: name]?.kind, target == entity.name else {
+            throw error(
+                entity, place(of: relation), "\(other.name).\(name) must be a field of type reference to \(entity.name)")
+        }
+    }
+
+    private func checkPull(_ entity: Entity) throws(SchemaError) {
+        guard let pull = entity.pull else {
+            let filled = schema.entities.contains { $0.pull?.detail?.entity == entity.name }
+            guard filled else { throw error(entity, "pull", "nothing brings these records; add pull: { path: … }") }
+            return
+        }
+        if let since = pull.since { try field(since.field, of: entity, at: "pull.since.field") }
+        if let detail = pull.detail {
+            guard schema[detail.entity] != nil else {
+                throw error(entity, "pull.detail.into", "there is no entity \(detail.entity)")
+            }
+            try field(detail.whenChanged, of: entity, at: "pull.detail.when_changed")
+            for hole in detail.path.holes { try field(hole, of: entity, at: "pull.detail.path") }
+        }
+    }
+
+    private func checkPush(_ entity: Entity) throws(SchemaError) {
+        for (operation, routes) in [
+            ("create", entity.push.create), ("update", entity.push.update), ("delete", entity.push.delete),
+        ] {
+            for route in routes {
+                let names =
+                    route.path.holes + route.conditions.keys.sorted() + (route.fields ?? [])
+                    + (route.body?.values.sorted() ?? [])
+                for name in names { try field(name, of: entity, at: "push.\(operation)") }
+            }
+        }
+    }
+
+    // MARK: Complaints
+
+    private func field(_ name: String, of entity: Entity, at place: String) throws(SchemaError) {
+        guard entity[field: name] == nil else { return }
+        let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name)).map { "; did you mean \($0)?" } ?? ""
+        throw error(entity, place, "\(entity.name) has no field \(name)\(near)")
+    }
+
+    private func place(of relation: Relation) -> String {
+        switch relation.kind {
+        case .one(let field): "fields.\(field)"
+        case .many: "many.\(relation.name)"
+        }
+    }
+
+    /// Points at the deepest key of `place` that the file has.
+    private func error(_ entity: Entity, _ place: String, _ problem: String) -> SchemaError {
+        var node = root.child("entities")?.child(entity.name) ?? root
+        for name in place.split(separator: ".") { node = node.child(String(name)) ?? node }
+        return node.error(problem)
+    }
+}

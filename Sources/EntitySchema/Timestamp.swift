@@ -1,0 +1,134 @@
+/// A point in time to the millisecond, UTC.
+///
+/// Written and read as ISO 8601 without any formatter, since lists write one a record.
+package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// Since 1970-01-01T00:00:00Z.
+    package var milliseconds: Int64
+
+    package init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    package static func < (one: Timestamp, other: Timestamp) -> Bool { one.milliseconds < other.milliseconds }
+
+    package static func + (time: Timestamp, duration: Duration) -> Timestamp {
+        Timestamp(milliseconds: time.milliseconds + duration.milliseconds)
+    }
+
+    package static func - (time: Timestamp, duration: Duration) -> Timestamp {
+        Timestamp(milliseconds: time.milliseconds - duration.milliseconds)
+    }
+
+    /// How long from `earlier` to here; negative when it is later.
+    package func since(_ earlier: Timestamp) -> Duration {
+        .milliseconds(milliseconds - earlier.milliseconds)
+    }
+
+    /// `2026-11-21T10:42:00.000Z`.
+    package var description: String { String(decoding: utf8, as: UTF8.self) }
+
+    package var utf8: [UInt8] {
+        let days = milliseconds.flooredQuotient(86_400_000)
+        let (year, month, day) = Self.civil(days: days)
+        let rest = milliseconds - days * 86_400_000
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(24)
+        func append(_ value: Int64, digits: Int, then separator: UInt8) {
+            var divisor = (1..<digits).reduce(Int64(1)) { product, _ in product * 10 }
+            while divisor > 0 {
+                bytes.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+                divisor /= 10
+            }
+            bytes.append(separator)
+        }
+        append(year, digits: 4, then: UInt8(ascii: "-"))
+        append(month, digits: 2, then: UInt8(ascii: "-"))
+        append(day, digits: 2, then: UInt8(ascii: "T"))
+        append(rest / 3_600_000, digits: 2, then: UInt8(ascii: ":"))
+        append(rest / 60_000 % 60, digits: 2, then: UInt8(ascii: ":"))
+        append(rest / 1000 % 60, digits: 2, then: UInt8(ascii: "."))
+        append(rest % 1000, digits: 3, then: UInt8(ascii: "Z"))
+        return bytes
+    }
+
+    /// The proleptic Gregorian date of a day count from 1970 (Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+    private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468
+        let era = shifted.flooredQuotient(146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+
+    private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let year = month <= 2 ? year - 1 : year
+        let era = year.flooredQuotient(400)
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+}
+
+extension Timestamp {
+    /// Reads ISO 8601 as APIs write it: a date, or date and time with optional seconds, any fraction (cut to
+    /// milliseconds), and `Z`, `±hh:mm` or nothing for UTC. Nil for anything else.
+    package init?(iso8601 text: String) {
+        var rest = Array(text.utf8)[...]
+        func number(_ digits: Int, in range: ClosedRange<Int64>) -> Int64? {
+            let part = rest.prefix(digits)
+            guard part.count == digits, part.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+            rest = rest.dropFirst(digits)
+            let value = part.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) }
+            return range.contains(value) ? value : nil
+        }
+        func skip(_ byte: UInt8) -> Bool {
+            guard rest.first == byte else { return false }
+            rest = rest.dropFirst()
+            return true
+        }
+        guard let year = number(4, in: 0...9999), skip(UInt8(ascii: "-")), let month = number(2, in: 1...12),
+            skip(UInt8(ascii: "-")), let day = number(2, in: 1...31)
+        else { return nil }
+        var time = Self.days(year: year, month: month, day: day) * 86_400_000
+        guard !rest.isEmpty else {
+            milliseconds = time
+            return
+        }
+        guard skip(UInt8(ascii: "T")) || skip(UInt8(ascii: " ")), let hour = number(2, in: 0...23),
+            skip(UInt8(ascii: ":")), let minute = number(2, in: 0...59)
+        else { return nil }
+        time += hour * 3_600_000 + minute * 60_000
+        if skip(UInt8(ascii: ":")) {
+            guard let second = number(2, in: 0...60) else { return nil }
+            time += second * 1000
+            if skip(UInt8(ascii: ".")) {
+                let fraction = rest.prefix { $0 &- 0x30 < 10 }
+                guard !fraction.isEmpty else { return nil }
+                rest = rest.dropFirst(fraction.count)
+                let padded = fraction.prefix(3) + Array(repeating: 0x30, count: max(0, 3 - fraction.count))
+                time += padded.reduce(Int64(0)) { $0 * 10 + Int64($1 - 0x30) }
+            }
+        }
+        if let sign = rest.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
+            rest = rest.dropFirst()
+            guard let hours = number(2, in: 0...23) else { return nil }
+            _ = skip(UInt8(ascii: ":"))
+            guard let minutes = number(2, in: 0...59) else { return nil }
+            time -= (sign == UInt8(ascii: "+") ? 1 : -1) * (hours * 3_600_000 + minutes * 60_000)
+        } else {
+            _ = skip(UInt8(ascii: "Z"))
+        }
+        guard rest.isEmpty else { return nil }
+        milliseconds = time
+    }
+}
+
+extension Int64 {
+    fileprivate func flooredQuotient(_ divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

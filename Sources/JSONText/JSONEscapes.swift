@@ -1,0 +1,67 @@
+/// Escapes in JSON strings (RFC 8259, section 7), in both directions.
+enum JSONEscapes {
+    /// Decodes the inside of a checked string that holds at least one escape.
+    static func decode(_ bytes: ArraySlice<UInt8>) -> String {
+        var units: [UInt16] = []
+        var plain: [UInt8] = []
+        var result = ""
+        func flushPlain() {
+            result += String(decoding: plain, as: UTF8.self)
+            plain.removeAll(keepingCapacity: true)
+        }
+        func flushUnits() {
+            result += String(decoding: units, as: UTF16.self)
+            units.removeAll(keepingCapacity: true)
+        }
+        var rest = bytes
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\\"), let escape = rest.popFirst() else {
+                flushUnits()
+                plain.append(byte)
+                continue
+            }
+            flushPlain()
+            if escape == UInt8(ascii: "u") {
+                units.append(UInt16(String(decoding: rest.prefix(4), as: UTF8.self), radix: 16) ?? 0xFFFD)
+                rest = rest.dropFirst(4)
+            } else {
+                flushUnits()
+                plain.append(single(escape))
+            }
+        }
+        flushUnits()
+        flushPlain()
+        return result
+    }
+
+    /// Writes `text` with its quotes: escapes what must be, leaves everything else as it is.
+    static func encode(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = [UInt8(ascii: "\"")]
+        bytes.reserveCapacity(text.utf8.count + 2)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+            case 0x0A: bytes += Array("\\n".utf8)
+            case 0x0D: bytes += Array("\\r".utf8)
+            case 0x09: bytes += Array("\\t".utf8)
+            case 0..<0x20:
+                let digits = String(byte, radix: 16)
+                bytes += Array("\\u00\(digits.count == 1 ? "0" : "")\(digits)".utf8)
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+        return bytes
+    }
+
+    private static func single(_ escape: UInt8) -> UInt8 {
+        switch escape {
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        default: escape
+        }
+    }
+}

@@ -1,0 +1,63 @@
+extension JSONText: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByNilLiteral
+{
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(integerLiteral value: Int) { self = .integer(value) }
+    package init(booleanLiteral value: Bool) { self = .boolean(value) }
+    package init(nilLiteral: ()) { self = .null }
+}
+
+extension JSONText {
+    package static let null = JSONText(trusted: Array("null".utf8)[...])
+
+    package static func string(_ value: String) -> JSONText { JSONText(trusted: JSONEscapes.encode(value)[...]) }
+
+    package static func string(_ value: String?) -> JSONText { value.map { .string($0) } ?? .null }
+
+    package static func integer(_ value: Int) -> JSONText { JSONText(trusted: Array(String(value).utf8)[...]) }
+
+    package static func integer(_ value: Int?) -> JSONText { value.map { .integer($0) } ?? .null }
+
+    package static func boolean(_ value: Bool) -> JSONText {
+        JSONText(trusted: Array((value ? "true" : "false").utf8)[...])
+    }
+
+    package static func array(_ elements: some Sequence<JSONText>) -> JSONText {
+        JSONText(trusted: join(elements.lazy.map(\.bytes), open: UInt8(ascii: "["), close: UInt8(ascii: "]"))[...])
+    }
+
+    package static func object(_ members: some Sequence<(key: String, value: JSONText)>) -> JSONText {
+        let parts = members.lazy.map { JSONEscapes.encode($0.key)[...] + [UInt8(ascii: ":")] + $0.value.bytes }
+        return JSONText(trusted: join(parts, open: UInt8(ascii: "{"), close: UInt8(ascii: "}"))[...])
+    }
+
+    package static func object(_ members: KeyValuePairs<String, JSONText>) -> JSONText {
+        object(members.map { $0 })
+    }
+
+    /// This object with one member set: in its place when the key is there (the last, if doubled), else at the end.
+    package func setting(_ key: String, to value: JSONText) -> JSONText {
+        var members = members
+        if let index = members.lastIndex(where: { $0.key == key }) {
+            members[index].value = value
+        } else {
+            members.append((key, value))
+        }
+        return .object(members)
+    }
+
+    /// Every member of `changes` set in turn: the other object's null sets null, it removes nothing.
+    package func setting(_ changes: JSONText) -> JSONText {
+        changes.members.reduce(self) { $0.setting($1.key, to: $1.value) }
+    }
+
+    private static func join(_ parts: some Sequence<ArraySlice<UInt8>>, open: UInt8, close: UInt8) -> [UInt8] {
+        var bytes = [open]
+        for part in parts {
+            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+            bytes += part
+        }
+        bytes.append(close)
+        return bytes
+    }
+}

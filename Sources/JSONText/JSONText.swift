@@ -1,0 +1,138 @@
+/// One JSON value, kept as the text it came as.
+///
+/// Numbers, escapes, key order and doubled keys stay to the letter; looking inside decodes only what is asked for. The
+/// text is checked once, when it is made from bytes, so every `JSONText` is valid.
+package struct JSONText: Sendable, Hashable {
+    package enum Kind: Sendable, Equatable { case object, array, string, number, boolean, null }
+
+    package let bytes: ArraySlice<UInt8>
+
+    /// Throws when `bytes` are not exactly one JSON value with optional space around it.
+    package init(_ bytes: ArraySlice<UInt8>) throws(JSONError) {
+        let range = try Self.scan(bytes) { (scanner) throws(JSONError) in
+            scanner.skipSpace()
+            let start = scanner.at
+            try scanner.skipValue()
+            let end = scanner.at
+            scanner.skipSpace()
+            guard scanner.at == scanner.bytes.count else { throw scanner.error("text after the value") }
+            return start..<end
+        }
+        self.bytes = bytes[(bytes.startIndex + range.lowerBound)..<(bytes.startIndex + range.upperBound)]
+    }
+
+    package init(_ bytes: [UInt8]) throws(JSONError) {
+        try self.init(bytes[...])
+    }
+
+    package init(_ text: String) throws(JSONError) {
+        try self.init(Array(text.utf8)[...])
+    }
+
+    init(trusted bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+    }
+
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    package var kind: Kind {
+        switch bytes.first {
+        case UInt8(ascii: "{"): .object
+        case UInt8(ascii: "["): .array
+        case UInt8(ascii: "\""): .string
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): .boolean
+        case UInt8(ascii: "n"): .null
+        default: .number
+        }
+    }
+
+    package static func == (one: JSONText, other: JSONText) -> Bool {
+        one.bytes.elementsEqual(other.bytes)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+
+    static func scan<Result>(
+        _ bytes: ArraySlice<UInt8>, _ body: (inout JSONScanner) throws(JSONError) -> Result
+    ) throws(JSONError) -> Result {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) in
+            var scanner = JSONScanner(buffer)
+            return try body(&scanner)
+        }
+    }
+}
+
+// MARK: - Looking inside
+
+extension JSONText {
+    /// The value of the first member of this name; nil when there is none or this is no object.
+    package subscript(key: String) -> JSONText? {
+        members.first { $0.key == key }?.value
+    }
+
+    /// Follows names separated by dots (`data.pagination.total`); the empty path is the value itself.
+    package func at(path: String) -> JSONText? {
+        path.split(separator: ".").reduce(Optional(self)) { value, name in value?[String(name)] }
+    }
+
+    /// The members of an object in order, doubled keys twice; empty for any other kind.
+    package var members: [(key: String, value: JSONText)] {
+        guard kind == .object else { return [] }
+        var found: [(key: String, value: JSONText)] = []
+        walk { (scanner) throws(JSONError) in
+            try scanner.forEachMember { (scanner, key) throws(JSONError) in
+                let start = scanner.at
+                try scanner.skipValue()
+                found.append((slice(key).string ?? "", slice(start..<scanner.at)))
+            }
+        }
+        return found
+    }
+
+    /// The elements of an array in order; empty for any other kind.
+    package var elements: [JSONText] {
+        guard kind == .array else { return [] }
+        var found: [JSONText] = []
+        walk { (scanner) throws(JSONError) in
+            try scanner.forEachElement { (scanner) throws(JSONError) in
+                let start = scanner.at
+                try scanner.skipValue()
+                found.append(slice(start..<scanner.at))
+            }
+        }
+        return found
+    }
+
+    /// The decoded text of a string; nil for any other kind. A lone surrogate becomes U+FFFD.
+    package var string: String? {
+        guard kind == .string else { return nil }
+        let inner = bytes.dropFirst().dropLast()
+        guard inner.contains(UInt8(ascii: "\\")) else { return String(decoding: inner, as: UTF8.self) }
+        return JSONEscapes.decode(inner)
+    }
+
+    /// The value of a number without fraction or exponent that fits; nil for anything else.
+    package var integer: Int? { kind == .number ? Int(text) : nil }
+
+    package var boolean: Bool? { kind == .boolean ? bytes.first == UInt8(ascii: "t") : nil }
+
+    /// What a template or a table shows: a string without its quotes, any other value as its text, null as nothing.
+    package var plain: String {
+        switch kind {
+        case .string: string ?? ""
+        case .null: ""
+        default: text
+        }
+    }
+
+    private func slice(_ range: Range<Int>) -> JSONText {
+        JSONText(trusted: bytes[(bytes.startIndex + range.lowerBound)..<(bytes.startIndex + range.upperBound)])
+    }
+
+    private func walk(_ body: (inout JSONScanner) throws(JSONError) -> Void) {
+        // The text was checked when this value was made, so the scanner has nothing left to refuse.
+        try? Self.scan(bytes, body)
+    }
+}

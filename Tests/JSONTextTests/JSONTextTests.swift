@@ -1,0 +1,67 @@
+import JSONText
+import Testing
+
+@Suite("JSON kept as text")
+struct JSONTextTests {
+    @Test(
+        "a valid value is kept to the letter",
+        arguments: [
+            "{}", "[]", "null", "true", "-0.0", "129.90", "1e-400", "123456789012345678901234567890", "\"\\u00e9\\ud83d\"",
+            "{\"a\":1,\"a\":2}", "[1, [2, {\"b\": [ ]}]]", "\"blå 😀\"",
+        ])
+    func keepsText(_ text: String) throws {
+        #expect(try JSONText(" \n\(text)\t").text == text)
+    }
+
+    @Test(
+        "what RFC 8259 forbids is refused",
+        arguments: [
+            "", " ", "{", "[1,]", "{\"a\":1,}", "{a:1}", "01", "1.", ".5", "+1", "1e", "nul", "True", "\"\n\"", "\"\\x\"",
+            "\"\\u12g4\"", "\"open", "[1 2]", "{\"a\" 1}", "1 2", "NaN", "'a'", "[}",
+        ])
+    func refuses(_ text: String) {
+        #expect(throws: JSONError.self) { try JSONText(text) }
+    }
+
+    @Test(
+        "bytes that are not UTF-8 are refused",
+        arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82], [0xC3]])
+    func refusesBrokenUTF8(_ inner: [UInt8]) {
+        #expect(throws: JSONError.self) { try JSONText([0x22] + inner + [0x22]) }
+    }
+
+    @Test("nesting is allowed to 512 levels and refused at 10,000")
+    func depth() throws {
+        _ = try JSONText(String(repeating: "[", count: 512) + String(repeating: "]", count: 512))
+        #expect(throws: JSONError.self) {
+            try JSONText(String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000))
+        }
+    }
+
+    @Test("a path is followed through nested objects")
+    func path() throws {
+        let answer = try JSONText(#"{"data":[{"id":"a"}],"pagination":{"total":12}}"#)
+        #expect(answer.at(path: "pagination.total")?.integer == 12)
+        #expect(answer.at(path: "pagination.pages") == nil)
+        #expect(answer.at(path: "data")?.elements.first?["id"]?.string == "a")
+        #expect(answer.at(path: "") == answer)
+    }
+
+    @Test("escapes are decoded, a lone surrogate becomes the replacement character")
+    func escapes() throws {
+        #expect(try JSONText(#""a\n\"\u00e9\ud83d\ude00\/""#).string == "a\n\"é😀/")
+        #expect(try JSONText(#""x\ud83dy""#).string == "x\u{FFFD}y")
+    }
+
+    @Test("any string survives being written and read", arguments: ["", "a\"b\\c", "\u{0}\u{1F}\n", "é😀", "\\u0041"])
+    func roundTrip(_ text: String) throws {
+        #expect(try JSONText(JSONText.string(text).text).string == text)
+    }
+
+    @Test("setting a member leaves every other byte alone")
+    func setting() throws {
+        let record = try JSONText(#"{"total":129.90,"status":"ready","n":1e2}"#)
+        #expect(record.setting("status", to: .null).text == #"{"total":129.90,"status":null,"n":1e2}"#)
+        #expect(try record.setting(JSONText(#"{"n":2,"new":[]}"#)).text == #"{"total":129.90,"status":"ready","n":2,"new":[]}"#)
+    }
+}
