@@ -13,7 +13,8 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "repairminder-sync",
     dependencies: [
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2")
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .target(name: "JSONText", swiftSettings: strict),
@@ -21,13 +22,21 @@ let package = Package(
             name: "EntitySchema",
             dependencies: ["JSONText", .product(name: "Yams", package: "Yams")],
             swiftSettings: strict),
+        .target(
+            name: "CacheStore",
+            dependencies: [
+                "EntitySchema", "JSONText", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "Upstream", dependencies: ["CCurl", "EntitySchema", "JSONText"], swiftSettings: strict),
         .target(name: "SocketServer", swiftSettings: strict),
 
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
         .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema"], swiftSettings: strict),
-        .testTarget(name: "UpstreamTests", dependencies: ["Upstream"], swiftSettings: strict),
-        .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),
+        .testTarget(
+            name: "CacheStoreTests", dependencies: ["CacheStore", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict),
     ]
 )

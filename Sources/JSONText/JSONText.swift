@@ -25,7 +25,8 @@ package struct JSONText: Sendable, Hashable {
         try self.init(bytes[...])
     }
 
-    package init(_ text: String) throws(JSONError) {
+    /// Labelled, since `JSONText("…")` is the literal of a JSON string.
+    package init(parsing text: String) throws(JSONError) {
         try self.init(Array(text.utf8)[...])
     }
 

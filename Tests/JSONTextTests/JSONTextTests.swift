@@ -10,7 +10,7 @@ struct JSONTextTests {
             "{\"a\":1,\"a\":2}", "[1, [2, {\"b\": [ ]}]]", "\"blå 😀\"",
         ])
     func keepsText(_ text: String) throws {
-        #expect(try JSONText(" \n\(text)\t").text == text)
+        #expect(try JSONText(parsing: " \n\(text)\t").text == text)
     }
 
     @Test(
@@ -20,7 +20,7 @@ struct JSONTextTests {
             "\"\\u12g4\"", "\"open", "[1 2]", "{\"a\" 1}", "1 2", "NaN", "'a'", "[}",
         ])
     func refuses(_ text: String) {
-        #expect(throws: JSONError.self) { try JSONText(text) }
+        #expect(throws: JSONError.self) { try JSONText(parsing: text) }
     }
 
     @Test(
@@ -32,15 +32,15 @@ struct JSONTextTests {
 
     @Test("nesting is allowed to 512 levels and refused at 10,000")
     func depth() throws {
-        _ = try JSONText(String(repeating: "[", count: 512) + String(repeating: "]", count: 512))
+        _ = try JSONText(parsing: String(repeating: "[", count: 512) + String(repeating: "]", count: 512))
         #expect(throws: JSONError.self) {
-            try JSONText(String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000))
+            try JSONText(parsing: String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000))
         }
     }
 
     @Test("a path is followed through nested objects")
     func path() throws {
-        let answer = try JSONText(#"{"data":[{"id":"a"}],"pagination":{"total":12}}"#)
+        let answer = try JSONText(parsing: #"{"data":[{"id":"a"}],"pagination":{"total":12}}"#)
         #expect(answer.at(path: "pagination.total")?.integer == 12)
         #expect(answer.at(path: "pagination.pages") == nil)
         #expect(answer.at(path: "data")?.elements.first?["id"]?.string == "a")
@@ -49,19 +49,20 @@ struct JSONTextTests {
 
     @Test("escapes are decoded, a lone surrogate becomes the replacement character")
     func escapes() throws {
-        #expect(try JSONText(#""a\n\"\u00e9\ud83d\ude00\/""#).string == "a\n\"é😀/")
-        #expect(try JSONText(#""x\ud83dy""#).string == "x\u{FFFD}y")
+        #expect(try JSONText(parsing: #""a\n\"\u00e9\ud83d\ude00\/""#).string == "a\n\"é😀/")
+        #expect(try JSONText(parsing: #""x\ud83dy""#).string == "x\u{FFFD}y")
     }
 
     @Test("any string survives being written and read", arguments: ["", "a\"b\\c", "\u{0}\u{1F}\n", "é😀", "\\u0041"])
     func roundTrip(_ text: String) throws {
-        #expect(try JSONText(JSONText.string(text).text).string == text)
+        #expect(try JSONText(parsing: JSONText.string(text).text).string == text)
     }
 
     @Test("setting a member leaves every other byte alone")
     func setting() throws {
-        let record = try JSONText(#"{"total":129.90,"status":"ready","n":1e2}"#)
+        let record = try JSONText(parsing: #"{"total":129.90,"status":"ready","n":1e2}"#)
         #expect(record.setting("status", to: .null).text == #"{"total":129.90,"status":null,"n":1e2}"#)
-        #expect(try record.setting(JSONText(#"{"n":2,"new":[]}"#)).text == #"{"total":129.90,"status":"ready","n":2,"new":[]}"#)
+        let changes = try JSONText(parsing: #"{"n":2,"new":[]}"#)
+        #expect(record.setting(changes).text == #"{"total":129.90,"status":"ready","n":2,"new":[]}"#)
     }
 }

@@ -1,0 +1,28 @@
+/// Why the cache did not do what it was asked to, sorted by what the caller does about it.
+package enum CacheError: Error, Sendable, Equatable {
+    /// The caller's fault: mend the named fields and ask again.
+    case invalid([FieldProblem])
+    /// No such record or change.
+    case notFound(String)
+    /// The schema offers no way to send this operation; these it does.
+    case unsupported(operation: String, entity: String, supported: [String])
+    /// Cannot be done in the present state; the text says what stands in the way.
+    case conflict(String)
+    /// A cursor or parameter of a list that cannot be used.
+    case badQuery(field: String, message: String)
+    /// The disk is full or the file cannot be written: later, when that has changed.
+    case unwritable(String)
+    /// The file was written by a newer version, or for a schema that this one cannot be adapted to: stop.
+    case incompatible(String)
+}
+
+/// One thing wrong with one field of what a caller sent.
+package struct FieldProblem: Error, Sendable, Equatable {
+    package var field: String
+    package var message: String
+
+    package init(field: String, message: String) {
+        self.field = field
+        self.message = message
+    }
+}

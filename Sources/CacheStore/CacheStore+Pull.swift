@@ -1,0 +1,98 @@
+package import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// Where pulls stand, and writing what they bring.
+extension CacheStore {
+    /// Writes the records that differ, lays queued changes over them, deletes what is marked as deleted, logs all of it
+    /// and moves the cursor, in one transaction. A page that brings nothing new writes nothing but a moved cursor.
+    package func apply(_ page: PulledPage, at now: Timestamp) async throws -> PageOutcome {
+        let table = try table(page.entity)
+        return try await writer.write { db in
+            let outcome = try PageApplier(table: table, schema: schema, db: db, now: now).apply(page.records)
+            for detail in page.details { try markFetched(detail, db) }
+            if let cursor = page.cursor { try Self.save(cursor, of: page.entity, db) }
+            return outcome
+        }
+    }
+
+    package func cursor(of entity: String) throws -> PullCursor {
+        try read { db in
+            let row = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: "SELECT watermark, pull, last_synced_at, last_full_at, error FROM sync_cursor WHERE entity = ?"),
+                arguments: [entity])
+            guard let row else { return PullCursor() }
+            return PullCursor(
+                watermark: row["watermark"], pull: (row["pull"] as String?).flatMap(PullUnderWay.init(json:)),
+                lastSyncedAt: (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:)),
+                lastFullAt: (row["last_full_at"] as Int64?).map(Timestamp.init(milliseconds:)), error: row["error"])
+        }
+    }
+
+    package func setCursor(of entity: String, to cursor: PullCursor) async throws {
+        try await writer.write { db in try Self.save(cursor, of: entity, db) }
+    }
+
+    package struct OutdatedParent: Sendable, Equatable {
+        package var pk: Int64
+        package var key: String
+        /// To be handed back with the children, in `PulledPage.Detail`.
+        package var value: String?
+        /// The record, for the holes of the path.
+        package var record: String
+    }
+
+    /// Parents after `pk` whose children must be fetched: all, or those that have changed since they last were.
+    package func parents(of entity: String, after pk: Int64, all: Bool, limit: Int) throws -> [OutdatedParent] {
+        let table = try table(entity)
+        guard let detail = table.detail else { return [] }
+        let condition = all ? "_remote IS NOT NULL AND _deleted = 0" : table.detailOutdated(detail)
+        return try read { db in
+            let rows = try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT _pk, _key, CAST(\(table.sql(for: detail.whenChanged)) AS TEXT) AS value, _remote
+                        FROM \(table.name) WHERE \(condition) AND _pk > ? ORDER BY _pk LIMIT ?
+                        """),
+                arguments: [pk, limit])
+            return rows.map {
+                OutdatedParent(pk: $0["_pk"], key: $0["_key"], value: $0["value"], record: $0["_remote"])
+            }
+        }
+    }
+
+    private func markFetched(_ detail: PulledPage.Detail, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: "UPDATE \(try table(detail.parent).name) SET _detail = ?1 WHERE _key = ?2 AND _detail IS NOT ?1"
+        ).execute(arguments: [detail.value, detail.key])
+    }
+
+    private static func save(_ cursor: PullCursor, of entity: String, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_cursor (entity, watermark, pull, last_synced_at, last_full_at, error)
+                VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET watermark = excluded.watermark, pull = excluded.pull,
+                  last_synced_at = excluded.last_synced_at, last_full_at = excluded.last_full_at, error = excluded.error
+                """
+        ).execute(arguments: [
+            entity, cursor.watermark, cursor.pull?.json, cursor.lastSyncedAt?.milliseconds,
+            cursor.lastFullAt?.milliseconds, cursor.error,
+        ])
+    }
+}
+
+extension PullUnderWay {
+    fileprivate var json: String {
+        JSONText.object([
+            "since": .string(since), "page": .integer(page), "seen": .integer(seen), "latest": .string(latest),
+        ]).text
+    }
+
+    fileprivate init?(json: String) {
+        guard let value = try? JSONText(parsing: json), let page = value["page"]?.integer, let seen = value["seen"]?.integer
+        else { return nil }
+        self.init(since: value["since"]?.string, page: page, seen: seen, latest: value["latest"]?.string)
+    }
+}

@@ -1,0 +1,37 @@
+package import EntitySchema
+internal import GRDB
+package import JSONText
+
+/// Local changes: validated, laid over the record and queued in one transaction.
+extension CacheStore {
+    /// Makes a record and queues its creation; returns its key, made here unless the body has one.
+    ///
+    /// Throws `.invalid` for a body that does not fit the schema, `.conflict` for a key that is taken.
+    package func create(_ entity: String, body: JSONText, at now: Timestamp) async throws -> String {
+        let table = try table(entity)
+        return try await writer.write { db in
+            try changeWriter(table, db, now).create(body)
+        }
+    }
+
+    /// Changes the fields in `body`, null setting null, and queues the change. Fields that already have their value are
+    /// not changes; when none is left nothing is queued.
+    package func update(_ entity: String, key: String, body: JSONText, at now: Timestamp) async throws {
+        let table = try table(entity)
+        try await writer.write { db in
+            try changeWriter(table, db, now).update(key, body: body)
+        }
+    }
+
+    /// Takes the record out of sight and queues its deletion. One that was never sent is gone for good, creation and all.
+    package func delete(_ entity: String, key: String, at now: Timestamp) async throws {
+        let table = try table(entity)
+        try await writer.write { db in
+            try changeWriter(table, db, now).delete(key)
+        }
+    }
+
+    private func changeWriter(_ table: EntityTable, _ db: Database, _ now: Timestamp) -> ChangeWriter {
+        ChangeWriter(table: table, schema: schema, db: db, now: now, makeID: makeID)
+    }
+}

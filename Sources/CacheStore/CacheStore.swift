@@ -1,0 +1,111 @@
+package import EntitySchema
+internal import GRDB
+internal import GRDBSQLite
+internal import Synchronization
+
+/// The SQLite cache of one upstream and account: records, queue, cursors and change log.
+///
+/// One writing connection, grouped commits, `synchronous=FULL`: what was answered is on disk. Readers never wait for it.
+/// What belongs together happens in one transaction; what is not committed is seen by no one.
+package struct CacheStore: Sendable {
+    let schema: EntitySchema
+    let pool: DatabasePool
+    let writer: GroupCommit
+    /// Makes record ids and idempotency keys.
+    let makeID: @Sendable () -> String
+    /// The statement for one record, by entity: built once, since it is what is asked for most.
+    let selectOne: [String: String]
+
+    /// Opens, or makes, the database at `path` and fits its tables to `schema`, keeping records and queue.
+    ///
+    /// Throws `.incompatible` for a file of a newer version, `.unwritable` when it cannot be used now.
+    package init(path: String, schema: EntitySchema, makeID: @escaping @Sendable () -> String) throws {
+        self.schema = schema
+        self.makeID = makeID
+        selectOne = Dictionary(
+            uniqueKeysWithValues: schema.entities.map { ($0.name, RecordSelect(table: EntityTable(entity: $0)).one) })
+        do {
+            pool = try DatabasePool(path: path, configuration: Self.configuration())
+            try Self.prepareWriter(pool)
+            try Self.migrate(pool, schema: schema)
+        } catch {
+            throw GroupCommit.sorted(error)
+        }
+        writer = GroupCommit(writer: pool)
+    }
+
+    func table(_ entity: String) throws(CacheError) -> EntityTable {
+        guard let entity = schema[entity] else { throw CacheError.notFound("no entity \(entity)") }
+        return EntityTable(entity: entity)
+    }
+
+    // MARK: Opening
+
+    private static func configuration() -> Configuration {
+        var configuration = Configuration()
+        configuration.maximumReaderCount = 4
+        configuration.busyMode = .timeout(5)
+        configuration.label = "cache"
+        configuration.prepareDatabase { db in
+            // 2 MiB a connection: the kernel caches the file, and five connections must stay small.
+            try db.execute(sql: "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = 0")
+        }
+        return configuration
+    }
+
+    /// DatabasePool sets `synchronous` to NORMAL itself while it opens, so FULL is set after that.
+    private static func prepareWriter(_ pool: DatabasePool) throws {
+        try pool.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000")
+            // Readers at work keep the log from shrinking; this is what it is cut to afterwards.
+            try db.execute(sql: "PRAGMA journal_size_limit = 67108864")
+        }
+    }
+
+    private static func migrate(_ pool: DatabasePool, schema: EntitySchema) throws {
+        let migrator = Migrations.migrator()
+        if try pool.read(migrator.hasBeenSuperseded) {
+            throw CacheError.incompatible(
+                "the database was written by a newer version of repairminder-sync; install that version again")
+        }
+        try migrator.migrate(pool)
+        try pool.write { db in
+            for entity in schema.entities {
+                try EntityTableAdapter(table: EntityTable(entity: entity), db: db).adapt()
+            }
+        }
+        // Prepared statements of readers that saw older tables would fail once: start from a fresh set.
+        pool.releaseMemory()
+    }
+
+    // MARK: Settings
+
+    package func setting(_ name: String) throws -> String? {
+        try read { db in
+            try String.fetchOne(
+                db.cachedStatement(sql: "SELECT value FROM sync_setting WHERE name = ?"), arguments: [name])
+        }
+    }
+
+    package func setSetting(_ name: String, to value: String) async throws {
+        try await writer.write { db in
+            try db.execute(
+                sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+                arguments: [name, value])
+        }
+    }
+
+    /// One read outside any transaction, for a single statement: it is its own snapshot.
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        do {
+            return try pool.unsafeRead(body)
+        } catch {
+            throw GroupCommit.sorted(error)
+        }
+    }
+
+    /// Releases the files; nothing may be asked of the store afterwards.
+    package func close() throws {
+        try pool.close()
+    }
+}

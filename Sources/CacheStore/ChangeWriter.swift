@@ -1,0 +1,114 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// Turns one local change into an entry of the queue, inside the caller's transaction.
+struct ChangeWriter {
+    let table: EntityTable
+    let schema: EntitySchema
+    let db: Database
+    let now: Timestamp
+    let makeID: @Sendable () -> String
+
+    private var entity: Entity { table.entity }
+    private var row: RecordRow { RecordRow(table: table, db: db) }
+    private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
+    private var log: ChangeLog { ChangeLog(db: db, at: now) }
+
+    func create(_ body: JSONText) throws -> String {
+        try requireSupport(.create)
+        try requireFit(body, operation: .create, record: body)
+        let key = body[entity.key]?.plain ?? makeID()
+        guard try row.load(key) == nil, try Alias.current(of: key, entity.name, db) == key else {
+            throw CacheError.conflict("\(entity.name)/\(key) exists already; change it, or create with another key")
+        }
+        let record: JSONText
+        if body[entity.key] == nil {
+            record = .object([(key: entity.key, value: JSONText.string(key))] + body.members)
+        } else {
+            record = body
+        }
+        try row.insert(key)
+        try queue.append(newChange(.create, key: key, body: record, base: .object([]), record: record), at: now)
+        try finish(key, fields: record.members.map(\.key))
+        return key
+    }
+
+    func update(_ key: String, body: JSONText) throws {
+        try requireSupport(.update)
+        let key = try Alias.current(of: key, entity.name, db)
+        let current = try requireRecord(key)
+        try requireFit(body, operation: .update, record: current.document.setting(body))
+        let changed = body.members.filter { current.document[$0.key] != $0.value }
+        guard !changed.isEmpty else { return }
+        let body = JSONText.object(changed)
+        let base = changed.compactMap { name, _ in current.remote?[name].map { (key: name, value: $0) } }
+        let change = newChange(
+            .update, key: key, body: body, base: .object(base), record: current.document.setting(body))
+        if try !queue.join(change) { try queue.append(change, at: now) }
+        try finish(key, fields: changed.map(\.key))
+    }
+
+    func delete(_ key: String) throws {
+        try requireSupport(.delete)
+        let key = try Alias.current(of: key, entity.name, db)
+        let current = try requireRecord(key)
+        let waiting = try queue.changes(of: entity.name, key: key)
+        let neverSent = waiting.first?.operation == .create && waiting.allSatisfy { !$0.tried }
+        if neverSent {
+            let dependents = try queue.dependents(on: waiting.map(\.id)).filter { id in !waiting.contains { $0.id == id } }
+            if let first = dependents.first {
+                throw CacheError.conflict(
+                    "the queued change \(first) refers to \(entity.name)/\(key); discard or delete that first")
+            }
+            for change in waiting { try queue.remove(change.id) }
+        } else {
+            // Edits that nobody has seen need not be sent before the deletion.
+            for change in waiting where !change.tried { try queue.remove(change.id) }
+            try queue.append(
+                newChange(.delete, key: key, body: .object([]), base: .object([]), record: current.document), at: now)
+        }
+        try finish(key, fields: nil)
+    }
+
+    // MARK: Steps
+
+    private func requireSupport(_ operation: Operation) throws {
+        guard entity.routes(for: operation).isEmpty else { return }
+        throw CacheError.unsupported(
+            operation: operation.rawValue, entity: entity.name, supported: entity.operations.map(\.rawValue))
+    }
+
+    private func requireRecord(_ key: String) throws -> RecordRow.Content {
+        guard let content = try row.load(key), !content.deleted else {
+            throw CacheError.notFound("\(entity.name)/\(key) is not in the cache")
+        }
+        return content
+    }
+
+    private func requireFit(_ body: JSONText, operation: Operation, record: JSONText) throws {
+        var problems = ChangeValidation(entity: entity).problems(in: body, operation: operation, record: record)
+        if problems.isEmpty, let route = entity.route(for: operation, record: record) {
+            // Without these the request could not even be addressed; the key of a new record is made here.
+            let missing = route.path.holes.filter { $0 != entity.key && (record[$0]?.plain ?? "").isEmpty }
+            problems += missing.map { FieldProblem(field: $0, message: "the record needs this field to be sent") }
+        }
+        if problems.isEmpty, entity.route(for: operation, record: record) == nil {
+            problems = [FieldProblem(field: "", message: "the schema has no route for a record like this one")]
+        }
+        guard problems.isEmpty else { throw CacheError.invalid(problems) }
+    }
+
+    private func newChange(
+        _ operation: Operation, key: String, body: JSONText, base: JSONText, record: JSONText
+    ) -> OutboxTable.NewChange {
+        OutboxTable.NewChange(
+            entity: entity, key: key, operation: operation, body: body, base: base,
+            group: entity.orderWithin.flatMap { record[$0]?.plain }, idempotencyKey: makeID())
+    }
+
+    private func finish(_ key: String, fields: [String]?) throws {
+        try row.layQueue(over: key)
+        try log.append(.queued, entity: entity.name, keys: [key], fields: fields)
+    }
+}

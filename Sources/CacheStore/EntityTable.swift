@@ -1,0 +1,108 @@
+internal import EntitySchema
+
+/// How one entity stands in SQL: its table of records, the columns over their text, the indexes, and the view that
+/// people query under the entity's own name.
+///
+/// A record is one row. `_remote` is what the server last said, to the letter; `_local` the fields that queued changes
+/// set; `_document` the first with the second laid over it. The last two are null unless a change is queued, so
+/// `coalesce(_document, _remote)` is what readers see. Every field is a virtual column over that text: it costs nothing to
+/// store, and adding or dropping one rewrites nothing.
+struct EntityTable {
+    let entity: Entity
+
+    static let document = "coalesce(_document, _remote)"
+
+    var name: String { "\"records_\(entity.name)\"" }
+    var view: String { "\"\(entity.name)\"" }
+
+    var createTable: String {
+        """
+        CREATE TABLE \(name) (
+          _pk INTEGER PRIMARY KEY, _key TEXT NOT NULL UNIQUE, _remote TEXT, _local TEXT, _document TEXT,
+          _deleted INTEGER NOT NULL DEFAULT 0, _synced_at INTEGER, _detail)
+        """
+    }
+
+    // MARK: Columns
+
+    struct Column: Equatable {
+        var name: String
+        var type: String
+        var expression: String
+
+        var definition: String { "\"\(name)\" \(type) AS (\(expression)) VIRTUAL" }
+    }
+
+    /// One column a field, in the schema's order; a secret field has none.
+    var columns: [Column] {
+        entity.fields.filter { !$0.secret }.map { field in
+            Column(name: field.name, type: type(of: field), expression: expression(for: field))
+        }
+    }
+
+    /// What stands for a field in a query: the stored key for the key, which its index is on, else the column.
+    func sql(for field: String) -> String {
+        field == entity.key ? "_key" : "\"\(field)\""
+    }
+
+    private func type(of field: Field) -> String {
+        switch field.kind {
+        case .integer, .boolean: "INTEGER"
+        case .number, .money: "NUMERIC"
+        case .string, .time, .enum, .reference, .object, .list: "TEXT"
+        }
+    }
+
+    private func expression(for field: Field) -> String {
+        guard field.name != entity.key else { return "_key" }
+        let value = "\(Self.document) ->> '$.\"\(field.name)\"'"
+        switch field.kind {
+        case .object, .list: return "\(Self.document) -> '$.\"\(field.name)\"'"
+        case .time: return Self.normalizedTime(value)
+        default: return value
+        }
+    }
+
+    /// A time as UTC with milliseconds, so that text compares as time does; what is no time stays as it is. The guard
+    /// keeps words such as `now`, which are not allowed in a column, away from strftime.
+    static func normalizedTime(_ value: String) -> String {
+        """
+        CASE WHEN (\(value)) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' \
+        THEN coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', \(value)), \(value)) ELSE \(value) END
+        """
+    }
+
+    // MARK: Indexes and view
+
+    /// Index name → statement. Each holds the indexed field and then the default order, so that a filtered list in that
+    /// order is one range of the index; the row's `_pk`, which ends every index, decides between equals.
+    var indexes: [String: String] {
+        var indexes: [String: String] = [:]
+        let order = entity.sort.map(\.field)
+        for field in entity.fields where field.indexed && field.name != entity.key {
+            let fields = [field.name] + order.filter { $0 != field.name && $0 != entity.key }
+            let index = "\(entity.name)_by_\(field.name)"
+            indexes[index] = """
+                CREATE INDEX "\(index)" ON \(name) (\(fields.map { "\"\($0)\"" }.joined(separator: ", "))) \
+                WHERE _deleted = 0
+                """
+        }
+        if let detail {
+            let index = "\(entity.name)_with_new_\(detail.entity)"
+            indexes[index] = "CREATE INDEX \"\(index)\" ON \(name) (_pk) WHERE \(detailOutdated(detail))"
+        }
+        return indexes
+    }
+
+    var detail: PullPlan.Detail? { entity.pull?.detail }
+
+    /// True for records whose children have changed since they were last fetched.
+    func detailOutdated(_ detail: PullPlan.Detail) -> String {
+        "_detail IS NOT \(sql(for: detail.whenChanged)) AND _remote IS NOT NULL AND _deleted = 0"
+    }
+
+    var createView: String {
+        let fields = columns.map { "\"\($0.name)\"" }.joined(separator: ", ")
+        return "CREATE VIEW \(view) AS SELECT \(fields) FROM \(name) WHERE _deleted = 0"
+    }
+}

@@ -1,0 +1,105 @@
+internal import EntitySchema
+internal import GRDB
+
+/// Makes an entity's table fit its schema: creates what is missing, drops what is gone, changes what differs.
+///
+/// Records and queue stay as they are, since fields are only virtual columns over the stored text. Run in the
+/// transaction that opens the cache; running it again changes nothing.
+struct EntityTableAdapter {
+    let table: EntityTable
+    let db: Database
+
+    func adapt() throws {
+        if try db.tableExists("records_\(table.entity.name)") {
+            try requireSameKey()
+        } else {
+            try db.execute(sql: table.createTable)
+            try db.execute(
+                sql: "INSERT INTO sync_tally VALUES (?, 0)", arguments: ["rows:\(table.entity.name)"])
+        }
+        try rememberKey()
+        try adaptColumns()
+        try adaptIndexes()
+        try adaptView()
+    }
+
+    // MARK: The key
+
+    private var keySetting: String { "key:\(table.entity.name)" }
+
+    private func requireSameKey() throws {
+        let known = try String.fetchOne(
+            db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [keySetting])
+        guard let known, known != table.entity.key else { return }
+        throw CacheError.incompatible(
+            """
+            the schema now names \(table.entity.key) as the key of \(table.entity.name), but this cache is keyed by \
+            \(known); name \(known) again, or start with an empty state_dir
+            """)
+    }
+
+    private func rememberKey() throws {
+        try db.execute(
+            sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO NOTHING",
+            arguments: [keySetting, table.entity.key])
+    }
+
+    // MARK: Columns, indexes, view
+
+    private func adaptColumns() throws {
+        let wanted = table.columns
+        let present = try presentColumns()
+        let outdated = present.filter { column in !wanted.contains(column) }
+        if !outdated.isEmpty {
+            // SQLite refuses to drop a column that an index or a view still uses.
+            try db.execute(sql: "DROP VIEW IF EXISTS \(table.view)")
+            for index in try presentIndexes().keys { try db.execute(sql: "DROP INDEX \"\(index)\"") }
+        }
+        for column in outdated { try db.execute(sql: "ALTER TABLE \(table.name) DROP COLUMN \"\(column.name)\"") }
+        let kept = Set(present.map(\.name)).subtracting(outdated.map(\.name))
+        for column in wanted where !kept.contains(column.name) {
+            try db.execute(sql: "ALTER TABLE \(table.name) ADD COLUMN \(column.definition)")
+        }
+    }
+
+    /// The virtual columns there are; one that was defined otherwise comes with an empty expression.
+    private func presentColumns() throws -> [EntityTable.Column] {
+        let sql = try String.fetchOne(
+            db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?",
+            arguments: ["records_\(table.entity.name)"])
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden = 2",
+            arguments: ["records_\(table.entity.name)"])
+        return rows.map { row in
+            let name: String = row["name"]
+            let type: String = row["type"]
+            let known = table.columns.first { $0.name == name && $0.type == type }
+            // A column whose definition is not in the table's text to the letter is an older one.
+            let same = known.map { (sql ?? "").contains($0.definition) } ?? false
+            return EntityTable.Column(name: name, type: type, expression: same ? known?.expression ?? "" : "")
+        }
+    }
+
+    private func presentIndexes() throws -> [String: String] {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+            arguments: ["records_\(table.entity.name)"])
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0["name"], $0["sql"]) })
+    }
+
+    private func adaptIndexes() throws {
+        let present = try presentIndexes()
+        for (name, sql) in present where table.indexes[name] != sql { try db.execute(sql: "DROP INDEX \"\(name)\"") }
+        for (name, sql) in table.indexes.sorted(by: { $0.key < $1.key }) where present[name] != sql {
+            try db.execute(sql: sql)
+        }
+    }
+
+    private func adaptView() throws {
+        let present = try String.fetchOne(
+            db, sql: "SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?", arguments: [table.entity.name])
+        guard present != table.createView else { return }
+        try db.execute(sql: "DROP VIEW IF EXISTS \(table.view)")
+        try db.execute(sql: table.createView)
+    }
+}

@@ -1,0 +1,113 @@
+internal import Dispatch
+internal import GRDB
+internal import Synchronization
+
+/// Runs writes from many callers in as few transactions as possible.
+///
+/// Whatever is waiting when the writer gets free goes into one transaction, each piece in a savepoint of its own, so one
+/// that throws undoes only itself. A caller hears back after the commit is on disk, never before: with
+/// `synchronous=FULL` one fsync then serves all who waited for it.
+final class GroupCommit: Sendable {
+    private struct Job: Sendable {
+        /// Does the work and returns what tells the caller, with the error of the commit if that failed.
+        var work: @Sendable (Database) throws -> @Sendable ((any Error)?) -> Void
+        var abandon: @Sendable (any Error) -> Void
+    }
+
+    private static let largestGroup = 256
+
+    private let writer: DatabasePool
+    private let queue = DispatchQueue(label: "cache-writer")
+    private let waiting = Mutex<[Job]>([])
+
+    init(writer: DatabasePool) {
+        self.writer = writer
+    }
+
+    /// Throws what `body` threw, with its changes undone, or `CacheError.unwritable` when the commit failed.
+    func write<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            let job = Job(
+                work: { db in
+                    let result = try Self.inSavepoint(db, body)
+                    return { error in
+                        if let error {
+                            continuation.resume(throwing: error)
+                        } else {
+                            continuation.resume(returning: result)
+                        }
+                    }
+                },
+                abandon: { continuation.resume(throwing: $0) })
+            let isFirst = waiting.withLock { jobs in
+                jobs.append(job)
+                return jobs.count == 1
+            }
+            if isFirst { queue.async { self.commitWaiting() } }
+        }
+    }
+
+    private func commitWaiting() {
+        // The list is left non-empty while its jobs run, so that callers arriving meanwhile only join it.
+        while true {
+            let group = waiting.withLock { Array($0.prefix(Self.largestGroup)) }
+            commit(group)
+            let isEmpty = waiting.withLock { jobs in
+                jobs.removeFirst(group.count)
+                return jobs.isEmpty
+            }
+            if isEmpty { return }
+        }
+    }
+
+    private func commit(_ group: [Job]) {
+        var answers: [@Sendable ((any Error)?) -> Void] = []
+        var failure: (any Error)?
+        do {
+            try writer.writeWithoutTransaction { db in
+                try db.inTransaction(.immediate) {
+                    for job in group {
+                        do {
+                            answers.append(try job.work(db))
+                        } catch {
+                            // An I/O error may have rolled everything back: then nobody's work is in the transaction.
+                            guard db.isInsideTransaction else { throw error }
+                            let error = Self.sorted(error)
+                            answers.append { _ in job.abandon(error) }
+                        }
+                    }
+                    return .commit
+                }
+            }
+        } catch {
+            failure = Self.sorted(error)
+        }
+        guard let failure, answers.count < group.count else {
+            for answer in answers { answer(failure) }
+            return
+        }
+        // The transaction did not come to its end: nobody's work is on disk.
+        for job in group { job.abandon(failure) }
+    }
+
+    private static func inSavepoint<Result>(_ db: Database, _ body: (Database) throws -> Result) throws -> Result {
+        var result: Result?
+        try db.inSavepoint {
+            result = try body(db)
+            return .commit
+        }
+        guard let result else { throw CacheError.conflict("the write was rolled back; try again") }
+        return result
+    }
+
+    /// SQLite's errors that mean "not now" as the case that says so; any other as it is.
+    static func sorted(_ error: any Error) -> any Error {
+        guard let error = error as? DatabaseError else { return error }
+        switch error.resultCode {
+        case .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_CANTOPEN:
+            return CacheError.unwritable(
+                "the database cannot be written (\(error.message ?? error.resultCode.description)); check the disk")
+        default: return error
+        }
+    }
+}

@@ -1,0 +1,42 @@
+internal import Foundation
+internal import GRDB
+internal import JSONText
+
+/// The text form of a place in a list: base64url of a JSON array, marked with the list that it belongs to.
+enum ListCursor {
+    static func text(_ position: [DatabaseValue], list: String) -> String {
+        let values = position.map { value -> JSONText in
+            switch value.storage {
+            case .int64(let number): .array([.integer(Int(number))])
+            // As text: a double's shortest form is read back as the same double.
+            case .double(let number): .array([.string("\(number)"), true])
+            case .string(let text): .array([.string(text)])
+            case .null, .blob: .null
+            }
+        }
+        let json = JSONText.array([.string(mark(list))] + values)
+        return Data(json.bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
+    }
+
+    /// Nil for text that no list of this name gave out.
+    static func values(of text: String, list: String) -> [DatabaseValue]? {
+        let base64 = text.replacing("-", with: "+").replacing("_", with: "/")
+        let padded = base64 + String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
+        guard let data = Data(base64Encoded: padded), let json = try? JSONText([UInt8](data)),
+            json.elements.first?.string == mark(list)
+        else { return nil }
+        return json.elements.dropFirst().map { value in
+            guard let first = value.elements.first else { return .null }
+            if let number = first.integer { return Int64(number).databaseValue }
+            let text = first.string ?? ""
+            return value.elements.count > 1 ? Double(text).databaseValue : text.databaseValue
+        }
+    }
+
+    /// FNV-1a, which is the same in every run, unlike Swift's own hashes.
+    private static func mark(_ list: String) -> String {
+        let hash = list.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return String(hash, radix: 36)
+    }
+}

@@ -1,0 +1,61 @@
+package import EntitySchema
+
+/// What a list is asked for; every name in it is checked against the schema before it meets SQL.
+package struct ListQuery: Sendable, Equatable {
+    package var entity: String
+    package var filters: [Filter]
+    /// Empty for the entity's own order.
+    package var sort: [SortTerm]
+    package var limit: Int
+    package var cursor: String?
+    package var sync: SyncFilter?
+    /// Whether the number of all matching records is wanted too.
+    package var count: Bool
+
+    package init(
+        entity: String, filters: [Filter] = [], sort: [SortTerm] = [], limit: Int = 50, cursor: String? = nil,
+        sync: SyncFilter? = nil, count: Bool = false
+    ) {
+        self.entity = entity
+        self.filters = filters
+        self.sort = sort
+        self.limit = limit
+        self.cursor = cursor
+        self.sync = sync
+        self.count = count
+    }
+
+    package enum SyncFilter: String, Sendable, Equatable, CaseIterable {
+        case pending, error
+    }
+
+    package struct Filter: Sendable, Equatable {
+        package enum Comparison: String, Sendable, Equatable, CaseIterable {
+            case equal = "eq"
+            case notEqual = "ne"
+            case less = "lt"
+            case atMost = "lte"
+            case greater = "gt"
+            case atLeast = "gte"
+            case null
+        }
+
+        package var field: String
+        package var comparison: Comparison
+        /// As written by the caller; more than one only for `equal`, meaning any of them.
+        package var values: [String]
+
+        package init(field: String, comparison: Comparison, values: [String]) {
+            self.field = field
+            self.comparison = comparison
+            self.values = values
+        }
+    }
+}
+
+package struct ListPage: Sendable {
+    /// A JSON array.
+    package var records: [UInt8]
+    package var next: String?
+    package var total: Int?
+}

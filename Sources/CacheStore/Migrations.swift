@@ -1,0 +1,97 @@
+internal import GRDB
+
+/// The tables that every cache has, whatever its schema; only ever appended to.
+///
+/// The entities' own tables are not here: they follow the schema file and are adapted at each start (`EntityTableAdapter`).
+enum Migrations {
+    static func migrator() -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: queue, cursors, change log") { db in try db.execute(sql: first) }
+        return migrator
+    }
+
+    private static let first = """
+        CREATE TABLE sync_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+        -- Local changes on their way upstream, in the order written. A change leaves when the upstream has
+        -- acknowledged it or a person has discarded it, never otherwise. Times are milliseconds since 1970.
+        CREATE TABLE sync_outbox (
+          id INTEGER PRIMARY KEY AUTOINCREMENT,
+          entity TEXT NOT NULL,
+          record_key TEXT NOT NULL,
+          operation TEXT NOT NULL CHECK (operation IN ('create', 'update', 'delete')),
+          body TEXT NOT NULL,             -- the fields that change, as a JSON object
+          base TEXT NOT NULL,             -- what the server had in those fields when they were edited
+          idempotency_key TEXT NOT NULL UNIQUE,
+          order_group TEXT,               -- changes of one entity with the same group go out in the order written
+          state TEXT NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'uploading', 'waiting', 'failed')),
+          attempt_count INTEGER NOT NULL DEFAULT 0,  -- attempts that failed and count towards giving up
+          tried INTEGER NOT NULL DEFAULT 0,          -- attempts that may have reached the upstream
+          created_at INTEGER NOT NULL,
+          last_attempt_at INTEGER,
+          next_attempt_at INTEGER,
+          error_class TEXT,
+          error_status INTEGER,
+          error_message TEXT
+        ) STRICT;
+        CREATE INDEX sync_outbox_by_record ON sync_outbox (entity, record_key);
+        CREATE INDEX sync_outbox_by_group ON sync_outbox (entity, order_group) WHERE order_group IS NOT NULL;
+        CREATE INDEX sync_outbox_by_state ON sync_outbox (state, id);
+
+        -- A change waits until everything it needs has left the queue: the change before it on the same record or in
+        -- the same group, and the creation of every record that it refers to.
+        CREATE TABLE sync_dependency (
+          change_id INTEGER NOT NULL REFERENCES sync_outbox (id) ON DELETE CASCADE,
+          needs_id INTEGER NOT NULL REFERENCES sync_outbox (id) ON DELETE CASCADE,
+          PRIMARY KEY (change_id, needs_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX sync_dependency_by_need ON sync_dependency (needs_id);
+
+        -- Where each entity's pulling stands. `pull` is the pull under way, as JSON, so that one cut off goes on.
+        CREATE TABLE sync_cursor (
+          entity TEXT PRIMARY KEY,
+          watermark TEXT,
+          pull TEXT,
+          last_synced_at INTEGER,
+          last_full_at INTEGER,
+          error TEXT
+        ) STRICT, WITHOUT ROWID;
+
+        -- Every committed change in one sequence. A row stands for as many as `keys` has elements; `seq` is the last's.
+        CREATE TABLE sync_change_log (
+          seq INTEGER PRIMARY KEY,
+          at INTEGER NOT NULL,
+          kind TEXT NOT NULL,
+          entity TEXT NOT NULL,
+          keys TEXT NOT NULL,
+          fields TEXT
+        ) STRICT;
+
+        -- Keys that a record had before the upstream gave it another.
+        CREATE TABLE sync_alias (
+          entity TEXT NOT NULL, old_key TEXT NOT NULL, record_key TEXT NOT NULL,
+          PRIMARY KEY (entity, old_key)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Records that came without a usable key, by their text, so that each is counted once.
+        CREATE TABLE sync_set_aside (
+          entity TEXT NOT NULL, record TEXT NOT NULL, at INTEGER NOT NULL,
+          PRIMARY KEY (entity, record)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Counts that are asked for too often to be counted each time: `rows:<entity>`, `queue`, `failed`.
+        CREATE TABLE sync_tally (name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        INSERT INTO sync_tally VALUES ('queue', 0), ('failed', 0);
+        CREATE TRIGGER sync_outbox_inserted AFTER INSERT ON sync_outbox BEGIN
+          UPDATE sync_tally SET count = count + 1 WHERE name = 'queue';
+        END;
+        CREATE TRIGGER sync_outbox_deleted AFTER DELETE ON sync_outbox BEGIN
+          UPDATE sync_tally SET count = count - 1 WHERE name = 'queue';
+          UPDATE sync_tally SET count = count - 1 WHERE name = 'failed' AND OLD.state = 'failed';
+        END;
+        CREATE TRIGGER sync_outbox_moved AFTER UPDATE OF state ON sync_outbox
+        WHEN (OLD.state = 'failed') IS NOT (NEW.state = 'failed') BEGIN
+          UPDATE sync_tally SET count = count + iif(NEW.state = 'failed', 1, -1) WHERE name = 'failed';
+        END;
+        """
+}

@@ -1,0 +1,50 @@
+package import EntitySchema
+package import JSONText
+
+/// A queued change that is ready to be sent, with all that sending it needs.
+package struct OutboxChange: Sendable, Equatable {
+    package var id: Int64
+    package var entity: String
+    package var key: String
+    package var operation: Operation
+    /// The fields that change.
+    package var body: JSONText
+    /// The whole record as it is here, for the holes of a path.
+    package var record: JSONText
+    package var idempotencyKey: String
+    /// Failed attempts so far that count towards giving up.
+    package var attemptCount: Int
+}
+
+/// What became of an attempt, as the queue sees it.
+package enum PushOutcome: Sendable, Equatable {
+    /// The upstream has it; `record` is what it answered, nil when it answered none.
+    case acknowledged(record: JSONText?)
+    /// Not one byte was sent: ready again, as if nothing had been tried.
+    case notSent
+    /// To be tried again at `at`; `counted` says whether towards giving up.
+    case waiting(PushFailure, at: Timestamp, counted: Bool)
+    /// Given up until a person acts.
+    case failed(PushFailure)
+}
+
+package struct PushFailure: Error, Sendable, Equatable {
+    /// One word that scripts can tell apart: `timeout`, `server`, `refused`, …
+    package var kind: String
+    package var status: Int?
+    package var message: String
+
+    package init(kind: String, status: Int? = nil, message: String) {
+        self.kind = kind
+        self.status = status
+        self.message = message
+    }
+}
+
+/// How much waits in the queue.
+package struct PendingCount: Sendable, Equatable {
+    /// On their way: queued, uploading, waiting, blocked.
+    package var pending: Int
+    /// Given up until a person acts.
+    package var failed: Int
+}

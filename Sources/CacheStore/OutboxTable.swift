@@ -1,0 +1,150 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// The queue's rows and what they wait for, inside the caller's transaction.
+struct OutboxTable {
+    struct NewChange {
+        var entity: Entity
+        var key: String
+        var operation: Operation
+        var body: JSONText
+        var base: JSONText
+        var group: String?
+        var idempotencyKey: String
+    }
+
+    struct Entry {
+        var id: Int64
+        var entity: String
+        var key: String
+        var operation: Operation
+        var body: JSONText
+        var base: JSONText
+        /// An attempt may have reached the upstream.
+        var tried: Bool
+        var state: String
+    }
+
+    let schema: EntitySchema
+    let db: Database
+
+    // MARK: Adding
+
+    func append(_ change: NewChange, at now: Timestamp) throws {
+        let needs = try needs(of: change)
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_outbox
+                  (entity, record_key, operation, body, base, idempotency_key, order_group, created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            change.entity.name, change.key, change.operation.rawValue, change.body.text, change.base.text,
+            change.idempotencyKey, change.group, now.milliseconds,
+        ])
+        try depend(db.lastInsertedRowID, on: needs)
+    }
+
+    /// Lets an update become part of the record's last change, if nobody can have seen that one yet. False when it must
+    /// stand for itself.
+    func join(_ change: NewChange) throws -> Bool {
+        guard let last = try changes(of: change.entity.name, key: change.key).last, !last.tried,
+            last.state == "queued", last.operation != .delete
+        else { return false }
+        // Waiting for a younger change could close a circle.
+        let needs = try referenceNeeds(of: change)
+        guard needs.allSatisfy({ $0 < last.id }) else { return false }
+        try db.cachedStatement(
+            sql: "UPDATE sync_outbox SET body = ?, base = ? WHERE id = ?"
+        ).execute(arguments: [
+            last.body.setting(change.body).text, change.base.setting(last.base).text, last.id,
+        ])
+        try depend(last.id, on: needs)
+        return true
+    }
+
+    // MARK: What waits for what
+
+    private func needs(of change: NewChange) throws -> Set<Int64> {
+        var needs = try referenceNeeds(of: change)
+        let record = try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND record_key = ?"),
+            arguments: [change.entity.name, change.key])
+        let group = try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ?"),
+            arguments: [change.entity.name, change.group])
+        needs.formUnion([record, group].compactMap { $0 })
+        return needs
+    }
+
+    /// The creations of the records that the change refers to.
+    private func referenceNeeds(of change: NewChange) throws -> Set<Int64> {
+        var needs: Set<Int64> = []
+        for field in change.entity.fields {
+            guard case .reference(let target) = field.kind, let key = change.body[field.name]?.plain else { continue }
+            let creation = try Int64.fetchOne(
+                db.cachedStatement(
+                    sql: "SELECT id FROM sync_outbox WHERE entity = ? AND record_key = ? AND operation = 'create'"),
+                arguments: [target, key])
+            if let creation { needs.insert(creation) }
+        }
+        return needs
+    }
+
+    private func depend(_ id: Int64, on needs: Set<Int64>) throws {
+        for need in needs where need != id {
+            try db.cachedStatement(sql: "INSERT INTO sync_dependency VALUES (?, ?) ON CONFLICT DO NOTHING")
+                .execute(arguments: [id, need])
+        }
+    }
+
+    /// Changes that wait for one of these.
+    func dependents(on ids: [Int64]) throws -> [Int64] {
+        try Int64.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT DISTINCT change_id FROM sync_dependency
+                    WHERE needs_id IN (SELECT value FROM json_each(?)) ORDER BY change_id
+                    """),
+            arguments: [JSONText.array(ids.map { JSONText.integer(Int($0)) }).text])
+    }
+
+    // MARK: Looking and removing
+
+    func changes(of entity: String, key: String) throws -> [Entry] {
+        try Row.fetchAll(
+            db.cachedStatement(sql: "\(Self.columns) WHERE entity = ? AND record_key = ? ORDER BY id"),
+            arguments: [entity, key]
+        ).map(Self.entry)
+    }
+
+    func change(_ id: Int64) throws -> Entry {
+        let row = try Row.fetchOne(db.cachedStatement(sql: "\(Self.columns) WHERE id = ?"), arguments: [id])
+        guard let row else { throw CacheError.notFound("no change \(id) is pending; it was acknowledged or discarded") }
+        return try Self.entry(row)
+    }
+
+    /// Takes a change out of the queue; what waited for it now waits for what it waited for itself.
+    func remove(_ id: Int64) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_dependency
+                SELECT waiting.change_id, needed.needs_id FROM sync_dependency waiting, sync_dependency needed
+                WHERE waiting.needs_id = ?1 AND needed.change_id = ?1
+                ON CONFLICT DO NOTHING
+                """
+        ).execute(arguments: [id])
+        try db.cachedStatement(sql: "DELETE FROM sync_outbox WHERE id = ?").execute(arguments: [id])
+    }
+
+    private static let columns =
+        "SELECT id, entity, record_key, operation, body, base, tried, state FROM sync_outbox"
+
+    private static func entry(_ row: Row) throws -> Entry {
+        Entry(
+            id: row["id"], entity: row["entity"], key: row["record_key"],
+            operation: Operation(rawValue: row["operation"]) ?? .update, body: try JSONText(parsing: row["body"] as String),
+            base: try JSONText(parsing: row["base"] as String), tried: row["tried"] > 0, state: row["state"])
+    }
+}

@@ -1,0 +1,160 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// Writes one page of records into an entity's table, inside the caller's transaction.
+///
+/// SQLite takes the page apart itself: one statement a page, the records' text passing through unchanged.
+struct PageApplier {
+    let table: EntityTable
+    let schema: EntitySchema
+    let db: Database
+    let now: Timestamp
+
+    func apply(_ page: String) throws -> PageOutcome {
+        var outcome = try summary(of: page)
+        if outcome.setAside > 0 { try setAside(page) }
+        let before = try greatestPK()
+        let written = try upsert(page)
+        // One statement only ever inserts at the end, so the table has grown by as many rows as the key has.
+        try RecordRow(table: table, db: db).tally(try greatestPK() - before)
+        outcome.written = written.count
+        try ChangeLog(db: db, at: now).append(.upserted, entity: table.entity.name, keys: written)
+        if outcome.deleted > 0 {
+            outcome.deleted = try delete(keys: tombstones(in: page))
+        }
+        return outcome
+    }
+
+    // MARK: The page as rows
+
+    /// `incoming (key, value, usable, deleted)`; MATERIALIZED, or each use of `value` would render it again.
+    private var incoming: String {
+        let key = "json_each.value -> '$.\"\(table.entity.key)\"'"
+        // A key is text or a whole number; text with an escaped NUL would be cut short and meet another record's. Nested
+        // `iif`, since only that promises not to look for a key in what is no object.
+        let usable = """
+            iif(json_each.type = 'object',
+              iif(json_type(json_each.value, '$."\(table.entity.key)"') IN ('text', 'integer'),
+                length(\(key)) BETWEEN 1 AND 500 AND \(key) <> '""' AND instr(\(key), '\\u0000') = 0, 0), 0)
+            """
+        let deleted: String
+        if let field = table.entity.pull?.deleted {
+            deleted =
+                "iif(json_each.type = 'object', coalesce(json_type(json_each.value, '$.\"\(field)\"') "
+                + "NOT IN ('null', 'false'), 0), 0)"
+        } else {
+            deleted = "0"
+        }
+        return """
+            WITH incoming (key, value, usable, deleted) AS MATERIALIZED (
+              SELECT iif(json_each.type = 'object', json_each.value ->> '$."\(table.entity.key)"', NULL),
+                json_each.value, \(usable), \(deleted)
+              FROM json_each(?1))
+            """
+    }
+
+    private func summary(of page: String) throws -> PageOutcome {
+        let change = table.entity.pull?.since.map {
+            "max(iif(usable, \(EntityTable.normalizedTime("value ->> '$.\"\($0.field)\"'")), NULL))"
+        }
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    \(incoming)
+                    SELECT count(*) AS records, coalesce(sum(NOT usable), 0) AS set_aside,
+                      coalesce(sum(usable AND deleted), 0) AS deleted, \(change ?? "NULL") AS latest
+                    FROM incoming
+                    """),
+            arguments: [page])
+        return PageOutcome(
+            records: row?["records"] ?? 0, deleted: row?["deleted"] ?? 0, setAside: row?["set_aside"] ?? 0,
+            latestChange: row?["latest"])
+    }
+
+    private func setAside(_ page: String) throws {
+        try db.cachedStatement(
+            sql: """
+                \(incoming)
+                INSERT INTO sync_set_aside (entity, record, at)
+                SELECT ?2, substr(CAST(value AS TEXT), 1, 4096), ?3 FROM incoming WHERE NOT usable AND value IS NOT NULL
+                ON CONFLICT DO NOTHING
+                """
+        ).execute(arguments: [page, table.entity.name, now.milliseconds])
+    }
+
+    private func tombstones(in page: String) throws -> [String] {
+        try String.fetchAll(
+            db.cachedStatement(sql: "\(incoming) SELECT key FROM incoming WHERE usable AND deleted"),
+            arguments: [page])
+    }
+
+    // MARK: Writing
+
+    /// Returns the keys of the records that were new or differed.
+    private func upsert(_ page: String) throws -> [String] {
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(
+                sql: """
+                    \(incoming)
+                    INSERT INTO \(table.name) (_key, _remote, _synced_at)
+                    SELECT key, value, ?2 FROM incoming WHERE usable AND NOT deleted
+                    ON CONFLICT (_key) DO UPDATE SET _remote = excluded._remote, _synced_at = excluded._synced_at
+                    WHERE _remote IS NOT excluded._remote
+                    RETURNING _key, _local IS NOT NULL
+                    """),
+            arguments: [page, now.milliseconds])
+        var keys: [String] = []
+        var changedHere: [String] = []
+        while let row = try rows.next() {
+            keys.append(row[0])
+            if row[1] { changedHere.append(row[0]) }
+        }
+        for key in changedHere { try RecordRow(table: table, db: db).layQueue(over: key) }
+        return keys
+    }
+
+    /// Deletes records, and what the schema cascades to. One with queued changes stays until those are settled.
+    func delete(keys: [String]) throws -> Int {
+        guard !keys.isEmpty else { return 0 }
+        let list = JSONText.array(keys.map(JSONText.string)).text
+        try db.cachedStatement(
+            sql: """
+                UPDATE \(table.name) SET _remote = NULL
+                WHERE _key IN (SELECT value FROM json_each(?)) AND _local IS NOT NULL
+                """
+        ).execute(arguments: [list])
+        let gone = try String.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    DELETE FROM \(table.name) WHERE _key IN (SELECT value FROM json_each(?)) AND _local IS NULL
+                    RETURNING _key
+                    """),
+            arguments: [list])
+        try RecordRow(table: table, db: db).tally(-Int64(gone.count))
+        try ChangeLog(db: db, at: now).append(.deleted, entity: table.entity.name, keys: gone)
+        try cascade(from: gone)
+        return gone.count
+    }
+
+    private func cascade(from keys: [String]) throws {
+        for relation in table.entity.relations {
+            guard case .many(let field, cascade: true) = relation.kind, let child = schema[relation.entity] else {
+                continue
+            }
+            let childTable = EntityTable(entity: child)
+            let children = try String.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT _key FROM \(childTable.name)
+                        WHERE _deleted = 0 AND "\(field)" IN (SELECT value FROM json_each(?))
+                        """),
+                arguments: [JSONText.array(keys.map(JSONText.string)).text])
+            _ = try PageApplier(table: childTable, schema: schema, db: db, now: now).delete(keys: children)
+        }
+    }
+
+    private func greatestPK() throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(_pk) FROM \(table.name)")) ?? 0
+    }
+}

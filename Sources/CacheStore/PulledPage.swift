@@ -1,0 +1,84 @@
+package import EntitySchema
+
+/// Some records of one entity as an upstream sent them, to be written together with where the pull then stands.
+package struct PulledPage: Sendable {
+    package var entity: String
+    /// A JSON array of records.
+    package var records: String
+    /// What the entity's cursor becomes in the same transaction; nil leaves it.
+    package var cursor: PullCursor?
+    /// Parents whose children these records are: key → the value that marks them as fetched.
+    package var details: [Detail]
+
+    package struct Detail: Sendable {
+        package var parent: String
+        package var key: String
+        package var value: String?
+
+        package init(parent: String, key: String, value: String?) {
+            self.parent = parent
+            self.key = key
+            self.value = value
+        }
+    }
+
+    package init(entity: String, records: String, cursor: PullCursor? = nil, details: [Detail] = []) {
+        self.entity = entity
+        self.records = records
+        self.cursor = cursor
+        self.details = details
+    }
+}
+
+/// What applying a page did.
+package struct PageOutcome: Sendable, Equatable {
+    /// Records in the page.
+    package var records = 0
+    /// Of these, written because they differ from what was there.
+    package var written = 0
+    package var deleted = 0
+    /// Without a usable key, listed and left out.
+    package var setAside = 0
+    /// The latest change time in the page, as normalized text.
+    package var latestChange: String?
+}
+
+/// Where the pulling of one entity stands.
+package struct PullCursor: Sendable, Equatable {
+    /// The greatest change time seen in a finished pull, from the server's data.
+    package var watermark: String?
+    /// A pull that is not finished, and the page it goes on with.
+    package var pull: PullUnderWay?
+    package var lastSyncedAt: Timestamp?
+    package var lastFullAt: Timestamp?
+    package var error: String?
+
+    package init(
+        watermark: String? = nil, pull: PullUnderWay? = nil, lastSyncedAt: Timestamp? = nil,
+        lastFullAt: Timestamp? = nil, error: String? = nil
+    ) {
+        self.watermark = watermark
+        self.pull = pull
+        self.lastSyncedAt = lastSyncedAt
+        self.lastFullAt = lastFullAt
+        self.error = error
+    }
+}
+
+package struct PullUnderWay: Sendable, Equatable {
+    /// The time asked for; nil for everything.
+    package var since: String?
+    /// The next page, from 1.
+    package var page: Int
+    /// Records got so far.
+    package var seen: Int
+    /// The greatest change time so far.
+    package var latest: String?
+
+    package init(since: String?, page: Int = 1, seen: Int = 0, latest: String? = nil) {
+        self.since = since
+        self.page = page
+        self.seen = seen
+        self.latest = latest
+    }
+}

@@ -1,0 +1,44 @@
+internal import EntitySchema
+internal import GRDBSQLite
+
+/// Collects records as the bytes that go to the caller, straight from SQLite's memory.
+struct RecordBytes {
+    private(set) var bytes: [UInt8] = []
+
+    init(reserving capacity: Int) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    mutating func append(_ byte: UInt8) {
+        bytes.append(byte)
+    }
+
+    mutating func append(_ text: StaticString) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Appends the record of the row that `statement` stands on, `_sync` as its last member.
+    mutating func appendRecord(_ statement: OpaquePointer) {
+        // A record always has its key, so there is always a member before this one.
+        append(text(RecordSelect.documentColumn, of: statement).dropLast())
+        append(",\"_sync\":")
+        if sqlite3_column_type(statement, RecordSelect.syncColumn) == SQLITE_NULL {
+            append("{\"state\":\"synced\",\"pending_fields\":[],\"synced_at\":\"")
+            let time = Timestamp(milliseconds: sqlite3_column_int64(statement, RecordSelect.syncedAtColumn))
+            bytes += time.utf8
+            append("\",\"error\":null}")
+        } else {
+            append(text(RecordSelect.syncColumn, of: statement)[...])
+        }
+        append(UInt8(ascii: "}"))
+    }
+
+    private mutating func append(_ part: Slice<UnsafeBufferPointer<UInt8>>) {
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: part))
+    }
+
+    private func text(_ column: Int32, of statement: OpaquePointer) -> UnsafeBufferPointer<UInt8> {
+        let start = sqlite3_column_text(statement, column)
+        return UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
+    }
+}

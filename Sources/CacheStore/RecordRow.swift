@@ -1,0 +1,72 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// One record's row, and the rule that makes what readers see of it: the queue laid over what the server said.
+struct RecordRow {
+    struct Content {
+        var remote: JSONText?
+        var document: JSONText
+        var deleted: Bool
+    }
+
+    let table: EntityTable
+    let db: Database
+
+    func load(_ key: String) throws -> Content? {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT _remote, \(EntityTable.document), _deleted FROM \(table.name) WHERE _key = ?"),
+            arguments: [key])
+        guard let row, let document: String = row[1] else { return nil }
+        return Content(
+            remote: try (row[0] as String?).map { try JSONText(parsing: $0) }, document: try JSONText(parsing: document), deleted: row[2])
+    }
+
+    /// Makes room for a record that the server does not know yet.
+    func insert(_ key: String) throws {
+        try db.cachedStatement(sql: "INSERT INTO \(table.name) (_key) VALUES (?)").execute(arguments: [key])
+        try tally(1)
+    }
+
+    func setRemote(_ remote: JSONText?, of key: String, at now: Timestamp) throws {
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _remote = ?, _synced_at = ? WHERE _key = ?")
+            .execute(arguments: [remote?.text, now.milliseconds, key])
+    }
+
+    func delete(_ key: String) throws {
+        try db.cachedStatement(sql: "DELETE FROM \(table.name) WHERE _key = ?").execute(arguments: [key])
+        try tally(-Int64(db.changesCount))
+    }
+
+    /// Works out local fields, document and deletion anew from the queue. A row with neither a server's version nor a
+    /// queued change is no record any more and goes.
+    func layQueue(over key: String) throws {
+        let changes = try Row.fetchAll(
+            db.cachedStatement(
+                sql: "SELECT operation, body FROM sync_outbox WHERE entity = ? AND record_key = ? ORDER BY id"),
+            arguments: [table.entity.name, key])
+        let remote = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT _remote FROM \(table.name) WHERE _key = ?"), arguments: [key])
+        guard let last = changes.last else {
+            if remote == nil { return try delete(key) }
+            return try store(local: nil, document: nil, deleted: false, key)
+        }
+        let local = try changes.reduce(JSONText.object([])) { try $0.setting(JSONText(parsing: $1["body"] as String)) }
+        let document = try remote.map { try JSONText(parsing: $0).setting(local) } ?? local
+        try store(local: local, document: document, deleted: last["operation"] == Operation.delete.rawValue, key)
+    }
+
+    private func store(local: JSONText?, document: JSONText?, deleted: Bool, _ key: String) throws {
+        try db.cachedStatement(
+            sql: "UPDATE \(table.name) SET _local = ?, _document = ?, _deleted = ? WHERE _key = ?"
+        ).execute(arguments: [local?.text, document?.text, deleted, key])
+    }
+
+    /// Keeps the count of the entity's rows.
+    func tally(_ change: Int64) throws {
+        guard change != 0 else { return }
+        try db.cachedStatement(sql: "UPDATE sync_tally SET count = count + ? WHERE name = ?")
+            .execute(arguments: [change, "rows:\(table.entity.name)"])
+    }
+}

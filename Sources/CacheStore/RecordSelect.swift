@@ -1,0 +1,46 @@
+internal import EntitySchema
+
+/// The SQL that yields records ready to be shown: text, when it came, and what the queue says of it.
+///
+/// SQLite hands over the document as it stands; only a record with queued changes costs a look into the queue.
+struct RecordSelect {
+    let table: EntityTable
+
+    /// Columns of every record query, in this order.
+    static let documentColumn: Int32 = 0
+    static let syncedAtColumn: Int32 = 1
+    static let syncColumn: Int32 = 2
+    static let pkColumn: Int32 = 3
+
+    var columns: String { "\(document), _synced_at, \(sync), _pk" }
+
+    var one: String { "SELECT \(columns) FROM \(table.name) WHERE _key = ? AND _deleted = 0" }
+
+    /// What readers see, without the secret fields.
+    private var document: String {
+        let secrets = table.entity.fields.filter(\.secret).map { "'$.\"\($0.name)\"'" }
+        guard !secrets.isEmpty else { return EntityTable.document }
+        return "json_remove(\(EntityTable.document), \(secrets.joined(separator: ", ")))"
+    }
+
+    /// The `_sync` object of a record with queued changes; null for all others, whose object needs no look-up.
+    private var sync: String {
+        let record = "entity = '\(table.entity.name)' AND record_key = _key"
+        return """
+            CASE WHEN _local IS NOT NULL THEN (
+              SELECT json_object(
+                'state', CASE WHEN sum(state = 'failed') THEN 'error' WHEN sum(state = 'uploading') THEN 'uploading'
+                  ELSE 'pending' END,
+                'pending_fields', (SELECT json_group_array(key) FROM json_each(_local)),
+                'synced_at', \(Self.time("_synced_at")),
+                'error', (SELECT json_object('message', error_message, 'retry_count', attempt_count,
+                    'next_attempt_at', \(Self.time("next_attempt_at")))
+                  FROM sync_outbox WHERE \(record) AND error_message IS NOT NULL ORDER BY id LIMIT 1))
+              FROM sync_outbox WHERE \(record)) END
+            """
+    }
+
+    private static func time(_ milliseconds: String) -> String {
+        "strftime('%Y-%m-%dT%H:%M:%fZ', \(milliseconds) / 1000.0, 'unixepoch')"
+    }
+}

@@ -1,0 +1,124 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import CacheStore
+
+@Suite("Applying pages")
+struct PullTests {
+    @Test("a record comes out to the letter, with its sync state added")
+    func keepsText() async throws {
+        let cache = try TestCache()
+        let record =
+            #"{"id":"a","total":129.90,"odd":1e-400,"n":123456789012345678901234567890,"x":"\u00e9","status":"new"}"#
+        _ = try await cache.pull("orders", "[\(record)]")
+        let text = try #require(try cache.record("orders", "a")).text
+        #expect(text.hasPrefix(String(record.dropLast())))
+        #expect(
+            text.hasSuffix(
+                #","_sync":{"state":"synced","pending_fields":[],"synced_at":"2026-11-21T10:42:00.000Z","error":null}}"#
+            ))
+    }
+
+    @Test("a page that brings nothing new writes nothing")
+    func idempotent() async throws {
+        let cache = try TestCache()
+        let page = #"[{"id":"a","total":1.50},{"id":"b","total":2}]"#
+        #expect(try await cache.pull("orders", page).written == 2)
+        let again = try await cache.pull("orders", page)
+        #expect(again == PageOutcome(records: 2))
+        #expect(try cache.store.rowCounts()["orders"] == 2)
+    }
+
+    @Test("records without a usable key are set aside and the others stored")
+    func setsAside() async throws {
+        let cache = try TestCache()
+        let page = #"[{"id":"a"},{"total":1},{"id":null},{"id":""},{"id":true},{"id":"x\u0000y"},7,null,"s",{"id":5}]"#
+        let outcome = try await cache.pull("orders", page)
+        #expect(outcome.setAside == 8)
+        #expect(outcome.written == 2)
+        #expect(try cache.record("orders", "5") != nil)
+    }
+
+    @Test("a field that is not changed locally follows the server, a changed one stays")
+    func merges() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"open","notes":"old","total":1.00}]"#)
+        try await cache.store.update(
+            "orders", key: "a", body: JSONText(parsing: #"{"status":"ready"}"#), at: TestCache.now)
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"open","notes":"new","total":2.50}]"#)
+        let record = try #require(try cache.record("orders", "a"))
+        #expect(record["status"]?.string == "ready")
+        #expect(record["notes"]?.string == "new")
+        #expect(record["total"]?.text == "2.50")
+        #expect(record.at(path: "_sync.state")?.string == "pending")
+        #expect(record.at(path: "_sync.pending_fields")?.text == #"["status"]"#)
+    }
+
+    @Test("a tombstone deletes the record and what cascades from it")
+    func tombstone() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b","deleted_at":null}]"#)
+        _ = try await cache.pull(
+            "messages", #"[{"id":"m","order_id":"a","text":"x"},{"id":"n","order_id":"b","text":"y"}]"#)
+        let outcome = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-01-01"}]"#)
+        #expect(outcome.deleted == 1)
+        #expect(try cache.record("orders", "a") == nil)
+        #expect(try cache.record("messages", "m") == nil)
+        #expect(try cache.record("messages", "n") != nil)
+        #expect(try cache.store.rowCounts() == ["orders": 1, "messages": 1])
+    }
+
+    @Test("a tombstone leaves a record with queued changes until they are settled")
+    func tombstoneWithChanges() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        try await cache.store.update(
+            "orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: TestCache.now)
+        _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-01-01"}]"#)
+        #expect(try cache.record("orders", "a")?["notes"]?.string == "mine")
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        try await cache.store.discard(change.id, cascade: false, at: TestCache.now)
+        #expect(try cache.record("orders", "a") == nil)
+        #expect(try cache.store.rowCounts()["orders"] == 0)
+    }
+
+    @Test("the latest change time is found whatever its notation")
+    func latestChange() async throws {
+        let cache = try TestCache()
+        let page =
+            #"[{"id":"a","updated_at":"2026-01-01T00:00:00Z"},{"id":"b","updated_at":"2026-01-01T01:00:00.5+01:00"},{"id":"c"}]"#
+        #expect(try await cache.pull("orders", page).latestChange == "2026-01-01T00:00:00.500Z")
+    }
+
+    @Test("the word now in a time field is stored, not evaluated")
+    func wordNow() async throws {
+        let cache = try TestCache()
+        #expect(try await cache.pull("orders", #"[{"id":"a","created_at":"now","updated_at":"now"}]"#).written == 1)
+    }
+
+    @Test("cursor and page are written together and read back")
+    func cursor() async throws {
+        let cache = try TestCache()
+        var cursor = PullCursor(watermark: "2026-01-01T00:00:00.000Z", lastSyncedAt: TestCache.now, error: "none")
+        cursor.pull = PullUnderWay(since: "x", page: 3, seen: 1000, latest: nil)
+        _ = try await cache.store.apply(PulledPage(entity: "orders", records: "[]", cursor: cursor), at: TestCache.now)
+        #expect(try cache.store.cursor(of: "orders") == cursor)
+        #expect(try cache.store.cursor(of: "messages") == PullCursor())
+    }
+
+    @Test("parents are listed until their children are fetched for the value they then had")
+    func details() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","updated_at":"2026-01-01"},{"id":"b"}]"#)
+        let parents = try cache.store.parents(of: "orders", after: 0, all: false, limit: 10)
+        #expect(parents.map(\.key) == ["a"])
+        let fetched = PulledPage.Detail(parent: "orders", key: "a", value: parents[0].value)
+        let page = PulledPage(entity: "messages", records: #"[{"id":"m","order_id":"a"}]"#, details: [fetched])
+        _ = try await cache.store.apply(page, at: TestCache.now)
+        #expect(try cache.store.parents(of: "orders", after: 0, all: false, limit: 10).isEmpty)
+        #expect(try cache.store.parents(of: "orders", after: 0, all: true, limit: 10).count == 2)
+        _ = try await cache.pull("orders", #"[{"id":"a","updated_at":"2026-01-02"}]"#)
+        #expect(try cache.store.parents(of: "orders", after: 0, all: false, limit: 10).map(\.key) == ["a"])
+    }
+}
