@@ -13,6 +13,7 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "repairminder-sync",
     dependencies: [
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
@@ -31,6 +32,12 @@ let package = Package(
             swiftSettings: strict),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "Upstream", dependencies: ["CCurl", "EntitySchema", "JSONText"], swiftSettings: strict),
+        .target(
+            name: "SyncEngine",
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "Upstream", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .target(name: "SocketServer", swiftSettings: strict),
 
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),

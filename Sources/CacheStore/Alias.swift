@@ -13,7 +13,9 @@ enum Alias {
     /// Renames a record everywhere: its row, its queue, and every reference to it, queued ones included.
     ///
     /// Part of the transaction that settles its creation, so that nobody sees one name here and the other there.
-    static func rename(_ table: EntityTable, from old: String, to new: String, schema: EntitySchema, _ db: Database) throws {
+    static func rename(_ table: EntityTable, from old: String, to new: String, schema: EntitySchema, _ db: Database)
+        throws
+    {
         // The upstream's version may have been pulled under its own key before the answer was known.
         try RecordRow(table: table, db: db).delete(new)
         try db.execute(sql: "UPDATE \(table.name) SET _key = ? WHERE _key = ?", arguments: [new, old])

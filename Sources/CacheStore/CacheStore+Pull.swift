@@ -5,14 +5,26 @@ internal import JSONText
 /// Where pulls stand, and writing what they bring.
 extension CacheStore {
     /// Writes the records that differ, lays queued changes over them, deletes what is marked as deleted, logs all of it
-    /// and moves the cursor, in one transaction. A page that brings nothing new writes nothing but a moved cursor.
+    /// and moves the cursor, in one transaction. A page that brings nothing new writes nothing at all: a pull that is cut
+    /// off then goes on a little earlier, which is harmless.
     package func apply(_ page: PulledPage, at now: Timestamp) async throws -> PageOutcome {
         let table = try table(page.entity)
         return try await writer.write { db in
-            let outcome = try PageApplier(table: table, schema: schema, db: db, now: now).apply(page.records)
+            let applier = PageApplier(table: table, schema: schema, db: db, now: now)
+            var outcome = try applier.apply(page.records, position: page.position)
+            outcome.latestChange = [page.latest, outcome.latestChange].compactMap { $0 }.max()
             for detail in page.details { try markFetched(detail, db) }
-            if let cursor = page.cursor { try Self.save(cursor, of: page.entity, db) }
+            if let cursor = page.cursor, outcome.changed || cursor.pull == nil {
+                try Self.save(cursor.including(outcome.latestChange), of: page.entity, db)
+            }
             return outcome
+        }
+    }
+
+    /// Where the change log ends now.
+    package func position() throws -> Int64 {
+        try read { db in
+            try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
         }
     }
 
@@ -20,7 +32,8 @@ extension CacheStore {
         try read { db in
             let row = try Row.fetchOne(
                 db.cachedStatement(
-                    sql: "SELECT watermark, pull, last_synced_at, last_full_at, error FROM sync_cursor WHERE entity = ?"),
+                    sql: "SELECT watermark, pull, last_synced_at, last_full_at, error FROM sync_cursor WHERE entity = ?"
+                ),
                 arguments: [entity])
             guard let row else { return PullCursor() }
             return PullCursor(
@@ -75,11 +88,25 @@ extension CacheStore {
                 VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET watermark = excluded.watermark, pull = excluded.pull,
                   last_synced_at = excluded.last_synced_at, last_full_at = excluded.last_full_at, error = excluded.error
+                WHERE (watermark, pull, last_full_at, error)
+                  IS NOT (excluded.watermark, excluded.pull, excluded.last_full_at, excluded.error)
                 """
         ).execute(arguments: [
             entity, cursor.watermark, cursor.pull?.json, cursor.lastSyncedAt?.milliseconds,
             cursor.lastFullAt?.milliseconds, cursor.error,
         ])
+    }
+}
+
+extension PullCursor {
+    fileprivate func including(_ latest: String?) -> PullCursor {
+        var cursor = self
+        if cursor.pull != nil {
+            cursor.pull?.latest = latest
+        } else {
+            cursor.watermark = [watermark, latest].compactMap { $0 }.max()
+        }
+        return cursor
     }
 }
 
@@ -91,7 +118,8 @@ extension PullUnderWay {
     }
 
     fileprivate init?(json: String) {
-        guard let value = try? JSONText(parsing: json), let page = value["page"]?.integer, let seen = value["seen"]?.integer
+        guard let value = try? JSONText(parsing: json), let page = value["page"]?.integer,
+            let seen = value["seen"]?.integer
         else { return nil }
         self.init(since: value["since"]?.string, page: page, seen: seen, latest: value["latest"]?.string)
     }

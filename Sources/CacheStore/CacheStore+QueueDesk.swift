@@ -20,7 +20,7 @@ extension CacheStore {
 
     /// The queue, oldest first, as `local-api.md` shows it; `after` is the id that the last page ended with.
     package func pending(after: Int64, limit: Int) throws -> (changes: [JSONText], next: Int64?) {
-        try pool.read { db in
+        try snapshot { db in
             let rows = try Row.fetchAll(
                 db.cachedStatement(sql: "\(Self.pendingColumns) WHERE outbox.id > ? ORDER BY outbox.id LIMIT ?"),
                 arguments: [after, limit + 1])
@@ -30,7 +30,7 @@ extension CacheStore {
     }
 
     package func pendingChange(_ id: Int64) throws -> JSONText {
-        try pool.read { db in
+        try snapshot { db in
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: "\(Self.pendingColumns) WHERE outbox.id = ?"), arguments: [id])
             guard let row else { throw CacheError.notFound("no change \(id) is pending") }
@@ -75,7 +75,8 @@ extension CacheStore {
             }
             guard cascade || doomed.count == 1 else {
                 let names = doomed.dropFirst().map(String.init).joined(separator: ", ")
-                throw CacheError.conflict("the changes \(names) depend on \(id); discard them first, or ask with cascade=true")
+                throw CacheError.conflict(
+                    "the changes \(names) depend on \(id); discard them first, or ask with cascade=true")
             }
             for id in doomed { try discard(queue.change(id), queue, db, now) }
         }

@@ -18,7 +18,7 @@ extension CacheStore {
     /// The records of a list in order, as a JSON array, and the cursor of the next page.
     package func list(_ query: ListQuery) throws -> ListPage {
         let list = try ListStatement(table: table(query.entity), query: query)
-        return try pool.read { db in
+        return try snapshot { db in
             let prepared = try db.cachedStatement(sql: list.sql)
             prepared.setUncheckedArguments(StatementArguments(list.arguments))
             let statement = prepared.sqliteStatement

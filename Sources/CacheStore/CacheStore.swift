@@ -104,6 +104,15 @@ package struct CacheStore: Sendable {
         }
     }
 
+    /// Several reads in one snapshot.
+    func snapshot<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        do {
+            return try pool.read(body)
+        } catch {
+            throw GroupCommit.sorted(error)
+        }
+    }
+
     /// Releases the files; nothing may be asked of the store afterwards.
     package func close() throws {
         try pool.close()

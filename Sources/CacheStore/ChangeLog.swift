@@ -18,8 +18,10 @@ struct ChangeLog {
     let db: Database
     let at: Timestamp
 
-    func append(_ kind: ChangeLogKind, entity: String, keys: [String], fields: [String]? = nil) throws {
-        guard !keys.isEmpty else { return }
+    /// Returns the number of the last entry.
+    @discardableResult
+    func append(_ kind: ChangeLogKind, entity: String, keys: [String], fields: [String]? = nil) throws -> Int64 {
+        guard !keys.isEmpty else { return 0 }
         // The last number of the row's own run: one for each key.
         try db.cachedStatement(
             sql: """
@@ -30,5 +32,6 @@ struct ChangeLog {
             keys.count, at.milliseconds, kind.rawValue, entity, JSONText.array(keys.map(JSONText.string)).text,
             fields.map { JSONText.array($0.map(JSONText.string)).text },
         ])
+        return db.lastInsertedRowID
     }
 }

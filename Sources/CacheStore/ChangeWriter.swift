@@ -56,7 +56,9 @@ struct ChangeWriter {
         let waiting = try queue.changes(of: entity.name, key: key)
         let neverSent = waiting.first?.operation == .create && waiting.allSatisfy { !$0.tried }
         if neverSent {
-            let dependents = try queue.dependents(on: waiting.map(\.id)).filter { id in !waiting.contains { $0.id == id } }
+            let dependents = try queue.dependents(on: waiting.map(\.id)).filter { id in
+                !waiting.contains { $0.id == id }
+            }
             if let first = dependents.first {
                 throw CacheError.conflict(
                     "the queued change \(first) refers to \(entity.name)/\(key); discard or delete that first")

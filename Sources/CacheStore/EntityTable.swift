@@ -3,7 +3,8 @@ internal import EntitySchema
 /// How one entity stands in SQL: its table of records, the columns over their text, the indexes, and the view that
 /// people query under the entity's own name.
 ///
-/// A record is one row. `_remote` is what the server last said, to the letter; `_local` the fields that queued changes
+/// A record is one row. `_acknowledged` is where the change log stood when a change of it was last acknowledged, `_detail`
+/// for which value of the parent its children were fetched. `_remote` is what the server last said, to the letter; `_local` the fields that queued changes
 /// set; `_document` the first with the second laid over it. The last two are null unless a change is queued, so
 /// `coalesce(_document, _remote)` is what readers see. Every field is a virtual column over that text: it costs nothing to
 /// store, and adding or dropping one rewrites nothing.
@@ -19,7 +20,7 @@ struct EntityTable {
         """
         CREATE TABLE \(name) (
           _pk INTEGER PRIMARY KEY, _key TEXT NOT NULL UNIQUE, _remote TEXT, _local TEXT, _document TEXT,
-          _deleted INTEGER NOT NULL DEFAULT 0, _synced_at INTEGER, _detail)
+          _deleted INTEGER NOT NULL DEFAULT 0, _synced_at INTEGER, _acknowledged INTEGER, _detail)
         """
     }
 

@@ -100,14 +100,16 @@ final class GroupCommit: Sendable {
         return result
     }
 
-    /// SQLite's errors that mean "not now" as the case that says so; any other as it is.
+    /// SQLite's errors as the case that says what they mean for the caller; any other as it is.
     static func sorted(_ error: any Error) -> any Error {
         guard let error = error as? DatabaseError else { return error }
         switch error.resultCode {
         case .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_CANTOPEN:
             return CacheError.unwritable(
                 "the database cannot be written (\(error.message ?? error.resultCode.description)); check the disk")
-        default: return error
+        default:
+            return CacheError.failed(
+                "the database answered \(error.resultCode): \(error.message ?? "no reason"); please report this")
         }
     }
 }

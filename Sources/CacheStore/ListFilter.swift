@@ -72,7 +72,8 @@ struct ListFilter {
         case .time:
             guard let time = Timestamp(iso8601: text) else {
                 throw CacheError.badQuery(
-                    field: field.name, message: "expected a time such as 2026-11-21 or 2026-11-21T10:42:00Z, got \(text)")
+                    field: field.name,
+                    message: "expected a time such as 2026-11-21 or 2026-11-21T10:42:00Z, got \(text)")
             }
             return time.description.databaseValue
         default: return text.databaseValue

@@ -31,7 +31,8 @@ struct ListStatement {
         guard let text = query.cursor else { return nil }
         guard let values = ListCursor.values(of: text, list: name(query, terms)), values.count == terms.count + 1 else {
             throw CacheError.badQuery(
-                field: "cursor", message: "this cursor belongs to another list; use next with the same filters and sort")
+                field: "cursor", message: "this cursor belongs to another list; use next with the same filters and sort"
+            )
         }
         return values
     }

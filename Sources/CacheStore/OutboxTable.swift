@@ -144,7 +144,8 @@ struct OutboxTable {
     private static func entry(_ row: Row) throws -> Entry {
         Entry(
             id: row["id"], entity: row["entity"], key: row["record_key"],
-            operation: Operation(rawValue: row["operation"]) ?? .update, body: try JSONText(parsing: row["body"] as String),
+            operation: Operation(rawValue: row["operation"]) ?? .update,
+            body: try JSONText(parsing: row["body"] as String),
             base: try JSONText(parsing: row["base"] as String), tried: row["tried"] > 0, state: row["state"])
     }
 }

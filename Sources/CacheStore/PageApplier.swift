@@ -11,11 +11,12 @@ struct PageApplier {
     let db: Database
     let now: Timestamp
 
-    func apply(_ page: String) throws -> PageOutcome {
+    /// `position`: where the change log ended when the page was asked for.
+    func apply(_ page: String, position: Int64) throws -> PageOutcome {
         var outcome = try summary(of: page)
         if outcome.setAside > 0 { try setAside(page) }
         let before = try greatestPK()
-        let written = try upsert(page)
+        let written = try upsert(page, position)
         // One statement only ever inserts at the end, so the table has grown by as many rows as the key has.
         try RecordRow(table: table, db: db).tally(try greatestPK() - before)
         outcome.written = written.count
@@ -91,8 +92,9 @@ struct PageApplier {
 
     // MARK: Writing
 
-    /// Returns the keys of the records that were new or differed.
-    private func upsert(_ page: String) throws -> [String] {
+    /// Returns the keys of the records that were new or differed. One whose change was acknowledged after the page was
+    /// asked for stays as the acknowledgement left it.
+    private func upsert(_ page: String, _ position: Int64) throws -> [String] {
         let rows = try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
@@ -100,10 +102,10 @@ struct PageApplier {
                     INSERT INTO \(table.name) (_key, _remote, _synced_at)
                     SELECT key, value, ?2 FROM incoming WHERE usable AND NOT deleted
                     ON CONFLICT (_key) DO UPDATE SET _remote = excluded._remote, _synced_at = excluded._synced_at
-                    WHERE _remote IS NOT excluded._remote
+                    WHERE _remote IS NOT excluded._remote AND coalesce(_acknowledged, 0) <= ?3
                     RETURNING _key, _local IS NOT NULL
                     """),
-            arguments: [page, now.milliseconds])
+            arguments: [page, now.milliseconds, position])
         var keys: [String] = []
         var changedHere: [String] = []
         while let row = try rows.next() {

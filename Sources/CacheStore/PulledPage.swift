@@ -5,8 +5,13 @@ package struct PulledPage: Sendable {
     package var entity: String
     /// A JSON array of records.
     package var records: String
-    /// What the entity's cursor becomes in the same transaction; nil leaves it.
+    /// `CacheStore.position()` when the page was asked for: what was acknowledged since is newer than the page.
+    package var position: Int64
+    /// What the entity's cursor becomes in the same transaction, with the page's latest change time: in `pull` while the
+    /// pull goes on, as watermark when it ends, since pages need not come in the order of change. Nil leaves it.
     package var cursor: PullCursor?
+    /// The latest change time of the pull's earlier pages.
+    package var latest: String?
     /// Parents whose children these records are: key → the value that marks them as fetched.
     package var details: [Detail]
 
@@ -22,10 +27,15 @@ package struct PulledPage: Sendable {
         }
     }
 
-    package init(entity: String, records: String, cursor: PullCursor? = nil, details: [Detail] = []) {
+    package init(
+        entity: String, records: String, position: Int64 = .max, cursor: PullCursor? = nil, latest: String? = nil,
+        details: [Detail] = []
+    ) {
         self.entity = entity
         self.records = records
+        self.position = position
         self.cursor = cursor
+        self.latest = latest
         self.details = details
     }
 }
@@ -39,8 +49,10 @@ package struct PageOutcome: Sendable, Equatable {
     package var deleted = 0
     /// Without a usable key, listed and left out.
     package var setAside = 0
-    /// The latest change time in the page, as normalized text.
+    /// The latest change time of the pull so far, as normalized text.
     package var latestChange: String?
+
+    var changed: Bool { written + deleted > 0 }
 }
 
 /// Where the pulling of one entity stands.

@@ -20,7 +20,8 @@ struct RecordRow {
             arguments: [key])
         guard let row, let document: String = row[1] else { return nil }
         return Content(
-            remote: try (row[0] as String?).map { try JSONText(parsing: $0) }, document: try JSONText(parsing: document), deleted: row[2])
+            remote: try (row[0] as String?).map { try JSONText(parsing: $0) },
+            document: try JSONText(parsing: document), deleted: row[2])
     }
 
     /// Makes room for a record that the server does not know yet.

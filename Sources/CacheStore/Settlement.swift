@@ -57,7 +57,9 @@ struct Settlement {
             }
         }
         try row.layQueue(over: key)
-        try ChangeLog(db: db, at: now).append(.acknowledged, entity: change.entity, keys: [key])
+        let position = try ChangeLog(db: db, at: now).append(.acknowledged, entity: change.entity, keys: [key])
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _acknowledged = ? WHERE _key = ?")
+            .execute(arguments: [position, key])
     }
 
     private func log(_ kind: ChangeLogKind, _ change: OutboxTable.Entry) throws {

@@ -65,7 +65,9 @@ extension Entity {
         var result = ""
         for byte in text.utf8 {
             let letter = Unicode.Scalar(byte)
-            if byte < 0x80, letter.properties.isAlphabetic || (0x30...0x39).contains(byte) || "-._~".unicodeScalars.contains(letter) {
+            if byte < 0x80,
+                letter.properties.isAlphabetic || (0x30...0x39).contains(byte) || "-._~".unicodeScalars.contains(letter)
+            {
                 result.unicodeScalars.append(letter)
             } else {
                 result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)

@@ -38,7 +38,8 @@ struct SchemaCheck {
         guard case .many(let name, _) = relation.kind else { return }
         guard case .reference(let target) = other[field: name]?.kind, target == entity.name else {
             throw error(
-                entity, place(of: relation), "\(other.name).\(name) must be a field of type reference to \(entity.name)")
+                entity, place(of: relation), "\(other.name).\(name) must be a field of type reference to \(entity.name)"
+            )
         }
     }
 

@@ -146,7 +146,8 @@ package struct HTTPUpstream: Upstream {
         case 429: return .throttled(retryAfter ?? .seconds(30), message)
         case 503 where retryAfter != nil: return .throttled(retryAfter ?? .seconds(30), message)
         case 408, 425, 500...599: return .unclear(status: status, message)
-        case 300..<400: return .refused(status: status, "\(message); redirects are not followed, correct upstream.base_url")
+        case 300..<400:
+            return .refused(status: status, "\(message); redirects are not followed, correct upstream.base_url")
         default: return .refused(status: status, message)
         }
     }

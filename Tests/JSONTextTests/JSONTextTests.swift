@@ -6,7 +6,8 @@ struct JSONTextTests {
     @Test(
         "a valid value is kept to the letter",
         arguments: [
-            "{}", "[]", "null", "true", "-0.0", "129.90", "1e-400", "123456789012345678901234567890", "\"\\u00e9\\ud83d\"",
+            "{}", "[]", "null", "true", "-0.0", "129.90", "1e-400", "123456789012345678901234567890",
+            "\"\\u00e9\\ud83d\"",
             "{\"a\":1,\"a\":2}", "[1, [2, {\"b\": [ ]}]]", "\"blå 😀\"",
         ])
     func keepsText(_ text: String) throws {
@@ -16,7 +17,8 @@ struct JSONTextTests {
     @Test(
         "what RFC 8259 forbids is refused",
         arguments: [
-            "", " ", "{", "[1,]", "{\"a\":1,}", "{a:1}", "01", "1.", ".5", "+1", "1e", "nul", "True", "\"\n\"", "\"\\x\"",
+            "", " ", "{", "[1,]", "{\"a\":1,}", "{a:1}", "01", "1.", ".5", "+1", "1e", "nul", "True", "\"\n\"",
+            "\"\\x\"",
             "\"\\u12g4\"", "\"open", "[1 2]", "{\"a\" 1}", "1 2", "NaN", "'a'", "[}",
         ])
     func refuses(_ text: String) {

@@ -1,0 +1,50 @@
+internal import EntitySchema
+
+/// The sync under way, or the last one: how far it is and how it went.
+struct SyncRun {
+    private(set) var number = 0
+    private(set) var isRunning = false
+    private(set) var request = SyncRequest()
+    var phase: String?
+    var error: String?
+    var entities: [String: SyncStatus.Entity] = [:]
+    private(set) var lastEndedAt: Timestamp?
+    private(set) var lastSucceededAt: Timestamp?
+    /// Entities of this run, and how many of them are done.
+    private var expected = 1
+    private var done = 0
+
+    mutating func begin(_ request: SyncRequest) {
+        number += 1
+        isRunning = true
+        self.request = request
+        error = nil
+        done = 0
+        phase = nil
+    }
+
+    mutating func expect(_ entities: Int) { expected = max(entities, 1) }
+
+    mutating func finished(_ entity: String, error: String?) {
+        done += 1
+        entities[entity]?.state = error == nil ? .idle : .error
+        if let error { self.error = self.error ?? "\(entity): \(error)" }
+    }
+
+    mutating func end(at time: Timestamp) {
+        isRunning = false
+        phase = nil
+        lastEndedAt = time
+        if error == nil { lastSucceededAt = time }
+    }
+
+    /// Each entity counts the same; the one under way by its records against what the upstream says it has.
+    var progress: Double {
+        guard isRunning else { return 1 }
+        let current = entities.values.first { $0.state == .syncing }
+        let part = current.flatMap { entity in
+            entity.total.map { $0 > 0 ? min(Double(entity.seen) / Double($0), 1) : 1 }
+        }
+        return min((Double(done) + (part ?? 0)) / Double(expected), 1)
+    }
+}

@@ -1,0 +1,28 @@
+package import EntitySchema
+
+/// What the engine is doing and how it last went, at one moment.
+package struct SyncStatus: Sendable, Equatable {
+    package enum State: String, Sendable, Equatable {
+        case idle, syncing, completed, error, offline, paused
+    }
+
+    package struct Entity: Sendable, Equatable {
+        package var state: State
+        /// Records of the pull under way and how many the upstream says there are.
+        package var seen = 0
+        package var total: Int?
+    }
+
+    package var state: State
+    /// 0 to 1 while syncing, 1 otherwise.
+    package var progress: Double
+    /// What is being done, in a word or two; nil when nothing is.
+    package var phase: String?
+    package var lastSyncAt: Timestamp?
+    package var nextSyncAt: Timestamp?
+    package var error: String?
+    package var isReachable: Bool
+    /// The whole upstream is left alone until then.
+    package var retryAfter: Timestamp?
+    package var entities: [String: Entity]
+}
