@@ -39,6 +39,13 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "SocketServer", swiftSettings: strict),
+        .target(
+            name: "LocalAPIServer",
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "SocketServer", "SyncEngine",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
 
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
         .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema"], swiftSettings: strict),
