@@ -5,6 +5,8 @@ internal import Synchronization
 /// HTTP over libcurl: HTTP/2 where the server has it, kept connections, the system's certificates.
 ///
 /// One thread runs all exchanges and sleeps when there are none. It ends with `shutdown()` or the last reference.
+/// Two cut-off bodies pass unseen, and only the content's own syntax can tell: one framed by the connection's close alone
+/// (RFC 9112, 8), and a packed one that stops early inside an intact frame, which libcurl 7.88 does not notice.
 package final class CurlTransport: HTTPTransport {
     private let mailbox = CurlMailbox()
     private let nextID = Atomic<UInt64>(0)

@@ -43,11 +43,6 @@ struct CurlTransportConnectionTests {
         let request = HTTPRequest(method: method, url: server.url, body: Array("{}".utf8))
         _ = try await transport.send(request)
         #expect(try await transport.failure(of: request).kind == .ambiguous)
-        transport.shutdown()
-        var methods: [String?] = []
-        for _ in 1...2 { methods.append(await server.nextRequest().map { String($0.prefix { $0 != " " }) }) }
-        #expect(methods == [method, method])
-        #expect(server.acceptedConnections <= 2)
     }
 
     @Test("requests run side by side")
