@@ -49,6 +49,13 @@ let package = Package(
 
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
         .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema"], swiftSettings: strict),
+        .testTarget(
+            name: "LocalAPIServerTests",
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPIServer", "SocketServer", "SyncEngine", "Upstream",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .testTarget(name: "UpstreamTests", dependencies: ["Upstream"], swiftSettings: strict),
         .testTarget(
             name: "CacheStoreTests", dependencies: ["CacheStore", .product(name: "GRDB", package: "GRDB.swift")],

@@ -21,7 +21,7 @@ struct Problem: Error {
         }
         return Response(
             status: status, headers: [("Content-Type", "application/problem+json")] + headers,
-            body: Array(JSONText.object(members).bytes))
+            body: Array(JSONText.object(members: members).bytes))
     }
 }
 

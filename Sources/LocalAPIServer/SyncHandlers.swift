@@ -96,19 +96,20 @@ extension LocalAPIServer {
     private func entities(_ status: SyncStatus) throws -> JSONText {
         let rows = try store.rowCounts()
         return .object(
-            try schema.entities.map { entity in
-                let cursor = try store.cursor(of: entity.name)
-                let state: SyncStatus.State =
-                    status.entities[entity.name]?.state ?? (cursor.error == nil ? .idle : .error)
-                let value = JSONText.object([
-                    "rows": .integer(rows[entity.name] ?? 0),
-                    "state": .string(state.rawValue),
-                    "last_synced_at": time(status.entities[entity.name]?.lastSyncedAt ?? cursor.lastSyncedAt),
-                    "cursor": .string(cursor.watermark),
-                    "error": .string(cursor.error),
-                ])
-                return (key: entity.name, value: value)
-            })
+            members:
+                try schema.entities.map { entity in
+                    let cursor = try store.cursor(of: entity.name)
+                    let state: SyncStatus.State =
+                        status.entities[entity.name]?.state ?? (cursor.error == nil ? .idle : .error)
+                    let value = JSONText.object([
+                        "rows": .integer(rows[entity.name] ?? 0),
+                        "state": .string(state.rawValue),
+                        "last_synced_at": time(status.entities[entity.name]?.lastSyncedAt ?? cursor.lastSyncedAt),
+                        "cursor": .string(cursor.watermark),
+                        "error": .string(cursor.error),
+                    ])
+                    return (key: entity.name, value: value)
+                })
     }
 
     private func time(_ time: Timestamp?) -> JSONText { .string(time?.description) }

@@ -1,7 +1,8 @@
-@testable import EntitySchema
 import Foundation
 import JSONText
 import Testing
+
+@testable import EntitySchema
 
 @Suite("Schema files")
 struct EntitySchemaTests {
