@@ -50,6 +50,13 @@ let package = Package(
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
         .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema"], swiftSettings: strict),
         .testTarget(
+            name: "SyncEngineTests",
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "SyncEngine", "Upstream",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "LocalAPIServerTests",
             dependencies: [
                 "CacheStore", "EntitySchema", "JSONText", "LocalAPIServer", "SocketServer", "SyncEngine", "Upstream",

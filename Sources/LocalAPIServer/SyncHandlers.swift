@@ -25,18 +25,12 @@ extension LocalAPIServer {
             await engine.requestSync(wanted)
             return .json(202, Array(try await statusDocument().bytes))
         }
-        switch await engine.sync(wanted) {
-        case .success: return try await status()
-        case .failure(.offline(let message)):
-            throw Problem.unavailable("the upstream cannot be reached: \(message)")
-        case .failure(.upstream(let message)):
-            throw Problem(status: 502, title: "Bad gateway", detail: message)
-        case .failure(.paused): throw Problem.conflict("syncing is paused; POST /v1/sync/resume first")
-        case .failure(.otherAccount(let account)):
-            throw Problem.conflict("the token belongs to another account (\(account)) than this cache")
-        case .failure(.cache(let message)): throw Problem.unavailable(message)
-        case .failure(.cancelled): throw Problem.unavailable("the daemon is stopping")
+        do throws(SyncError) {
+            try await engine.sync(wanted)
+        } catch {
+            throw Problem(error)
         }
+        return try await status()
     }
 
     func pause() async throws -> Response {
@@ -120,5 +114,20 @@ extension LocalAPIServer {
         let digits = String(thousandths % 1000)
         let padded = String(repeating: "0", count: 3 - digits.count) + digits
         return (try? JSONText(parsing: "\(thousandths / 1000).\(padded)")) ?? 0
+    }
+}
+
+extension Problem {
+    /// The problem that a caller is told of who waited for a sync.
+    fileprivate init(_ error: SyncError) {
+        switch error {
+        case .offline(let message): self = .unavailable("the upstream cannot be reached: \(message)")
+        case .upstream(let message): self.init(status: 502, title: "Bad gateway", detail: message)
+        case .paused: self = .conflict("syncing is paused; POST /v1/sync/resume first")
+        case .otherAccount(let account):
+            self = .conflict("the token belongs to another account (\(account)) than this cache")
+        case .cache(let message): self = .unavailable(message)
+        case .cancelled: self = .unavailable("the daemon is stopping")
+        }
     }
 }
