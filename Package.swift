@@ -23,7 +23,8 @@ let package = Package(
             swiftSettings: strict),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "Upstream", dependencies: ["CCurl", "EntitySchema", "JSONText"], swiftSettings: strict),
-        .target(name: "SocketServer", swiftSettings: strict),
+        .systemLibrary(name: "CLinux"),
+        .target(name: "SocketServer", dependencies: ["CLinux"], swiftSettings: strict),
 
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
         .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema"], swiftSettings: strict),
