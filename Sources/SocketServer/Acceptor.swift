@@ -42,7 +42,7 @@ final class Acceptor: EventSource {
             guard !state.isClosed else { return }
             for _ in 0..<64 {
                 let flags = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-                let accepted = clinux_accept(descriptor, flags)
+                let accepted = clinux_accept4(descriptor, nil, nil, flags)
                 if accepted >= 0 {
                     serve(accepted, &state)
                 } else if errno == EMFILE || errno == ENFILE {
@@ -102,7 +102,7 @@ final class Acceptor: EventSource {
             return state.reserve >= 0
         }
         Glibc.close(state.reserve)
-        let accepted = clinux_accept(descriptor, Int32(SOCK_CLOEXEC.rawValue))
+        let accepted = clinux_accept4(descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
         if accepted >= 0 { Glibc.close(accepted) }
         state.reserve = Self.openReserve()
         return accepted >= 0
@@ -116,8 +116,8 @@ final class Acceptor: EventSource {
         switch (SocketAddress.remote(of: accepted), SocketAddress.local(of: accepted)) {
         case (.inet(let remote), .inet(let local)): return .tcp(remote: remote, local: local)
         case (.unix, _):
-            var credentials = ucred()
-            var size = socklen_t(MemoryLayout<ucred>.size)
+            var credentials = clinux_credentials()
+            var size = socklen_t(MemoryLayout<clinux_credentials>.size)
             guard getsockopt(accepted, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return .unknown }
             return .unix(pid: credentials.pid, uid: credentials.uid, gid: credentials.gid)
         default: return .unknown

@@ -65,11 +65,13 @@ final class EventLoop: SerialExecutor, TaskExecutor {
     func start() throws(ServerError) {
         var id = pthread_t()
         let body = Unmanaged.passRetained(self)
-        let result = pthread_create(&id, nil, { pointer in
-            guard let pointer else { return nil }
-            Unmanaged<EventLoop>.fromOpaque(pointer).takeRetainedValue().run()
-            return nil
-        }, body.toOpaque())
+        let result = pthread_create(
+            &id, nil,
+            { pointer in
+                guard let pointer else { return nil }
+                Unmanaged<EventLoop>.fromOpaque(pointer).takeRetainedValue().run()
+                return nil
+            }, body.toOpaque())
         guard result == 0 else {
             body.release()
             throw .system("No thread could be started for the server (error \(result)).")
@@ -184,7 +186,9 @@ final class EventLoop: SerialExecutor, TaskExecutor {
     private func dispatch(_ events: UnsafeBufferPointer<epoll_event>) {
         for event in events {
             let token = event.data.u64
-            state.withLock { $0.isAsleep = false; return $0.sources[token] }?.ready(event.events)
+            state.withLock {
+                $0.isAsleep = false; return $0.sources[token]
+            }?.ready(event.events)
         }
     }
 

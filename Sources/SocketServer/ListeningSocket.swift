@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// One bound, listening, non-blocking socket.

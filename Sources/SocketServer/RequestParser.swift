@@ -129,7 +129,9 @@ package struct RequestParser {
     private mutating func takeChunkPart() throws(Refusal) -> Bool {
         switch phase {
         case .chunkSize(let head):
-            guard let line = try nextLine(limit: 16 + limits.chunkExtensionBytes, over: .tooLarge("A chunk extension is too long."))
+            guard
+                let line = try nextLine(
+                    limit: 16 + limits.chunkExtensionBytes, over: .tooLarge("A chunk extension is too long."))
             else { return false }
             let size = try chunkSize(line)
             lineBytes = 0
@@ -140,7 +142,9 @@ package struct RequestParser {
             return left == 0
         case .chunkEnd(let head):
             guard buffer.count - position >= 2 else {
-                guard position == buffer.count || buffer[position] == Grammar.carriageReturn else { throw .chunkOverrun }
+                guard position == buffer.count || buffer[position] == Grammar.carriageReturn else {
+                    throw .chunkOverrun
+                }
                 return false
             }
             guard buffer[position] == Grammar.carriageReturn, buffer[position + 1] == Grammar.lineFeed else {
@@ -163,7 +167,9 @@ package struct RequestParser {
             rest.allSatisfy(Grammar.isValueByte)
         else { throw .badRequest("A chunk size is not a hexadecimal number.") }
         extensionBytes += rest.count
-        guard extensionBytes <= limits.chunkExtensionBytes else { throw .tooLarge("The chunk extensions are too long.") }
+        guard extensionBytes <= limits.chunkExtensionBytes else {
+            throw .tooLarge("The chunk extensions are too long.")
+        }
         let size = digits.reduce(0) { $0 << 4 | (Grammar.hexDigit($1) ?? 0) }
         guard size <= limits.bodyBytes - body.count else {
             throw .tooLarge("The body is larger than \(limits.bodyBytes) bytes.")

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// One end of a socket, as the kernel names it.
@@ -47,7 +46,8 @@ enum SocketAddress {
         var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         var port = [CChar](repeating: 0, count: Int(NI_MAXSERV))
         let result = getnameinfo(
-            address, length, &host, socklen_t(host.count), &port, socklen_t(port.count), NI_NUMERICHOST | NI_NUMERICSERV)
+            address, length, &host, socklen_t(host.count), &port, socklen_t(port.count), NI_NUMERICHOST | NI_NUMERICSERV
+        )
         guard result == 0, let number = UInt16(text(port)) else { return nil }
         return Peer.Endpoint(address: text(host), port: number)
     }
