@@ -55,7 +55,8 @@ private func check(_ message: RequestParser.Message) {
     precondition(message.path.utf8.first == UInt8(ascii: "/"))
     precondition(message.headers[single: "Host"]?.isEmpty == false)
     precondition(message.headers[all: "Content-Length"].count + message.headers[all: "Transfer-Encoding"].count <= 1)
-    for text in [message.method, message.path, message.query ?? ""] + message.headers.fields.flatMap({ [$0.name, $0.value] }) {
+    let fields = message.headers.fields.flatMap { [$0.name, $0.value] }
+    for text in [message.method, message.path, message.query ?? ""] + fields {
         precondition(text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
     }
 }

@@ -31,7 +31,6 @@ actor Connection: EventSource {
     private var peerClosed = false
     private var isBroken = false
     private var isDraining = false
-    private var isWriting = false
     private var streamFailed = false
     private var hasAnswered = false
 
@@ -57,7 +56,7 @@ actor Connection: EventSource {
     private func serve() async {
         do {
             try await exchange()
-            if phase == .closing { await linger() }
+            if phase == .closing { try await linger() }
         } catch {
             // The caller has gone: there is nobody left to tell.
         }
@@ -101,7 +100,7 @@ actor Connection: EventSource {
             }
             if isDraining, stage == .idle { return nil }
             if isReadable {
-                try read()
+                try read { parser.append($0) }
             } else if try await !wait(until: due) {
                 if stage == .idle { return nil }
                 throw Refusal.timedOut
@@ -117,17 +116,16 @@ actor Connection: EventSource {
         }
     }
 
-    /// Moves what the kernel has, up to the read-ahead, to the parser.
-    private func read() throws {
+    /// Takes what the kernel has, up to the read-ahead.
+    private func read(_ take: (UnsafeRawBufferPointer) -> Void) throws {
         let count = withUnsafeTemporaryAllocation(byteCount: limits.readAheadBytes, alignment: 1) { space in
             let count = recv(descriptor, space.baseAddress, space.count, 0)
-            if count > 0 { parser.append(UnsafeRawBufferPointer(rebasing: space[..<count])) }
+            if count > 0 { take(UnsafeRawBufferPointer(rebasing: space[..<count])) }
             // Less than was asked for means that the kernel has no more: the next bytes raise an event.
             if count >= 0, count < space.count, !peerClosed { isReadable = false }
             return count
         }
-        if count > 0 { return }
-        if count < 0, errno == EINTR { return }
+        if count > 0 || count < 0 && errno == EINTR { return }
         isReadable = false
         if count == 0 { peerClosed = true } else if errno != EAGAIN { throw Gone() }
     }
@@ -174,10 +172,8 @@ actor Connection: EventSource {
     }
 
     private func writeChunk(_ piece: [UInt8]) async throws {
-        guard phase == .streaming, !streamFailed, !isWriting else { throw Gone() }
+        guard phase == .streaming, !streamFailed else { throw Gone() }
         guard !piece.isEmpty else { return }  // an empty chunk would end the stream
-        isWriting = true
-        defer { isWriting = false }
         do {
             try Task.checkCancellation()
             try await send(ResponseWriter.chunkHead(size: piece.count), piece, [0x0D, 0x0A])
@@ -234,17 +230,15 @@ actor Connection: EventSource {
 
     /// Reads and drops what still arrives until the caller has closed too, so that the kernel does not answer unread
     /// bytes with a reset that could overtake the last answer (RFC 9112, 9.6).
-    private func linger() async {
+    private func linger() async throws {
         shutdown(descriptor, Int32(SHUT_WR))
         let due = ContinuousClock.now + limits.linger
-        parser = RequestParser(limits: limits)
-        while !peerClosed || isReadable, !isDraining || isReadable, ContinuousClock.now < due {
-            if !isReadable {
-                guard (try? await wait(until: due)) == true else { return }
-                continue
+        while isReadable || !peerClosed, .now < due {
+            if isReadable {
+                try read { _ in }
+            } else {
+                guard try await wait(until: due) else { return }
             }
-            do { try read() } catch { return }
-            parser = RequestParser(limits: limits)
         }
     }
 

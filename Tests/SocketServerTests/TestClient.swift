@@ -15,24 +15,30 @@ final class TestClient {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
-    init(_ address: BoundAddress, receiveBuffer: Int32? = nil) throws {
+    /// Makes the socket only, for `connect(to:)` later.
+    init(unconnected address: BoundAddress) throws {
         let family: Int32
         switch address {
         case .tcp: family = AF_INET
         case .unix: family = AF_UNIX
         }
         descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure(what: "socket: \(errno)") }
         var limit = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    convenience init(_ address: BoundAddress, receiveBuffer: Int32? = nil) throws {
+        try self.init(unconnected: address)
         if var size = receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
         }
-        guard Self.connect(descriptor, address) == 0 else {
-            let code = errno
-            Glibc.close(descriptor)
-            throw Failure(what: "connect: \(code)")
-        }
+        try connect(to: address)
+    }
+
+    func connect(to address: BoundAddress) throws {
+        guard Self.connect(descriptor, address) == 0 else { throw Failure(what: "connect: \(errno)") }
     }
 
     deinit { Glibc.close(descriptor) }
@@ -74,13 +80,6 @@ final class TestClient {
     }
 
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
-
-    /// Closes in a way that the other end sees as a reset.
-    func reset() {
-        var option = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-        shutdown(descriptor, Int32(SHUT_RDWR))
-    }
 
     /// Whatever comes next; empty once the server has closed.
     func receive() throws -> [UInt8] {
