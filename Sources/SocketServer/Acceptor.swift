@@ -74,9 +74,10 @@ final class Acceptor: EventSource {
         let connection = Connection(
             descriptor: accepted, peer: Self.peer(of: accepted), loop: loop, context: context)
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
-        if loop.add(connection, events: events) {
+        do {
+            try loop.add(connection, events: events)
             connection.start()
-        } else {
+        } catch {
             Glibc.close(accepted)
             context.open.subtract(1, ordering: .relaxed)
         }

@@ -73,10 +73,8 @@ actor Connection: EventSource {
             }
         } catch let refusal as Refusal {
             phase = .closing
-            let response = ResponseWriter.problem(refusal)
-            if case .bytes(let body) = response.body, let head = context.writer.head(of: response, closes: true) {
-                try await send(head, body)
-            }
+            let (head, response) = try written(ResponseWriter.problem(refusal), closes: true)
+            if case .bytes(let body) = response.body { try await send(head, body) }
         }
     }
 
@@ -139,24 +137,28 @@ actor Connection: EventSource {
         let request = Request(
             method: message.method, path: message.path, query: message.query, headers: message.headers,
             body: message.body, peer: peer)
-        var response = await context.handler(request)
+        let answer = await context.handler(request)
         let keepsAlive = message.keepsAlive && !isDraining
-        var head = context.writer.head(of: response, closes: !keepsAlive)
-        if head == nil {
-            response = ResponseWriter.problem(.brokenResponse)
-            head = context.writer.head(of: response, closes: !keepsAlive)
-        }
+        let (head, response) = try written(answer, closes: !keepsAlive)
         phase = keepsAlive ? .handling : .closing
         hasAnswered = true
         let hasBody = message.method != "HEAD" && ResponseWriter.framing(of: response) != .none
         switch response.body {
-        case .bytes(let body): try await send(head ?? [], hasBody ? body : [])
+        case .bytes(let body): try await send(head, hasBody ? body : [])
         case .stream(let produce):
-            try await send(head ?? [])
+            try await send(head)
             if hasBody { try await stream(produce) }
             phase = keepsAlive ? .handling : .closing
         }
         return keepsAlive
+    }
+
+    /// An answer with its head; one that cannot be HTTP becomes a 500.
+    private func written(_ response: Response, closes: Bool) throws(Gone) -> (head: [UInt8], Response) {
+        for candidate in [response, ResponseWriter.problem(.brokenResponse)] {
+            if let head = context.writer.head(of: candidate, closes: closes) { return (head, candidate) }
+        }
+        throw Gone()
     }
 
     /// Writes pieces as chunks (RFC 9112, 7.1) until the producer returns; a stream cut short gets no last chunk.

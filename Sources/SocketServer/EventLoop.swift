@@ -90,6 +90,12 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
+    /// Aborts every source and ends.
+    func stop() {
+        state.withLock { $0.drainLimit = .now }
+        wake()
+    }
+
     /// Makes the loop go round once, from any thread.
     func wake() {
         eventfd_write(wakeup, 1)
@@ -97,16 +103,16 @@ final class EventLoop: SerialExecutor, TaskExecutor {
 
     // MARK: Sources
 
-    /// Watches a source, which is kept until it is removed; false when the system has no room.
-    func add(_ source: any EventSource, events: UInt32) -> Bool {
-        state.withLock { state in
+    /// Watches a source, which is kept until it is removed; throws when the system has no room.
+    func add(_ source: any EventSource, events: UInt32) throws(ServerError) {
+        try state.withLock { state throws(ServerError) in
             var event = epoll_event()
             event.events = events
             event.data.u64 = Self.token(source)
+            guard epoll_ctl(epoll, EPOLL_CTL_ADD, source.descriptor, &event) == 0 else {
+                throw .system("A socket could not be watched (\(errorText())); raise the limit of watches.")
+            }
             state.sources[Self.token(source)] = source
-            if epoll_ctl(epoll, EPOLL_CTL_ADD, source.descriptor, &event) == 0 { return true }
-            state.sources[Self.token(source)] = nil
-            return false
         }
     }
 

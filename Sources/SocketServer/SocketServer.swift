@@ -59,9 +59,13 @@ package final class SocketServer: Sendable {
         let (sockets, loops) = try begin()
         let context = ServerContext(limits: limits, loops: loops, handler: handler)
         let acceptors = sockets.map { Acceptor(socket: $0, context: context) }
-        for loop in loops { try loop.start() }
-        for acceptor in acceptors where !loops[0].add(acceptor, events: Acceptor.events) {
-            throw .system("The listening socket could not be watched (\(errorText())).")
+        do throws(ServerError) {
+            for loop in loops { try loop.start() }
+            for acceptor in acceptors { try loops[0].add(acceptor, events: Acceptor.events) }
+        } catch {
+            acceptors.forEach { $0.close() }
+            loops.forEach { $0.stop() }
+            throw error
         }
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
         for acceptor in acceptors { acceptor.close() }
@@ -87,7 +91,9 @@ package final class SocketServer: Sendable {
     private func begin() throws(ServerError) -> ([ListeningSocket], [EventLoop]) {
         try state.withLock { state throws(ServerError) in
             guard !state.hasRun else { throw .unusable("A server runs once; make a new one.") }
-            for _ in 0..<threads { state.loops.append(try EventLoop()) }
+            var loops: [EventLoop] = []
+            for _ in 0..<threads { loops.append(try EventLoop()) }
+            state.loops = loops
             state.hasRun = true
             defer { state.sockets = [] }
             return (state.sockets, state.loops)
