@@ -38,7 +38,8 @@ let package = Package(
                 "CacheStore", "EntitySchema", "JSONText", "Upstream", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .target(name: "SocketServer", swiftSettings: strict),
+        .systemLibrary(name: "CLinux"),
+        .target(name: "SocketServer", dependencies: ["CLinux"], swiftSettings: strict),
         .target(
             name: "LocalAPIServer",
             dependencies: [
@@ -63,6 +64,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),
         .testTarget(name: "UpstreamTests", dependencies: ["Upstream"], swiftSettings: strict),
         .testTarget(
             name: "CacheStoreTests", dependencies: ["CacheStore", .product(name: "GRDB", package: "GRDB.swift")],

@@ -1,9 +1,10 @@
-@testable import CacheStore
 import EntitySchema
 import JSONText
 import SyncEngine
 import Testing
 import Upstream
+
+@testable import CacheStore
 
 @Suite("Syncing")
 struct SyncEngineTests {
@@ -46,7 +47,9 @@ struct SyncEngineTests {
         try test.upstream.set("/parts", #"[{"id":"p"}]"#)
         test.upstream.failList("/orders", .malformed("no list at data"))
         try await test.running {
-            await #expect(throws: SyncError.upstream("orders: no list at data")) { try await test.engine.sync(SyncRequest()) }
+            await #expect(throws: SyncError.upstream("orders: no list at data")) {
+                try await test.engine.sync(SyncRequest())
+            }
             #expect(try test.store.rowCounts()["parts"] == 1)
             #expect(try test.store.cursor(of: "orders").error == "no list at data")
             test.upstream.failList("/orders", nil)
