@@ -55,6 +55,6 @@ package struct HTTPResponse: Sendable, Equatable {
 
     /// The first field of this name, without regard to case.
     package func header(_ name: String) -> String? {
-        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        headers.first { HTTPSyntax.isSameName($0.name, name) }?.value
     }
 }

@@ -1,0 +1,85 @@
+internal import CCurl
+
+/// Owns one libcurl easy handle with all it points to, and sets its options by type.
+///
+/// Used on one thread only. Setters throw `.unreachable` when this libcurl does not know the option: nothing was sent yet.
+struct CurlEasy: ~Copyable {
+    let handle: UnsafeMutableRawPointer
+    private let errorText: UnsafeMutablePointer<CChar>
+    private var headerLines: UnsafeMutablePointer<curl_slist>?
+
+    init() throws(TransportError) {
+        guard let handle = curl_easy_init() else { throw .unreachable("libcurl has no memory for another request") }
+        self.handle = handle
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
+    }
+
+    deinit {
+        curl_easy_cleanup(handle)
+        curl_slist_free_all(headerLines)
+        errorText.deallocate()
+    }
+
+    func set(_ option: CURLoption, _ value: Int) throws(TransportError) {
+        try check(ccurl_set_long(handle, option, value), option)
+    }
+
+    func set(_ option: CURLoption, size: Int) throws(TransportError) {
+        try check(ccurl_set_off_t(handle, option, curl_off_t(size)), option)
+    }
+
+    /// Copied by libcurl; nil puts the option back to "none".
+    func set(_ option: CURLoption, _ value: String?) throws(TransportError) {
+        try check(ccurl_set_string(handle, option, value), option)
+    }
+
+    /// What the pointer leads to must live as long as this handle, unless the option copies it.
+    func set(_ option: CURLoption, _ value: UnsafeRawPointer?) throws(TransportError) {
+        try check(ccurl_set_pointer(handle, option, value), option)
+    }
+
+    func set(_ option: CURLoption, _ callback: @escaping curl_write_callback) throws(TransportError) {
+        try check(ccurl_set_write_callback(handle, option, callback), option)
+    }
+
+    func setBeforeRequest(_ callback: @escaping curl_prereq_callback) throws(TransportError) {
+        try check(ccurl_set_prereq_callback(handle, callback), CURLOPT_PREREQFUNCTION)
+    }
+
+    mutating func setHeaderLines(_ lines: [String]) throws(TransportError) {
+        for line in lines {
+            guard let longer = curl_slist_append(headerLines, line) else {
+                throw .unreachable("libcurl has no memory for the headers of a request")
+            }
+            headerLines = longer
+        }
+        try check(ccurl_set_list(handle, CURLOPT_HTTPHEADER, headerLines), CURLOPT_HTTPHEADER)
+    }
+
+    var status: Int {
+        var status = 0
+        ccurl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
+        return status
+    }
+
+    /// The answer's Content-Length, of the body as it travels; nil if there is none.
+    var announcedLength: Int? {
+        var length: curl_off_t = -1
+        ccurl_get_off_t(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
+        return length < 0 ? nil : Int(length)
+    }
+
+    /// What libcurl says about an error: the details if it gave any, else the code's general meaning.
+    func explanation(of code: CURLcode) -> String {
+        errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
+    }
+
+    private func check(_ code: CURLcode, _ option: CURLoption) throws(TransportError) {
+        guard code != CURLE_OK else { return }
+        let reason = String(cString: curl_easy_strerror(code))
+        throw .unreachable(
+            "libcurl refuses option \(option.rawValue) (\(reason)): it must be 7.85 or newer, with HTTP/2")
+    }
+}

@@ -1,0 +1,75 @@
+internal import CCurl
+
+/// Runs all exchanges on one thread: takes what the mailbox holds, lets libcurl work, answers the callers, and sleeps
+/// until a socket, a deadline or the mailbox has something new.
+final class CurlWorker {
+    /// Connections kept for reuse, over all hosts.
+    private static let keptConnections = 16
+
+    private let mailbox: CurlMailbox
+    private let options: CurlOptions
+    private let multi: UnsafeMutableRawPointer
+    private var exchanges: [UInt64: CurlExchange] = [:]
+
+    init(_ mailbox: CurlMailbox, _ options: CurlOptions, multi: UnsafeMutableRawPointer) {
+        self.mailbox = mailbox
+        self.options = options
+        self.multi = multi
+        ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
+        mailbox.setSleeper(UInt(bitPattern: multi))
+    }
+
+    deinit {
+        mailbox.setSleeper(nil)
+        curl_multi_cleanup(multi)
+    }
+
+    /// Returns once the mailbox is closed; by then every caller has its answer.
+    func run() {
+        while let commands = mailbox.take() {
+            commands.forEach(obey)
+            var running: Int32 = 0
+            check(curl_multi_perform(multi, &running))
+            finishExchanges()
+            // libcurl shortens the wait to its own next deadline: with nothing in flight nothing wakes this thread.
+            check(curl_multi_poll(multi, nil, 0, .max, nil))
+        }
+        for id in exchanges.keys { remove(id)?.fail(.cancelled) }
+    }
+
+    private func obey(_ command: CurlMailbox.Command) {
+        switch command {
+        case .start(let id, let request, let continuation):
+            do throws(TransportError) {
+                let exchange = try CurlExchange(id, request, options, continuation)
+                exchanges[id] = exchange
+                check(curl_multi_add_handle(multi, exchange.handle))
+            } catch {
+                continuation.resume(returning: .failure(error))
+            }
+        case .cancel(let id):
+            remove(id)?.fail(.cancelled)
+        }
+    }
+
+    private func finishExchanges() {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left)?.pointee {
+            guard message.msg == CURLMSG_DONE, let exchange = CurlExchange.of(message.easy_handle) else { continue }
+            remove(exchange.id)?.finish(message.data.result)
+        }
+    }
+
+    private func remove(_ id: UInt64) -> CurlExchange? {
+        guard let exchange = exchanges.removeValue(forKey: id) else { return nil }
+        curl_multi_remove_handle(multi, exchange.handle)
+        return exchange
+    }
+
+    /// A multi handle fails only when memory runs out or libcurl is at fault: then nothing is known of what was in flight.
+    private func check(_ code: CURLMcode) {
+        guard code != CURLM_OK else { return }
+        let reason = String(cString: curl_multi_strerror(code))
+        for id in exchanges.keys { remove(id)?.fail(.ambiguous("libcurl gave up all requests in flight (\(reason))")) }
+    }
+}

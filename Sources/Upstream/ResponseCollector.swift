@@ -1,0 +1,95 @@
+/// Gathers one answer as libcurl hands it over, within limits: header lines first, then decoded bytes.
+///
+/// Each `take` returns false when it refuses; `refusal` then says why, and the exchange is over.
+struct ResponseCollector {
+    /// For all header lines together, interim answers and trailers included: some servers send 16 kB of cookies and policies.
+    static let maximumHeaderBytes = 64 << 10
+
+    private(set) var headers: [HTTPHeader] = []
+    private(set) var body: [UInt8] = []
+    private(set) var refusal: String?
+
+    private let maximumBody: Int
+    private var headerBytes = 0
+    private var section = Section.statusLine
+
+    private enum Section { case statusLine, interim, headers, trailers }
+
+    init(maximumBody: Int) {
+        self.maximumBody = max(0, maximumBody)
+    }
+
+    /// One line of a header section with its line end: the status line, a field, a folded field's next line or the end.
+    mutating func takeHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        headerBytes += line.count
+        guard headerBytes <= Self.maximumHeaderBytes else {
+            return refuse("its headers are larger than \(Self.maximumHeaderBytes) bytes")
+        }
+        let text = trimLineEnd(line)
+        switch section {
+        case .statusLine:
+            section = isInterim(text) ? .interim : .headers
+            return true
+        case .interim:
+            if text.isEmpty { section = .statusLine }
+            return true
+        case .headers:
+            if text.isEmpty { section = .trailers }
+            return text.isEmpty || takeField(text)
+        case .trailers:
+            // RFC 9110, 6.5.1: trailers must not be merged into headers unless their definition allows it.
+            return true
+        }
+    }
+
+    /// The next decoded bytes; `announced` is the answer's Content-Length, which saves the buffer from growing in steps.
+    mutating func takeBody(_ bytes: UnsafeRawBufferPointer, announced: @autoclosure () -> Int?) -> Bool {
+        guard bytes.count <= maximumBody - body.count else {
+            return refuse("its body is larger than the \(maximumBody) bytes allowed")
+        }
+        let needed = body.count + bytes.count
+        if body.capacity < needed {
+            // An array grows by doubling, which could pass the limit: so grow it here, up to the limit and no further.
+            let wanted = body.isEmpty ? announced() ?? needed : 2 * body.capacity
+            body.reserveCapacity(min(max(wanted, needed), maximumBody))
+        }
+        body.append(contentsOf: bytes)
+        return true
+    }
+
+    private mutating func takeField(_ line: Slice<UnsafeRawBufferPointer>) -> Bool {
+        if let first = line.first, HTTPSyntax.isBlank(first), let last = headers.indices.last {
+            headers[last].value += " " + text(line)
+            return true
+        }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+            return refuse("one of its header lines has no colon")
+        }
+        headers.append(HTTPHeader(text(line[..<colon]), text(line[colon...].dropFirst())))
+        return true
+    }
+
+    private mutating func refuse(_ reason: String) -> Bool {
+        refusal = reason
+        return false
+    }
+
+    /// Whether a status line is that of an interim answer (RFC 9110, 15.2), which another one follows.
+    private func isInterim(_ statusLine: Slice<UnsafeRawBufferPointer>) -> Bool {
+        let status = statusLine.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(3)
+        return status.first == UInt8(ascii: "1") && !status.elementsEqual("101".utf8)
+    }
+
+    private func trimLineEnd(_ line: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
+        var line = line[...]
+        if line.last == UInt8(ascii: "\n") { line.removeLast() }
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        return line
+    }
+
+    private func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        var bytes = bytes.drop(while: HTTPSyntax.isBlank)
+        while let last = bytes.last, HTTPSyntax.isBlank(last) { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

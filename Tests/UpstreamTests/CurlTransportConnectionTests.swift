@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+@testable import Upstream
+
+@Suite("libcurl transport: connections and the end", .timeLimit(.minutes(1)))
+struct CurlTransportConnectionTests {
+    private static let ok = ScriptedServer.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    private let transport: CurlTransport
+
+    init() throws {
+        transport = try CurlTransport(userAgent: "test")
+    }
+
+    @Test("a connection is kept and used again")
+    func keepAlive() async throws {
+        let server = try ScriptedServer([.receive, Self.ok, .receive, Self.ok, .receive, Self.ok])
+        for _ in 1...3 { _ = try await transport.send(HTTPRequest(url: server.url)) }
+        #expect(server.acceptedConnections == 1)
+    }
+
+    @Test("a kept connection that was dropped while idle is replaced unseen", arguments: ["GET", "POST", "PATCH"])
+    func droppedIdle(_ method: String) async throws {
+        let server = try ScriptedServer([.receive, Self.ok], [.receive, Self.ok])
+        for _ in 1...2 {
+            let response = try await transport.send(HTTPRequest(method: method, url: server.url))
+            #expect(response.status == 200)
+        }
+        #expect(server.acceptedConnections == 2)
+    }
+
+    @Test("a safe request that a kept connection swallowed is sent again")
+    func swallowedGet() async throws {
+        let server = try ScriptedServer([.receive, Self.ok, .receive, .reset], [.receive, Self.ok])
+        for _ in 1...2 { _ = try await transport.send(HTTPRequest(url: server.url)) }
+        #expect(server.acceptedConnections == 2)
+    }
+
+    @Test(
+        "a change that a kept connection swallowed is never sent twice", arguments: ["POST", "PATCH", "PUT", "DELETE"])
+    func swallowedChange(_ method: String) async throws {
+        let server = try ScriptedServer([.receive, Self.ok, .receive], [.receive, Self.ok])
+        let request = HTTPRequest(method: method, url: server.url, body: Array("{}".utf8))
+        _ = try await transport.send(request)
+        #expect(try await transport.failure(of: request).kind == .ambiguous)
+    }
+
+    @Test("requests run side by side")
+    func parallel() async throws {
+        let count = 20
+        let gates = (0..<count).map { _ in ScriptedServer.Gate() }
+        // Each connection is answered only when all have sent their request.
+        let script: [ScriptedServer.Step] = gates.map { .pass($0) }
+        let server = try ScriptedServer(
+            connections: gates.map { [.receive, .open($0)] + script + [Self.ok] })
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<count { group.addTask { try await transport.send(HTTPRequest(url: server.url)).status } }
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect(server.acceptedConnections == count)
+    }
+
+    @Test("cancelling the task ends its exchange alone")
+    func cancellation() async throws {
+        let left = ScriptedServer.Gate()
+        let server = try ScriptedServer(
+            [.receive, .awaitClientLeaving, .open(left)], [.receive, .pass(left), Self.ok])
+        let transport = transport
+        let doomed = Task { try await transport.failure(of: HTTPRequest(url: server.url)) }
+        _ = await server.nextRequest()
+        async let other = transport.send(HTTPRequest(url: server.url))
+        _ = await server.nextRequest()
+        doomed.cancel()
+        #expect(try await doomed.value == .cancelled)
+        #expect(try await other.status == 200)
+    }
+
+    @Test("a task already cancelled sends nothing")
+    func cancelledBefore() async throws {
+        let transport = transport
+        let gate = AsyncStream<Void>.makeStream()
+        let server = try ScriptedServer([.awaitClientLeaving])
+        let task = Task {
+            for await _ in gate.stream {}
+            return try await transport.failure(of: HTTPRequest(url: server.url))
+        }
+        task.cancel()
+        gate.continuation.finish()
+        #expect(try await task.value == .cancelled)
+    }
+
+    @Test("shutdown fails what is in flight and all that comes later, twice as well as once")
+    func shutdown() async throws {
+        let server = try ScriptedServer([.receive, .awaitClientLeaving])
+        let transport = transport
+        let flying = Task { try await transport.failure(of: HTTPRequest(url: server.url)) }
+        _ = await server.nextRequest()
+        transport.shutdown()
+        #expect(try await flying.value == .cancelled)
+        transport.shutdown()
+        #expect(try await transport.failure(of: HTTPRequest(url: server.url)) == .cancelled)
+    }
+
+    @Test("the last reference closes the kept connections")
+    func lastReference() async throws {
+        let left = ScriptedServer.Gate()
+        let server = try ScriptedServer([.receive, Self.ok, .awaitClientLeaving, .open(left)])
+        do {
+            let transport = try CurlTransport(userAgent: "test")
+            _ = try await transport.send(HTTPRequest(url: server.url))
+        }
+        left.pass()
+    }
+}

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import Upstream
+
+/// What the caller can do about a failure, without its message.
+enum FailureKind: Equatable { case unreachable, ambiguous, unacceptable, cancelled }
+
+extension TransportError {
+    var kind: FailureKind {
+        switch self {
+        case .unreachable: .unreachable
+        case .ambiguous: .ambiguous
+        case .unacceptable: .unacceptable
+        case .cancelled: .cancelled
+        }
+    }
+
+    var message: String {
+        switch self {
+        case .unreachable(let text), .ambiguous(let text), .unacceptable(let text): text
+        case .cancelled: ""
+        }
+    }
+}
+
+extension HTTPTransport {
+    /// The error of a request that must fail.
+    func failure(of request: HTTPRequest) async throws -> TransportError {
+        do {
+            let response = try await send(request)
+            Issue.record("answered \(response.status) with \(response.body.count) bytes")
+            throw CancellationError()
+        } catch let error as TransportError {
+            return error
+        }
+    }
+}
