@@ -13,6 +13,9 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "repairminder-sync",
     dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Without its file formats: the file is read with Yams, which can say in which line a mistake stands.
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -39,8 +42,27 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "SocketServer", swiftSettings: strict),
+        .target(name: "LocalAPI", dependencies: ["JSONText"], swiftSettings: strict),
+        .executableTarget(
+            name: "repairminder-sync",
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "SyncEngine", "Upstream",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: strict),
 
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
+        .testTarget(name: "LocalAPITests", dependencies: ["JSONText", "LocalAPI"], swiftSettings: strict),
+        .testTarget(
+            name: "RepairminderSyncTests",
+            dependencies: [
+                "EntitySchema", "JSONText", "LocalAPI", "repairminder-sync",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: strict),
         .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema"], swiftSettings: strict),
         .testTarget(
             name: "CacheStoreTests", dependencies: ["CacheStore", .product(name: "GRDB", package: "GRDB.swift")],
