@@ -61,11 +61,13 @@ import Testing
             status: 422, title: "Unprocessable content", detail: "total: not a number",
             errors: [.init(field: "total", message: "not a number")])
         await #expect(throws: LocalAPIError.problem(expected)) {
-            try await ScriptedDaemon(status: 422, body: body).client().patch("/v1/orders/1", body: .object(["total": "x"]))
+            try await ScriptedDaemon(status: 422, body: body).client().patch(
+                "/v1/orders/1", body: .object(["total": "x"]))
         }
     }
 
-    @Test("a failure that is no problem document, and an answer that is no JSON, are unexpected", arguments: [502, 200])
+    @Test(
+        "a failure that is no problem document, and an answer that is no JSON, are unexpected", arguments: [502, 200])
     func unexpected(status: Int) async throws {
         let error = await #expect(throws: LocalAPIError.self) {
             try await ScriptedDaemon(status: status, body: "<html>").client().get("/v1/status")
@@ -83,7 +85,6 @@ import Testing
 private struct Unexpected: Error {
     let error: LocalAPIError?
 }
-
 
 /// Answers every request alike and keeps what it was asked.
 private final class ScriptedDaemon: Sendable {

@@ -41,7 +41,9 @@ struct ConfigurationLayers {
     }
 
     private static func provider(_ values: [ConfigurationKey: String]) -> InMemoryProvider {
-        let pairs = values.map { (AbsoluteConfigKey($0.key.components), ConfigValue(.string($0.value), isSecret: false)) }
+        let pairs = values.map {
+            (AbsoluteConfigKey($0.key.components), ConfigValue(.string($0.value), isSecret: false))
+        }
         return InMemoryProvider(values: Dictionary(uniqueKeysWithValues: pairs))
     }
 }
