@@ -68,7 +68,7 @@ import Testing
             ("sync:\n  intervall: 1m", "config.yaml:2: sync.intervall: unknown key; did you mean sync.interval?"),
             ("statedir: /x", "config.yaml:1: statedir: unknown key; did you mean state_dir?"),
             ("interval: 1m", "config.yaml:1: interval: unknown key; did you mean sync.interval?"),
-            ("snyc: {interval: 1m}", "config.yaml:1: snyc: unknown key; did you mean sync?"),
+            ("synk: {interval: 1m}", "config.yaml:1: synk: unknown key; did you mean sync?"),
         ])
     func unknownKey(yaml: String, message: String) throws {
         #expect(try folder.refusal(yaml: yaml) == message)

@@ -1,4 +1,6 @@
+import ArgumentParser
 import Foundation
+import Logging
 import Testing
 
 @testable import repairminder_sync
