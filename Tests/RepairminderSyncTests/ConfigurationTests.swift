@@ -73,6 +73,11 @@ import Testing
         }
     }
 
+    @Test("a quoted null is text")
+    func quotedNull() throws {
+        #expect(try folder.configuration(yaml: "schema: 'null'").schema == "null")
+    }
+
     @Test("systemd's directories give the defaults, the first of several")
     func systemd() throws {
         try folder.write("secret", to: "credentials/upstream-token")
