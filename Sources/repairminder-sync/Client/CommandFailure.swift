@@ -3,11 +3,11 @@ import LocalAPI
 
 /// Why a command did not do what it was asked: what a person is told, and the status for scripts.
 struct CommandFailure: Error, Equatable {
-    var status: ExitStatus
+    var status: CommandStatus
     /// Empty when there is nothing to add.
     var message: String
 
-    init(_ status: ExitStatus, _ message: String) {
+    init(_ status: CommandStatus, _ message: String) {
         self.status = status
         self.message = message
     }
@@ -22,7 +22,7 @@ struct CommandFailure: Error, Equatable {
             case .unreachable(let message), .unexpected(let message): message
             case .problem(let problem): Self.message(of: problem)
             }
-        self.init(ExitStatus(error), message)
+        self.init(CommandStatus(error), message)
     }
 
     /// Sorts whatever a command threw; nil for what ArgumentParser itself has to say.
