@@ -19,6 +19,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         .target(name: "JSONText", swiftSettings: strict),
@@ -41,19 +42,45 @@ let package = Package(
                 "CacheStore", "EntitySchema", "JSONText", "Upstream", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .target(name: "SocketServer", swiftSettings: strict),
+        .systemLibrary(name: "CLinux"),
+        .target(name: "SocketServer", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(
+            name: "LocalAPIServer",
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "SocketServer", "SyncEngine",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .target(name: "LocalAPI", dependencies: ["JSONText"], swiftSettings: strict),
         .executableTarget(
             name: "repairminder-sync",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "SyncEngine", "Upstream",
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "SocketServer", "SyncEngine",
+                "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict),
 
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
+        .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema"], swiftSettings: strict),
+        .testTarget(
+            name: "SyncEngineTests",
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "SyncEngine", "Upstream",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "LocalAPIServerTests",
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPIServer", "SocketServer", "SyncEngine", "Upstream",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .testTarget(name: "LocalAPITests", dependencies: ["JSONText", "LocalAPI"], swiftSettings: strict),
         .testTarget(
             name: "RepairminderSyncTests",
@@ -63,7 +90,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema"], swiftSettings: strict),
+        .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),
+        .testTarget(name: "UpstreamTests", dependencies: ["Upstream"], swiftSettings: strict),
         .testTarget(
             name: "CacheStoreTests", dependencies: ["CacheStore", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict),

@@ -117,7 +117,7 @@ extension CacheStore {
         return .object([
             "id": .integer(row["id"] as Int), "entity": .string(row["entity"] as String),
             "record_id": .string(row["record_key"] as String), "operation": .string(row["operation"] as String),
-            "fields": .array(body.members.map { .string($0.key) }), "body": .object(shown), "request": change,
+            "fields": .array(body.members.map { .string($0.key) }), "body": .object(members: shown), "request": change,
             "state": .string(blockedBy == nil ? row["state"] as String : "blocked"),
             "retry_count": .integer(row["attempt_count"] as Int), "created_at": Self.time(row["created_at"]),
             "last_attempt_at": Self.time(row["last_attempt_at"]),

@@ -24,12 +24,12 @@ struct ChangeWriter {
         }
         let record: JSONText
         if body[entity.key] == nil {
-            record = .object([(key: entity.key, value: JSONText.string(key))] + body.members)
+            record = .object(members: [(key: entity.key, value: JSONText.string(key))] + body.members)
         } else {
             record = body
         }
         try row.insert(key)
-        try queue.append(newChange(.create, key: key, body: record, base: .object([]), record: record), at: now)
+        try queue.append(newChange(.create, key: key, body: record, base: .object([:]), record: record), at: now)
         try finish(key, fields: record.members.map(\.key))
         return key
     }
@@ -41,10 +41,10 @@ struct ChangeWriter {
         try requireFit(body, operation: .update, record: current.document.setting(body))
         let changed = body.members.filter { current.document[$0.key] != $0.value }
         guard !changed.isEmpty else { return }
-        let body = JSONText.object(changed)
+        let body = JSONText.object(members: changed)
         let base = changed.compactMap { name, _ in current.remote?[name].map { (key: name, value: $0) } }
         let change = newChange(
-            .update, key: key, body: body, base: .object(base), record: current.document.setting(body))
+            .update, key: key, body: body, base: .object(members: base), record: current.document.setting(body))
         if try !queue.join(change) { try queue.append(change, at: now) }
         try finish(key, fields: changed.map(\.key))
     }
@@ -68,7 +68,7 @@ struct ChangeWriter {
             // Edits that nobody has seen need not be sent before the deletion.
             for change in waiting where !change.tried { try queue.remove(change.id) }
             try queue.append(
-                newChange(.delete, key: key, body: .object([]), base: .object([]), record: current.document), at: now)
+                newChange(.delete, key: key, body: .object([:]), base: .object([:]), record: current.document), at: now)
         }
         try finish(key, fields: nil)
     }

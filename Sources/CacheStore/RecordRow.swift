@@ -53,7 +53,7 @@ struct RecordRow {
             if remote == nil { return try delete(key) }
             return try store(local: nil, document: nil, deleted: false, key)
         }
-        let local = try changes.reduce(JSONText.object([])) { try $0.setting(JSONText(parsing: $1["body"] as String)) }
+        let local = try changes.reduce(JSONText.object([:])) { try $0.setting(JSONText(parsing: $1["body"] as String)) }
         let document = try remote.map { try JSONText(parsing: $0).setting(local) } ?? local
         try store(local: local, document: document, deleted: last["operation"] == Operation.delete.rawValue, key)
     }

@@ -44,7 +44,7 @@ extension Entity {
         if let names = route.body {
             members = names.sorted { $0.key < $1.key }.compactMap { wire, field in body[field].map { (wire, $0) } }
         }
-        return PushRequest(method: route.method, path: path, body: .object(members))
+        return PushRequest(method: route.method, path: path, body: .object(members: members))
     }
 
     /// The path of a single record, where the entity is served by one.

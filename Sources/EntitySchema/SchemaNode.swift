@@ -5,6 +5,8 @@ struct SchemaNode {
     let file: String
     let node: Node
     let path: [String]
+    /// Where the key stands, from 1.
+    let line: Int
 
     /// Throws when the text is not one YAML document.
     init(yaml: String, file: String) throws(SchemaError) {
@@ -15,6 +17,7 @@ struct SchemaNode {
                 throw SchemaError(file: file, line: 0, key: "", problem: "the file is empty; expected a schema")
             }
             self.node = node
+            line = 1
         } catch let error as SchemaError {
             throw error
         } catch {
@@ -22,14 +25,15 @@ struct SchemaNode {
         }
     }
 
-    private init(file: String, node: Node, path: [String]) {
+    private init(file: String, node: Node, path: [String], line: Int?) {
         self.file = file
         self.node = node
         self.path = path
+        self.line = line ?? 0
     }
 
     func error(_ problem: String) -> SchemaError {
-        SchemaError(file: file, line: node.mark?.line ?? 0, key: path.joined(separator: "."), problem: problem)
+        SchemaError(file: file, line: line, key: path.joined(separator: "."), problem: problem)
     }
 
     // MARK: Mappings
@@ -49,7 +53,7 @@ struct SchemaNode {
         var found: [(name: String, value: SchemaNode)] = []
         for (key, value) in mapping {
             guard let name = key.string else { throw error("expected keys that are text") }
-            let child = SchemaNode(file: file, node: value, path: path + [name])
+            let child = SchemaNode(file: file, node: value, path: path + [name], line: key.mark?.line)
             guard seen.insert(name).inserted else { throw child.error("this key stands here twice") }
             found.append((name, child))
         }
@@ -57,8 +61,8 @@ struct SchemaNode {
     }
 
     func child(_ name: String) -> SchemaNode? {
-        guard let value = node.mapping?[Node(name)] else { return nil }
-        return SchemaNode(file: file, node: value, path: path + [name])
+        guard let (key, value) = node.mapping?.first(where: { $0.key.string == name }) else { return nil }
+        return SchemaNode(file: file, node: value, path: path + [name], line: key.mark?.line)
     }
 
     func required(_ name: String) throws(SchemaError) -> SchemaNode {
@@ -73,7 +77,9 @@ struct SchemaNode {
 
     func elements() throws(SchemaError) -> [SchemaNode] {
         guard let sequence = node.sequence else { throw error("expected a list") }
-        return sequence.enumerated().map { SchemaNode(file: file, node: $1, path: path + [String($0)]) }
+        return sequence.enumerated().map {
+            SchemaNode(file: file, node: $1, path: path + [String($0)], line: $1.mark?.line)
+        }
     }
 
     func string() throws(SchemaError) -> String {

@@ -26,13 +26,14 @@ extension JSONText {
         JSONText(trusted: join(elements.lazy.map(\.bytes), open: UInt8(ascii: "["), close: UInt8(ascii: "]"))[...])
     }
 
-    package static func object(_ members: some Sequence<(key: String, value: JSONText)>) -> JSONText {
+    package static func object(members: some Sequence<(key: String, value: JSONText)>) -> JSONText {
         let parts = members.lazy.map { JSONEscapes.encode($0.key)[...] + [UInt8(ascii: ":")] + $0.value.bytes }
         return JSONText(trusted: join(parts, open: UInt8(ascii: "{"), close: UInt8(ascii: "}"))[...])
     }
 
+    /// A literal in the order written, which a dictionary would not keep.
     package static func object(_ members: KeyValuePairs<String, JSONText>) -> JSONText {
-        object(members.map { $0 })
+        object(members: members)
     }
 
     /// This object with one member set: in its place when the key is there (the last, if doubled), else at the end.
@@ -43,7 +44,7 @@ extension JSONText {
         } else {
             members.append((key, value))
         }
-        return .object(members)
+        return .object(members: members)
     }
 
     /// Every member of `changes` set in turn: the other object's null sets null, it removes nothing.

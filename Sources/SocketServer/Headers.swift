@@ -21,6 +21,12 @@ package struct Headers: Sendable, Equatable {
 
     /// The values of every field of this name, in order.
     package subscript(all name: String) -> [String] {
-        fields.filter { $0.name.utf8.elementsEqual(name.utf8, by: { $0 | 0x20 == $1 | 0x20 }) }.map(\.value)
+        fields.filter { Headers.same($0.name, name) }.map(\.value)
+    }
+
+    /// Whether two names or tokens are the same but for ASCII case.
+    static func same(_ one: String, _ other: String) -> Bool {
+        one.utf8.count == other.utf8.count
+            && zip(one.utf8, other.utf8).allSatisfy { Grammar.lowercase($0) == Grammar.lowercase($1) }
     }
 }

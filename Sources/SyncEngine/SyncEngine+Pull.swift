@@ -12,7 +12,9 @@ extension SyncEngine {
         }.filter { request.includes($0.detail.entity) || request.includes($0.parent.name) }
         run.expect(lists.count + details.count)
         for entity in lists {
-            try await guarded(entity.name) { try await pull(entity, full: request.full) }
+            try await guarded(entity.name) {
+                try await pull(entity, full: request.full || isFullDue(entity))
+            }
         }
         for (parent, detail) in details {
             try await guarded(detail.entity) {
@@ -20,6 +22,10 @@ extension SyncEngine {
                     .pull(for: parent, detail, all: request.full)
             }
         }
+    }
+
+    private func isFullDue(_ entity: Entity) throws -> Bool {
+        try store.cursor(of: entity.name).lastFullAt.map { $0 + settings.fullEvery <= now() } ?? false
     }
 
     private func pull(_ entity: Entity, full: Bool) async throws {
@@ -36,16 +42,15 @@ extension SyncEngine {
     }
 
     private func note(_ entity: String, seen: Int, total: Int?) {
-        run.entities[entity] = SyncStatus.Entity(state: .syncing, seen: seen, total: total)
+        run.progressed(entity, seen: seen, total: total)
     }
 
     /// Keeps an entity's failure to itself, unless nothing else would fare better.
     private func guarded(_ entity: String, _ body: () async throws -> Void) async throws {
-        run.phase = "pulling \(entity)"
-        run.entities[entity] = SyncStatus.Entity(state: .syncing)
+        run.started(entity)
         do {
             try await body()
-            run.finished(entity, error: nil)
+            run.finished(entity, error: nil, at: now())
         } catch let error as UpstreamError {
             try await noteFailure(of: entity, error.message)
             if error.concernsWholeUpstream { throw error }
@@ -57,7 +62,7 @@ extension SyncEngine {
     }
 
     private func noteFailure(of entity: String, _ message: String) async throws {
-        run.finished(entity, error: message)
+        run.finished(entity, error: message, at: now())
         log.error("pull failed", metadata: ["entity": "\(entity)", "error": "\(message)"])
         var cursor = try store.cursor(of: entity)
         cursor.error = message

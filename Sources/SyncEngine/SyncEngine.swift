@@ -30,8 +30,7 @@ package actor SyncEngine {
     private var isPushing = false
 
     private struct Waiter {
-        /// Satisfied by the run under way when that covers it, else by the next one.
-        var request: SyncRequest
+        /// The run under way when that covers what was asked for, else the next one.
         var run: Int
         var continuation: CheckedContinuation<Result<Void, SyncError>, Never>
     }
@@ -88,15 +87,15 @@ package actor SyncEngine {
         await pullRest.call()
     }
 
-    /// Starts or joins a sync and waits for its end.
-    package func sync(_ request: SyncRequest) async -> Result<Void, SyncError> {
-        guard !isPaused else { return .failure(.paused) }
+    /// Starts or joins a sync and waits for its end; throws why it did not end well.
+    package func sync(_ request: SyncRequest) async throws(SyncError) {
+        guard !isPaused else { throw .paused }
         await requestSync(request)
         let joins = run.isRunning && run.request.covers(request)
-        return await withCheckedContinuation { continuation in
-            waiters.append(
-                Waiter(request: request, run: joins ? run.number : run.number + 1, continuation: continuation))
+        let result = await withCheckedContinuation { continuation in
+            waiters.append(Waiter(run: joins ? run.number : run.number + 1, continuation: continuation))
         }
+        try result.get()
     }
 
     package func pause() {

@@ -25,8 +25,21 @@ struct SyncRun {
 
     mutating func expect(_ entities: Int) { expected = max(entities, 1) }
 
-    mutating func finished(_ entity: String, error: String?) {
+    mutating func started(_ entity: String) {
+        entities[entity, default: SyncStatus.Entity(state: .syncing)].state = .syncing
+        entities[entity]?.seen = 0
+        entities[entity]?.total = nil
+        phase = "pulling \(entity)"
+    }
+
+    mutating func progressed(_ entity: String, seen: Int, total: Int?) {
+        entities[entity]?.seen = seen
+        entities[entity]?.total = total
+    }
+
+    mutating func finished(_ entity: String, error: String?, at time: Timestamp) {
         done += 1
+        if error == nil { entities[entity]?.lastSyncedAt = time }
         entities[entity]?.state = error == nil ? .idle : .error
         if let error { self.error = self.error ?? "\(entity): \(error)" }
     }

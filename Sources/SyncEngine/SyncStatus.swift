@@ -11,6 +11,8 @@ package struct SyncStatus: Sendable, Equatable {
         /// Records of the pull under way and how many the upstream says there are.
         package var seen = 0
         package var total: Int?
+        /// When its last pull ended well, in this process; a pull that brought nothing new writes no time down.
+        package var lastSyncedAt: Timestamp?
     }
 
     package var state: State

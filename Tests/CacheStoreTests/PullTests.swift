@@ -101,10 +101,39 @@ struct PullTests {
     func cursor() async throws {
         let cache = try TestCache()
         var cursor = PullCursor(watermark: "2026-01-01T00:00:00.000Z", lastSyncedAt: TestCache.now, error: "none")
-        cursor.pull = PullUnderWay(since: "x", page: 3, seen: 1000, latest: nil)
-        _ = try await cache.store.apply(PulledPage(entity: "orders", records: "[]", cursor: cursor), at: TestCache.now)
+        cursor.pull = PullUnderWay(since: "x", page: 3, seen: 1000)
+        let records = #"[{"id":"a","updated_at":"2026-02-01"}]"#
+        let page = PulledPage(entity: "orders", records: records, cursor: cursor)
+        _ = try await cache.store.apply(page, at: TestCache.now)
+        cursor.pull?.latest = "2026-02-01T00:00:00.000Z"
         #expect(try cache.store.cursor(of: "orders") == cursor)
         #expect(try cache.store.cursor(of: "messages") == PullCursor())
+    }
+
+    @Test("the watermark moves to the latest change of the whole pull when its last page is written")
+    func watermark() async throws {
+        let cache = try TestCache()
+        let page = PulledPage(
+            entity: "orders", records: #"[{"id":"a","updated_at":"2026-02-01"}]"#,
+            cursor: PullCursor(watermark: "2026-01-01T00:00:00.000Z"), latest: "2026-03-01T00:00:00.000Z")
+        _ = try await cache.store.apply(page, at: TestCache.now)
+        #expect(try cache.store.cursor(of: "orders").watermark == "2026-03-01T00:00:00.000Z")
+    }
+
+    @Test("a page that was asked for before a change was acknowledged does not undo it")
+    func stalePage() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"old"}]"#)
+        try await cache.store.update(
+            "orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: TestCache.now)
+        let position = try cache.store.position()
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change.id, at: TestCache.now)
+        let answer = try JSONText(parsing: #"{"id":"a","notes":"mine"}"#)
+        try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
+        let stale = PulledPage(entity: "orders", records: #"[{"id":"a","notes":"old"}]"#, position: position)
+        _ = try await cache.store.apply(stale, at: TestCache.now)
+        #expect(try cache.record("orders", "a")?["notes"]?.string == "mine")
     }
 
     @Test("parents are listed until their children are fetched for the value they then had")

@@ -34,6 +34,6 @@ struct FieldArgument: Equatable {
             }
             members.append((field.name, field.value))
         }
-        return .object(members)
+        return .object(members: members)
     }
 }

@@ -24,7 +24,7 @@ struct SyncCommand: AsyncParsableCommand {
         // A first sync may take hours; whoever waits can stop waiting.
         let client = try options.client(deadline: wait ? .seconds(24 * 3600) : .seconds(60))
         let answer = try await client.post(
-            LocalAPIPaths.sync, query: wait ? [("wait", "true")] : [], body: .object(body))
+            LocalAPIPaths.sync, query: wait ? [("wait", "true")] : [], body: .object(members: body))
         let done = answer.status == 200
         try options.show(answer.body ?? (options.json ? nil : .null)) { _ in done ? "synced\n" : "sync started\n" }
     }

@@ -23,7 +23,7 @@ struct LogLine {
             ("message", .string(message)),
         ]
         if !metadata.isEmpty { members.append(("metadata", Self.json(.dictionary(metadata)))) }
-        return JSONText.object(members).text
+        return JSONText.object(members: members).text
     }
 
     private var event: String {
@@ -77,7 +77,7 @@ struct LogLine {
         case .stringConvertible(let value): .string("\(value)")
         case .array(let values): .array(values.map(json))
         case .dictionary(let values):
-            .object(values.sorted { $0.key < $1.key }.map { (key: $0.key, value: json($0.value)) })
+            .object(members: values.sorted { $0.key < $1.key }.map { (key: $0.key, value: json($0.value)) })
         }
     }
 }

@@ -1,0 +1,62 @@
+/// Feeds the request parser whatever libFuzzer thinks of, whole and in pieces, and holds it to its promises.
+///
+/// The first byte says how the rest is cut. Crashes are found by the sanitizer; besides, the cut must not matter, no
+/// limit may be passed, and nothing that could split a line may come through.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzRequestParser(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    guard count > 0 else { return 0 }
+    let input = UnsafeRawBufferPointer(start: data + 1, count: count - 1)
+    let whole = outcome(of: input, pieceSize: max(input.count, 1))
+    let pieces = outcome(of: input, pieceSize: Int(data[0] % 61) + 1)
+    precondition(whole == pieces, "the same bytes in other pieces gave another result")
+    whole.messages.forEach(check)
+    return 0
+}
+
+private struct Outcome: Equatable {
+    var messages: [RequestParser.Message] = []
+    var refusal: Refusal?
+}
+
+/// Small limits, so that the fuzzer reaches them.
+private func smallLimits() -> ServerLimits {
+    var limits = ServerLimits()
+    limits.requestLineBytes = 64
+    limits.headBytes = 256
+    limits.headerCount = 8
+    limits.bodyBytes = 64
+    limits.chunkExtensionBytes = 16
+    limits.readAheadBytes = 128
+    return limits
+}
+
+private func outcome(of input: UnsafeRawBufferPointer, pieceSize: Int) -> Outcome {
+    var parser = RequestParser(limits: smallLimits())
+    var outcome = Outcome()
+    for start in stride(from: 0, to: input.count, by: pieceSize) {
+        parser.append(UnsafeRawBufferPointer(rebasing: input[start..<min(start + pieceSize, input.count)]))
+        do throws(Refusal) {
+            while let message = try parser.next() {
+                outcome.messages.append(message)
+                _ = parser.takeContinue()
+            }
+        } catch {
+            outcome.refusal = error
+            return outcome
+        }
+    }
+    return outcome
+}
+
+private func check(_ message: RequestParser.Message) {
+    let limits = smallLimits()
+    precondition(message.body.count <= limits.bodyBytes)
+    precondition(message.headers.fields.count <= limits.headerCount)
+    precondition(message.path.utf8.first == UInt8(ascii: "/"))
+    precondition(message.headers[single: "Host"]?.isEmpty == false)
+    precondition(message.headers[all: "Content-Length"].count + message.headers[all: "Transfer-Encoding"].count <= 1)
+    let fields = message.headers.fields.flatMap { [$0.name, $0.value] }
+    for text in [message.method, message.path, message.query ?? ""] + fields {
+        precondition(text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+    }
+}

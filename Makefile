@@ -1,0 +1,33 @@
+# The commands that people and CI type. `make` alone lists them.
+.DEFAULT_GOAL := help
+.PHONY: help packages build test lint demo bench fuzz clean
+
+help:            ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+packages:        ## install the Debian packages that are missing (asks for root only then)
+	@scripts/packages
+
+build: packages  ## build the release binaries into .build/release
+	swift build -c release
+
+demo: packages   ## a small repair shop, its upstream and the daemon, until Ctrl-C; ARGS="--rows 100000" for more
+	@scripts/demo $(ARGS)
+
+test: packages   ## run every test
+	swift build --build-tests
+	swift test --skip-build
+
+lint:            ## formatting, imports, line counts
+	swift format lint --strict -rp Sources Tests Package.swift
+	scripts/import-fence
+	scripts/file-sizes
+
+bench: packages  ## measure against the floor and print ratios; needs wrk
+	@scripts/bench $(ARGS)
+
+fuzz:            ## fuzz the HTTP parser for SECONDS (60)
+	Fuzz/run $(or $(SECONDS),60)
+
+clean:           ## remove what was built
+	rm -rf .build

@@ -1,0 +1,93 @@
+package import CacheStore
+package import EntitySchema
+internal import JSONText
+package import Logging
+package import SocketServer
+package import SyncEngine
+
+/// The local API: turns each request into an answer, from the cache, at once.
+///
+/// A value that a server's handler calls; it keeps nothing between requests.
+package struct LocalAPIServer: Sendable {
+    let schema: EntitySchema
+    let store: CacheStore
+    let engine: SyncEngine
+    let about: About
+    let now: @Sendable () -> Timestamp
+    private let callers: CallerGuard
+    private let log: Logger
+
+    /// What the status says of the daemon itself.
+    package struct About: Sendable {
+        package var version: String
+        package var startedAt: Timestamp
+
+        package init(version: String, startedAt: Timestamp) {
+            self.version = version
+            self.startedAt = startedAt
+        }
+    }
+
+    package init(
+        schema: EntitySchema, store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: About,
+        now: @escaping @Sendable () -> Timestamp, log: Logger
+    ) {
+        self.schema = schema
+        self.store = store
+        self.engine = engine
+        self.callers = callers
+        self.about = about
+        self.now = now
+        self.log = log
+    }
+
+    /// Never throws and never answers 500 for anything a caller sent.
+    package func respond(to request: Request) async -> Response {
+        do throws(Problem) {
+            try callers.check(request)
+            let segments = try Self.segments(of: request.path)
+            guard let resource = try resource(at: segments) else {
+                throw .notFound("there is nothing at \(request.path.prefix(200)); GET /v1/status is a good start")
+            }
+            // HEAD is GET whose body the server leaves out.
+            guard let handler = resource[request.method == "HEAD" ? "GET" : request.method] else {
+                throw .methodNotAllowed(resource.methods)
+            }
+            return try await answer(request, handler)
+        } catch {
+            return error.response
+        }
+    }
+
+    private func answer(_ request: Request, _ handler: Resource.Handler) async throws(Problem) -> Response {
+        do {
+            return try await handler(request)
+        } catch let problem as Problem {
+            throw problem
+        } catch let error as CacheError {
+            if case .failed(let message) = error { log.error("a request failed", metadata: ["error": "\(message)"]) }
+            throw Problem(error)
+        } catch {
+            log.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
+            throw .unavailable("this could not be answered right now; the daemon's log says why")
+        }
+    }
+
+    private static func segments(of path: String) throws(Problem) -> [String] {
+        var segments: [String] = []
+        for part in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            segments.append(try QueryParameters.decoded(part))
+        }
+        return segments
+    }
+
+    func entity(_ name: String) throws(Problem) -> Entity {
+        guard let entity = schema[name] else {
+            let near = Suggestion.nearest(to: name, among: schema.entities.map(\.name))
+            let hint = near.map { "; did you mean \($0)?" } ?? ""
+            throw .notFound(
+                "this system has no \(name)\(hint) It has \(schema.entities.map(\.name).joined(separator: ", "))")
+        }
+        return entity
+    }
+}

@@ -1,0 +1,69 @@
+internal import CacheStore
+internal import JSONText
+internal import SocketServer
+
+/// An error as callers see it: a problem document (RFC 9457).
+struct Problem: Error {
+    var status: Int
+    var title: String
+    var detail: String
+    var errors: [FieldProblem] = []
+    var headers: [(name: String, value: String)] = []
+
+    var response: Response {
+        var members: [(key: String, value: JSONText)] = [
+            ("type", "about:blank"), ("title", .string(title)), ("status", .integer(status)),
+            ("detail", .string(detail)),
+        ]
+        if !errors.isEmpty {
+            let list = errors.map { JSONText.object(["field": .string($0.field), "message": .string($0.message)]) }
+            members.append(("errors", .array(list)))
+        }
+        return Response(
+            status: status, headers: [("Content-Type", "application/problem+json")] + headers,
+            body: Array(JSONText.object(members: members).bytes))
+    }
+}
+
+extension Problem {
+    static func badRequest(_ detail: String, field: String? = nil) -> Problem {
+        let errors = field.map { [FieldProblem(field: $0, message: detail)] } ?? []
+        return Problem(status: 400, title: "Bad request", detail: detail, errors: errors)
+    }
+
+    static func notFound(_ detail: String) -> Problem {
+        Problem(status: 404, title: "Not found", detail: detail)
+    }
+
+    static func methodNotAllowed(_ allowed: [String]) -> Problem {
+        let list = allowed.joined(separator: ", ")
+        return Problem(
+            status: 405, title: "Method not allowed", detail: "this address takes \(list)", headers: [("Allow", list)])
+    }
+
+    static func conflict(_ detail: String) -> Problem {
+        Problem(status: 409, title: "Conflict", detail: detail)
+    }
+
+    static func unavailable(_ detail: String) -> Problem {
+        Problem(status: 503, title: "Unavailable", detail: detail, headers: [("Retry-After", "5")])
+    }
+
+    /// The problem that a caller is told of when the cache could not do what it was asked.
+    init(_ error: CacheError) {
+        switch error {
+        case .invalid(let errors):
+            let detail = errors.map { $0.field.isEmpty ? $0.message : "\($0.field): \($0.message)" }
+            self.init(
+                status: 422, title: "Unprocessable content", detail: detail.joined(separator: "; "), errors: errors)
+        case .notFound(let detail): self = .notFound(detail)
+        case .unsupported(let operation, let entity, let supported):
+            let methods = supported.compactMap { ["create": "POST", "update": "PATCH", "delete": "DELETE"][$0] }
+            self = .methodNotAllowed(["GET", "HEAD"] + methods)
+            detail = "the upstream takes no \(operation) of \(entity)"
+        case .conflict(let detail): self = .conflict(detail)
+        case .badQuery(let field, let message): self = .badRequest(message, field: field)
+        case .unwritable(let detail), .failed(let detail), .incompatible(let detail): self = .unavailable(detail)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+internal import CacheStore
+internal import EntitySchema
+
+/// Reading a list's query: everything that is no parameter of lists is a filter on a field.
+extension QueryParameters {
+    func listQuery(of entity: Entity) throws(Problem) -> ListQuery {
+        var query = ListQuery(entity: entity.name)
+        query.limit = try integer("limit", in: 1...1000, else: 50)
+        query.cursor = try value("cursor")
+        query.count = try flag("count")
+        query.sort = (try value("sort") ?? "").split(separator: ",").map { SortTerm(text: String($0)) }
+        if let sync = try value("sync") {
+            guard let filter = ListQuery.SyncFilter(rawValue: sync) else {
+                let known = ListQuery.SyncFilter.allCases.map(\.rawValue).joined(separator: " or ")
+                throw .badRequest("expected \(known)", field: "sync")
+            }
+            query.sync = filter
+        }
+        for item in items where !["limit", "cursor", "count", "sort", "sync"].contains(item.name) {
+            query.filters.append(try filter(item.name, item.value))
+        }
+        return query
+    }
+
+    private func filter(_ name: String, _ value: String) throws(Problem) -> ListQuery.Filter {
+        let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else {
+            let values = value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            return ListQuery.Filter(field: name, comparison: .equal, values: values)
+        }
+        guard let comparison = ListQuery.Filter.Comparison(rawValue: String(parts[1])) else {
+            let known = ListQuery.Filter.Comparison.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .badRequest("there is no comparison \(parts[1]); use one of \(known)", field: name)
+        }
+        return ListQuery.Filter(field: String(parts[0]), comparison: comparison, values: [value])
+    }
+}

@@ -1,0 +1,100 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import SocketServer
+internal import SyncEngine
+
+/// Reading and changing records.
+extension LocalAPIServer {
+    func list(_ entity: Entity, _ request: Request) throws -> Response {
+        try listed(QueryParameters(request).listQuery(of: entity))
+    }
+
+    func list(_ relation: Relation, of entity: Entity, _ key: String, _ request: Request) throws -> Response {
+        let other = try self.entity(relation.entity)
+        var query = try QueryParameters(request).listQuery(of: other)
+        let key = try existingKey(entity, key)
+        switch relation.kind {
+        case .many(let field, _):
+            query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [key]))
+        case .one(let field):
+            let target = try record(entity, key)[field]?.plain ?? ""
+            query.filters.append(ListQuery.Filter(field: other.key, comparison: .equal, values: [target]))
+        }
+        return try listed(query)
+    }
+
+    func get(_ entity: Entity, _ key: String) throws -> Response {
+        .json(200, try recordBytes(entity, key))
+    }
+
+    func create(
+        _ entity: Entity, _ request: Request, setting field: String? = nil, to parent: String? = nil
+    ) async throws -> Response {
+        var body = try object(request)
+        if let field, let parent { body = body.setting(field, to: .string(parent)) }
+        let key = try await store.create(entity.name, body: body, at: now())
+        engine.noteLocalWrite()
+        var response = Response.json(201, try recordBytes(entity, key))
+        response.headers.append(("Location", "/v1/\(entity.name)/\(Entity.percentEncoded(key))"))
+        return response
+    }
+
+    func update(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        try await store.update(entity.name, key: key, body: object(request), at: now())
+        engine.noteLocalWrite()
+        return .json(200, try recordBytes(entity, key))
+    }
+
+    func delete(_ entity: Entity, _ key: String) async throws -> Response {
+        try await store.delete(entity.name, key: key, at: now())
+        engine.noteLocalWrite()
+        return Response(status: 204)
+    }
+
+    /// The key that the record has now; the caller may name one that it had before.
+    func existingKey(_ entity: Entity, _ key: String) throws -> String {
+        try record(entity, key)[entity.key]?.plain ?? key
+    }
+
+    // MARK: Parts
+
+    private func listed(_ query: ListQuery) throws -> Response {
+        let page = try store.list(query)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(page.records.count + 200)
+        bytes += Array("{\"data\":".utf8)
+        bytes += page.records
+        bytes += Array(",\"next\":".utf8)
+        bytes += JSONText.string(page.next).bytes
+        if let total = page.total { bytes += Array(",\"total\":\(total)".utf8) }
+        bytes.append(UInt8(ascii: "}"))
+        return .json(200, bytes)
+    }
+
+    private func recordBytes(_ entity: Entity, _ key: String) throws -> [UInt8] {
+        guard let bytes = try store.record(entity.name, key: key) else {
+            throw Problem.notFound("\(entity.name)/\(key) is not in the cache")
+        }
+        return bytes
+    }
+
+    private func record(_ entity: Entity, _ key: String) throws -> JSONText {
+        try JSONText(recordBytes(entity, key))
+    }
+
+    /// The body as a JSON object; an empty body is none.
+    func object(_ request: Request) throws(Problem) -> JSONText {
+        do {
+            let body = try JSONText(request.body)
+            guard body.kind == .object else { throw Problem.badRequest("expected a JSON object") }
+            return body
+        } catch let error as JSONError {
+            throw .badRequest("the body is \(error)")
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw .badRequest("\(error)")
+        }
+    }
+}

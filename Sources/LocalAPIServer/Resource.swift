@@ -1,0 +1,111 @@
+internal import EntitySchema
+internal import SocketServer
+
+/// What answers at one address: a handler for each method it takes.
+struct Resource {
+    typealias Handler = (Request) async throws -> Response
+
+    private var handlers: [(method: String, handler: Handler)] = []
+
+    init() {}
+
+    subscript(method: String) -> Handler? { handlers.first { $0.method == method }?.handler }
+
+    /// For `Allow`.
+    var methods: [String] { handlers.flatMap { $0.method == "GET" ? ["GET", "HEAD"] : [$0.method] } }
+
+    func on(_ method: String, _ handler: @escaping Handler) -> Resource {
+        var resource = self
+        resource.handlers.append((method, handler))
+        return resource
+    }
+}
+
+extension LocalAPIServer {
+    /// The table of addresses; nil where there is nothing.
+    func resource(at segments: [String]) throws(Problem) -> Resource? {
+        if segments.count == 1 { return healthResource(segments[0]) }
+        guard segments[0] == "v1" else { return nil }
+        switch segments.count {
+        case 2:
+            if let resource = fixedResource(segments[1]) { return resource }
+            return records(of: try entity(segments[1]))
+        case 3:
+            if let resource = fixedResource(segments[1], segments[2]) { return resource }
+            return try one(segments[1], segments[2])
+        case 4:
+            if let resource = change(segments) { return resource }
+            return try related(segments)
+        default: return nil
+        }
+    }
+
+    private func healthResource(_ name: String) -> Resource? {
+        switch name {
+        case "healthz": Resource().on("GET") { _ in .text("alive\n") }
+        case "readyz": Resource().on("GET") { _ in try ready() }
+        default: nil
+        }
+    }
+
+    private func fixedResource(_ name: String) -> Resource? {
+        switch name {
+        case "status": Resource().on("GET") { _ in try await status() }
+        case "sync": Resource().on("POST", sync)
+        case "pending": Resource().on("GET", pending)
+        default: nil
+        }
+    }
+
+    private func fixedResource(_ name: String, _ second: String) -> Resource? {
+        switch (name, second) {
+        case ("sync", "pause"): Resource().on("POST") { _ in try await pause() }
+        case ("sync", "resume"): Resource().on("POST") { _ in try await resume() }
+        case ("pending", "count"): Resource().on("GET", pendingCount)
+        case ("pending", "retry"): Resource().on("POST") { _ in try await retry(nil) }
+        case ("pending", let id):
+            Resource()
+                .on("GET") { _ in try pendingChange(id) }
+                .on("DELETE") { request in try await discard(id, request) }
+        default: nil
+        }
+    }
+
+    private func change(_ segments: [String]) -> Resource? {
+        guard segments[1] == "pending", segments[3] == "retry" else { return nil }
+        return Resource().on("POST") { _ in try await retry(segments[2]) }
+    }
+
+    private func records(of entity: Entity) -> Resource {
+        let resource = Resource().on("GET") { request in try list(entity, request) }
+        guard entity.operations.contains(.create) else { return resource }
+        return resource.on("POST") { request in try await create(entity, request) }
+    }
+
+    private func one(_ name: String, _ key: String) throws(Problem) -> Resource {
+        let entity = try entity(name)
+        var resource = Resource().on("GET") { _ in try get(entity, key) }
+        if entity.operations.contains(.update) {
+            resource = resource.on("PATCH") { request in try await update(entity, key, request) }
+        }
+        if entity.operations.contains(.delete) {
+            resource = resource.on("DELETE") { _ in try await delete(entity, key) }
+        }
+        return resource
+    }
+
+    private func related(_ segments: [String]) throws(Problem) -> Resource {
+        let entity = try entity(segments[1])
+        guard let relation = entity[relation: segments[3]] else {
+            let known = entity.relations.map(\.name).joined(separator: ", ")
+            throw .notFound(
+                "\(entity.name) have no \(segments[3]); they have \(known.isEmpty ? "no relations" : known)")
+        }
+        let other = try self.entity(relation.entity)
+        let resource = Resource().on("GET") { request in try list(relation, of: entity, segments[2], request) }
+        guard case .many(let field, _) = relation.kind, other.operations.contains(.create) else { return resource }
+        return resource.on("POST") { request in
+            try await create(other, request, setting: field, to: existingKey(entity, segments[2]))
+        }
+    }
+}

@@ -1,0 +1,133 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import SocketServer
+internal import SyncEngine
+
+/// Status, and starting, pausing and resuming syncs.
+extension LocalAPIServer {
+    /// Able to answer: the database can be read. The upstream may be away.
+    func ready() throws -> Response {
+        _ = try store.pendingCount()
+        return .text("ready\n")
+    }
+
+    func status() async throws -> Response {
+        .json(200, Array(try await statusDocument().bytes))
+    }
+
+    /// Body, optional: `{"entities": ["orders"], "full": true}`.
+    func sync(_ request: Request) async throws -> Response {
+        let parameters = try QueryParameters(request)
+        try parameters.requireOnly(["wait"])
+        let wanted = try request.body.isEmpty ? SyncRequest() : syncRequest(object(request))
+        guard try parameters.flag("wait") else {
+            await engine.requestSync(wanted)
+            return .json(202, Array(try await statusDocument().bytes))
+        }
+        do throws(SyncError) {
+            try await engine.sync(wanted)
+        } catch {
+            throw Problem(error)
+        }
+        return try await status()
+    }
+
+    func pause() async throws -> Response {
+        await engine.pause()
+        return try await status()
+    }
+
+    func resume() async throws -> Response {
+        await engine.resume()
+        return try await status()
+    }
+
+    private func syncRequest(_ body: JSONText) throws(Problem) -> SyncRequest {
+        var wanted = SyncRequest()
+        for (name, value) in body.members {
+            switch name {
+            case "full":
+                guard let full = value.boolean else { throw .badRequest("expected true or false", field: "full") }
+                wanted.full = full
+            case "entities":
+                var names: Set<String> = []
+                for element in value.elements { names.insert(try entity(element.plain).name) }
+                guard !names.isEmpty else { throw .badRequest("expected a list of names", field: "entities") }
+                wanted.entities = names
+            default: throw .badRequest("a sync has no \(name); it takes entities and full", field: name)
+            }
+        }
+        return wanted
+    }
+
+    // MARK: The status document
+
+    private func statusDocument() async throws -> JSONText {
+        let status = await engine.status()
+        let count = try store.pendingCount()
+        return .object([
+            "state": .string(status.state.rawValue),
+            "progress": number(status.progress),
+            "phase": .string(status.phase),
+            "error": .string(status.error),
+            "last_sync_at": time(status.lastSyncAt),
+            "next_sync_at": time(status.nextSyncAt),
+            "pending": .integer(count.pending),
+            "failed": .integer(count.failed),
+            "conflicts": 0,
+            "entities": try entities(status),
+            "upstream": .object([
+                "reachable": .boolean(status.isReachable), "clock_offset_ms": .null,
+                "retry_after": time(status.retryAfter),
+            ]),
+            "schema": .string(schema.name),
+            "version": .string(about.version),
+            "uptime_s": .integer(Int(now().since(about.startedAt).components.seconds)),
+        ])
+    }
+
+    private func entities(_ status: SyncStatus) throws -> JSONText {
+        let rows = try store.rowCounts()
+        return .object(
+            members:
+                try schema.entities.map { entity in
+                    let cursor = try store.cursor(of: entity.name)
+                    let state: SyncStatus.State =
+                        status.entities[entity.name]?.state ?? (cursor.error == nil ? .idle : .error)
+                    let value = JSONText.object([
+                        "rows": .integer(rows[entity.name] ?? 0),
+                        "state": .string(state.rawValue),
+                        "last_synced_at": time(status.entities[entity.name]?.lastSyncedAt ?? cursor.lastSyncedAt),
+                        "cursor": .string(cursor.watermark),
+                        "error": .string(cursor.error),
+                    ])
+                    return (key: entity.name, value: value)
+                })
+    }
+
+    private func time(_ time: Timestamp?) -> JSONText { .string(time?.description) }
+
+    /// Three decimals are plenty for a progress bar.
+    private func number(_ value: Double) -> JSONText {
+        let thousandths = Int((value * 1000).rounded(.down))
+        let digits = String(thousandths % 1000)
+        let padded = String(repeating: "0", count: 3 - digits.count) + digits
+        return (try? JSONText(parsing: "\(thousandths / 1000).\(padded)")) ?? 0
+    }
+}
+
+extension Problem {
+    /// The problem that a caller is told of who waited for a sync.
+    fileprivate init(_ error: SyncError) {
+        switch error {
+        case .offline(let message): self = .unavailable("the upstream cannot be reached: \(message)")
+        case .upstream(let message): self.init(status: 502, title: "Bad gateway", detail: message)
+        case .paused: self = .conflict("syncing is paused; POST /v1/sync/resume first")
+        case .otherAccount(let account):
+            self = .conflict("the token belongs to another account (\(account)) than this cache")
+        case .cache(let message): self = .unavailable(message)
+        case .cancelled: self = .unavailable("the daemon is stopping")
+        }
+    }
+}

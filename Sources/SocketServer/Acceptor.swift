@@ -1,0 +1,127 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// Accepts the connections of one listening socket and deals them out to the event loops in turn.
+final class Acceptor: EventSource {
+    /// What an event loop is to watch an acceptor for.
+    static let events = EPOLLIN.rawValue
+
+    let descriptor: Int32
+    private let socket: ListeningSocket
+    private let context: ServerContext
+    private let state: Mutex<State>
+
+    private struct State {
+        var isClosed = false
+        var turn = 0
+        /// Kept open to be given up when descriptors run out: else a waiting connection could not even be turned away.
+        var reserve: Int32
+    }
+
+    init(socket: ListeningSocket, context: ServerContext) {
+        self.socket = socket
+        self.context = context
+        descriptor = socket.descriptor
+        state = Mutex(State(reserve: Self.openReserve()))
+    }
+
+    /// Stops accepting for good; once it has returned, no loop is given another connection.
+    func close() {
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            state.isClosed = true
+            context.loops[0].remove(self)
+            socket.close()
+            Glibc.close(state.reserve)
+        }
+    }
+
+    func ready(_ events: UInt32) {
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            for _ in 0..<64 {
+                let flags = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+                let accepted = clinux_accept4(descriptor, nil, nil, flags)
+                if accepted >= 0 {
+                    serve(accepted, &state)
+                } else if errno == EMFILE || errno == ENFILE {
+                    guard turnOneAway(&state) else { return }
+                } else if errno != EINTR && errno != ECONNABORTED {
+                    return
+                }
+            }
+        }
+    }
+
+    func expire(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? { nil }
+    func drain() { close() }
+    func abort() { close() }
+
+    private func serve(_ accepted: Int32, _ state: inout State) {
+        guard context.open.add(1, ordering: .relaxed).newValue <= context.limits.connections else {
+            refuse(accepted)
+            context.open.subtract(1, ordering: .relaxed)
+            return
+        }
+        if case .tcp = socket.address {
+            var on: Int32 = 1
+            setsockopt(
+                accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        }
+        state.turn = (state.turn + 1) % context.loops.count
+        let loop = context.loops[state.turn]
+        let connection = Connection(
+            descriptor: accepted, peer: Self.peer(of: accepted), loop: loop, context: context)
+        let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+        do {
+            try loop.add(connection, events: events)
+            connection.start()
+        } catch {
+            Glibc.close(accepted)
+            context.open.subtract(1, ordering: .relaxed)
+        }
+    }
+
+    /// Says 503 to a connection beyond the cap, as far as the socket's buffer takes it without waiting.
+    private func refuse(_ accepted: Int32) {
+        let response = ResponseWriter.problem(.busy)
+        if case .bytes(let body) = response.body, let head = context.writer.head(of: response, closes: true) {
+            let bytes = head + body
+            send(accepted, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+        }
+        shutdown(accepted, Int32(SHUT_WR))
+        var rest = [UInt8](repeating: 0, count: 4096)
+        while recv(accepted, &rest, rest.count, Int32(MSG_DONTWAIT)) > 0 {}
+        Glibc.close(accepted)
+    }
+
+    /// Closes a connection that no descriptor is left for; false when not even that is possible.
+    private func turnOneAway(_ state: inout State) -> Bool {
+        guard state.reserve >= 0 else {
+            state.reserve = Self.openReserve()
+            return state.reserve >= 0
+        }
+        Glibc.close(state.reserve)
+        let accepted = clinux_accept4(descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+        if accepted >= 0 { Glibc.close(accepted) }
+        state.reserve = Self.openReserve()
+        return accepted >= 0
+    }
+
+    private static func openReserve() -> Int32 {
+        open("/dev/null", O_RDONLY | O_CLOEXEC)
+    }
+
+    private static func peer(of accepted: Int32) -> Peer {
+        switch (SocketAddress.remote(of: accepted), SocketAddress.local(of: accepted)) {
+        case (.inet(let remote), .inet(let local)): return .tcp(remote: remote, local: local)
+        case (.unix, _):
+            var credentials = clinux_credentials()
+            var size = socklen_t(MemoryLayout<clinux_credentials>.size)
+            guard getsockopt(accepted, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return .unknown }
+            return .unix(pid: credentials.pid, uid: credentials.uid, gid: credentials.gid)
+        default: return .unknown
+        }
+    }
+}

@@ -1,0 +1,312 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// One connection: reads requests, has each one answered in order, and closes.
+///
+/// All of it runs on the event loop's thread, as one task that `serve` describes from top to bottom.
+actor Connection: EventSource {
+    /// What the task is busy with, which decides what a closing peer or a stopping server means to it.
+    private enum Phase { case receiving, handling, streaming, closing }
+
+    /// The other end is gone, stalled or cut off: nothing more can be written.
+    struct Gone: Error {}
+
+    nonisolated let loop: EventLoop
+    nonisolated let descriptor: Int32
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private let peer: Peer
+    private let context: ServerContext
+    private var limits: ServerLimits { context.limits }
+
+    private var parser: RequestParser
+    private var phase = Phase.receiving
+    private var task: Task<Void, Never>?
+    private var waiter: CheckedContinuation<Void, Never>?
+    private var deadline: ContinuousClock.Instant?
+    /// The kernel may have bytes for us; it tells anew only after a read found none (edge-triggered epoll).
+    private var isReadable = true
+    /// No more will come than what the kernel holds already.
+    private var peerClosed = false
+    private var isBroken = false
+    private var isDraining = false
+    private var streamFailed = false
+    private var hasAnswered = false
+
+    /// Takes over an accepted, non-blocking socket.
+    init(descriptor: Int32, peer: Peer, loop: EventLoop, context: ServerContext) {
+        self.descriptor = descriptor
+        self.peer = peer
+        self.loop = loop
+        self.context = context
+        parser = RequestParser(limits: context.limits)
+    }
+
+    /// Starts serving; called once, from any thread.
+    nonisolated func start() {
+        Task(executorPreference: loop) { await self.begin() }
+    }
+
+    private func begin() {
+        task = Task(executorPreference: loop) { await self.serve() }
+    }
+
+    /// Serves until either side closes, or an error ends it.
+    private func serve() async {
+        do {
+            try await exchange()
+            if phase == .closing { try await linger() }
+        } catch {
+            // The caller has gone: there is nobody left to tell.
+        }
+        loop.remove(self)
+        close(descriptor)
+        context.open.subtract(1, ordering: .relaxed)
+        task = nil
+    }
+
+    private func exchange() async throws {
+        do {
+            while let message = try await receive() {
+                guard try await answer(message) else { break }
+            }
+        } catch let refusal as Refusal {
+            phase = .closing
+            let (head, response) = try written(ResponseWriter.problem(refusal), closes: true)
+            if case .bytes(let body) = response.body { try await send(head, body) }
+        }
+    }
+
+    // MARK: Requests
+
+    /// The next request, within the time it is given; nil when the connection ends between two.
+    private func receive() async throws -> RequestParser.Message? {
+        phase = .receiving
+        var stage: RequestParser.Stage?
+        var due = ContinuousClock.now
+        while true {
+            if let message = try parser.next() { return message }
+            if parser.takeContinue() { try await send([UInt8]("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
+            if stage != parser.stage {
+                due = .now + patience(parser.stage)
+                stage = parser.stage
+            }
+            if peerClosed, !isReadable {
+                if stage == .idle { return nil }
+                throw Refusal.badRequest("The request ended before it was complete.")
+            }
+            if isDraining, stage == .idle { return nil }
+            if isReadable {
+                try read { parser.append($0) }
+            } else if try await !wait(until: due) {
+                if stage == .idle { return nil }
+                throw Refusal.timedOut
+            }
+        }
+    }
+
+    private func patience(_ stage: RequestParser.Stage) -> Duration {
+        switch stage {
+        case .idle: hasAnswered ? limits.idle : limits.head
+        case .head: limits.head
+        case .body: limits.body
+        }
+    }
+
+    /// Takes what the kernel has, up to the read-ahead.
+    private func read(_ take: (UnsafeRawBufferPointer) -> Void) throws {
+        let count = withUnsafeTemporaryAllocation(byteCount: limits.readAheadBytes, alignment: 1) { space in
+            let count = recv(descriptor, space.baseAddress, space.count, 0)
+            if count > 0 { take(UnsafeRawBufferPointer(rebasing: space[..<count])) }
+            // Less than was asked for means that the kernel has no more: the next bytes raise an event.
+            if count >= 0, count < space.count, !peerClosed { isReadable = false }
+            return count
+        }
+        if count > 0 || count < 0 && errno == EINTR { return }
+        isReadable = false
+        if count == 0 { peerClosed = true } else if errno != EAGAIN { throw Gone() }
+    }
+
+    // MARK: Answers
+
+    /// Has one request answered; false when it was the last of its connection.
+    private func answer(_ message: RequestParser.Message) async throws -> Bool {
+        phase = .handling
+        noticeClosing()
+        let request = Request(
+            method: message.method, path: message.path, query: message.query, headers: message.headers,
+            body: message.body, peer: peer)
+        let answer = await context.handler(request)
+        let keepsAlive = message.keepsAlive && !isDraining
+        let (head, response) = try written(answer, closes: !keepsAlive)
+        phase = keepsAlive ? .handling : .closing
+        hasAnswered = true
+        let hasBody = message.method != "HEAD" && ResponseWriter.framing(of: response) != .none
+        switch response.body {
+        case .bytes(let body): try await send(head, hasBody ? body : [])
+        case .stream(let produce):
+            try await send(head)
+            if hasBody { try await stream(produce) }
+            phase = keepsAlive ? .handling : .closing
+        }
+        return keepsAlive
+    }
+
+    /// An answer with its head; one that cannot be HTTP becomes a 500.
+    private func written(_ response: Response, closes: Bool) throws(Gone) -> (head: [UInt8], Response) {
+        for candidate in [response, ResponseWriter.problem(.brokenResponse)] {
+            if let head = context.writer.head(of: candidate, closes: closes) { return (head, candidate) }
+        }
+        throw Gone()
+    }
+
+    /// Writes pieces as chunks (RFC 9112, 7.1) until the producer returns; a stream cut short gets no last chunk.
+    private func stream(
+        _ produce: @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async -> Void
+    ) async throws {
+        phase = .streaming
+        streamFailed = false
+        if isDraining { task?.cancel() }
+        await produce { [self] piece in try await writeChunk(piece) }
+        guard !streamFailed, !Task.isCancelled else { throw Gone() }
+        try await send([UInt8]("0\r\n\r\n".utf8))
+    }
+
+    private func writeChunk(_ piece: [UInt8]) async throws {
+        guard phase == .streaming, !streamFailed else { throw Gone() }
+        guard !piece.isEmpty else { return }  // an empty chunk would end the stream
+        do {
+            try Task.checkCancellation()
+            try await send(ResponseWriter.chunkHead(size: piece.count), piece, [0x0D, 0x0A])
+        } catch {
+            streamFailed = true
+            throw error
+        }
+    }
+
+    /// Hands all of it to the kernel, head and body in one call, within the write deadline.
+    private func send(_ head: [UInt8], _ body: [UInt8] = [], _ tail: [UInt8] = []) async throws {
+        let total = head.count + body.count + tail.count
+        var sent = 0
+        var due: ContinuousClock.Instant?
+        while sent < total {
+            let count = sendParts((head, body, tail), from: sent)
+            if count >= 0 {
+                sent += count
+            } else if errno == EAGAIN {
+                let limit = due ?? .now + limits.write
+                due = limit
+                guard try await wait(until: limit) else { throw Gone() }
+                if phase == .streaming { try Task.checkCancellation() }
+            } else if errno != EINTR {
+                throw Gone()
+            }
+        }
+    }
+
+    private func sendParts(_ parts: ([UInt8], [UInt8], [UInt8]), from start: Int) -> Int {
+        parts.0.withUnsafeBytes { first in
+            parts.1.withUnsafeBytes { second in
+                parts.2.withUnsafeBytes { third in
+                    withUnsafeTemporaryAllocation(of: iovec.self, capacity: 3) { vectors in
+                        var skip = start
+                        var count = 0
+                        for part in [first, second, third] {
+                            let used = min(skip, part.count)
+                            skip -= used
+                            guard used < part.count else { continue }
+                            let rest = UnsafeMutableRawPointer(mutating: part.baseAddress?.advanced(by: used))
+                            vectors[count] = iovec(iov_base: rest, iov_len: part.count - used)
+                            count += 1
+                        }
+                        var message = msghdr()
+                        message.msg_iov = vectors.baseAddress
+                        message.msg_iovlen = count
+                        return sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads and drops what still arrives until the caller has closed too, so that the kernel does not answer unread
+    /// bytes with a reset that could overtake the last answer (RFC 9112, 9.6).
+    private func linger() async throws {
+        shutdown(descriptor, Int32(SHUT_WR))
+        let due = ContinuousClock.now + limits.linger
+        while isReadable || !peerClosed, .now < due {
+            if isReadable {
+                try read { _ in }
+            } else {
+                guard try await wait(until: due) else { return }
+            }
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Sleeps until something happens to the socket; false once `limit` has passed.
+    private func wait(until limit: ContinuousClock.Instant) async throws -> Bool {
+        guard !isBroken else { throw Gone() }
+        deadline = limit
+        loop.announce(limit)
+        await withCheckedContinuation { waiter = $0 }
+        let isInTime = deadline != nil
+        deadline = nil
+        guard !isBroken else { throw Gone() }
+        return isInTime
+    }
+
+    private func resume() {
+        waiter.take()?.resume()
+    }
+
+    /// While a handler works or a stream runs, a caller who closes, and has nothing more to be answered, cancels it.
+    private func noticeClosing() {
+        guard peerClosed || isBroken, phase == .handling || phase == .streaming, parser.stage == .idle else { return }
+        var byte: UInt8 = 0
+        if isBroken || recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) <= 0 { task?.cancel() }
+    }
+
+    // MARK: EventSource
+
+    nonisolated func ready(_ events: UInt32) {
+        assumeIsolated { connection in
+            if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 {
+                connection.isReadable = true
+            }
+            if events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 {
+                connection.peerClosed = true
+                connection.noticeClosing()
+            }
+            connection.resume()
+        }
+    }
+
+    nonisolated func expire(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        assumeIsolated { connection in
+            guard let deadline = connection.deadline, deadline <= now else { return connection.deadline }
+            connection.deadline = nil
+            connection.resume()
+            return nil
+        }
+    }
+
+    nonisolated func drain() {
+        assumeIsolated { connection in
+            connection.isDraining = true
+            if connection.phase == .streaming { connection.task?.cancel() }
+            connection.resume()
+        }
+    }
+
+    nonisolated func abort() {
+        assumeIsolated { connection in
+            connection.isBroken = true
+            connection.task?.cancel()
+            shutdown(connection.descriptor, Int32(SHUT_RDWR))
+            connection.resume()
+        }
+    }
+}

@@ -1,0 +1,247 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// Something with a descriptor that an event loop watches; every call comes on the loop's thread.
+protocol EventSource: AnyObject, Sendable {
+    var descriptor: Int32 { get }
+    /// The descriptor became readable, writable or broken (`EPOLLIN` and so on).
+    func ready(_ events: UInt32)
+    /// Called at or after the deadline that was announced last; returns the one to wait for next.
+    func expire(at now: ContinuousClock.Instant) -> ContinuousClock.Instant?
+    /// Finish what is in flight and take nothing new.
+    func drain()
+    /// Give up at once.
+    func abort()
+}
+
+/// One thread that waits in epoll and runs the jobs of the tasks and actors that live on it.
+///
+/// A handler that does not wait for anything else runs from request to answer without leaving the thread.
+final class EventLoop: SerialExecutor, TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var isAsleep = false
+        var sources: [UInt64: any EventSource] = [:]
+        var soonest: ContinuousClock.Instant?
+        var drainStarted = false
+        var drainLimit: ContinuousClock.Instant?
+        var drainWaiter: CheckedContinuation<Void, Never>?
+    }
+
+    private enum Next {
+        case wait(milliseconds: Int32)
+        case end
+    }
+
+    private let epoll: Int32
+    private let wakeup: Int32
+    private let state = Mutex(State())
+    private let thread = Atomic<UInt>(0)
+    private let turnCount = Atomic<UInt64>(0)
+
+    /// Rounds made so far: moves whenever the loop is awake and not stuck in a handler.
+    var turns: UInt64 { turnCount.load(ordering: .relaxed) }
+
+    init() throws(ServerError) {
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        wakeup = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard epoll >= 0, wakeup >= 0 else {
+            throw .system("No event loop could be made (\(errorText())); raise the limit of open files.")
+        }
+        var event = epoll_event()
+        event.events = EPOLLIN.rawValue | EPOLLET.rawValue
+        guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event) == 0 else {
+            throw .system("The event loop could not watch its own wake-up (\(errorText())).")
+        }
+    }
+
+    deinit {
+        close(epoll)
+        close(wakeup)
+    }
+
+    /// Starts the thread; called once. It ends after `stop`, when the last source has gone.
+    func start() throws(ServerError) {
+        var id = pthread_t()
+        let body = Unmanaged.passRetained(self)
+        let result = pthread_create(
+            &id, nil,
+            { pointer in
+                guard let pointer else { return nil }
+                Unmanaged<EventLoop>.fromOpaque(pointer).takeRetainedValue().run()
+                return nil
+            }, body.toOpaque())
+        guard result == 0 else {
+            body.release()
+            throw .system("No thread could be started for the server (error \(result)).")
+        }
+        pthread_detach(id)
+    }
+
+    /// Lets every source finish until `limit`, then aborts them; returns when none is left, or once they are aborted.
+    func stop(within limit: Duration) async {
+        await withCheckedContinuation { continuation in
+            state.withLock {
+                $0.drainLimit = .now + limit
+                $0.drainWaiter = continuation
+            }
+            wake()
+        }
+    }
+
+    /// Aborts every source and ends.
+    func stop() {
+        state.withLock { $0.drainLimit = .now }
+        wake()
+    }
+
+    /// Makes the loop go round once, from any thread.
+    func wake() {
+        eventfd_write(wakeup, 1)
+    }
+
+    // MARK: Sources
+
+    /// Watches a source, which is kept until it is removed; throws when the system has no room.
+    func add(_ source: any EventSource, events: UInt32) throws(ServerError) {
+        try state.withLock { state throws(ServerError) in
+            var event = epoll_event()
+            event.events = events
+            event.data.u64 = Self.token(source)
+            guard epoll_ctl(epoll, EPOLL_CTL_ADD, source.descriptor, &event) == 0 else {
+                throw .system("A socket could not be watched (\(errorText())); raise the limit of watches.")
+            }
+            state.sources[Self.token(source)] = source
+        }
+    }
+
+    /// Forgets a source; closing the descriptor is left to the caller.
+    func remove(_ source: any EventSource) {
+        state.withLock { state in
+            guard state.sources.removeValue(forKey: Self.token(source)) != nil else { return }
+            epoll_ctl(epoll, EPOLL_CTL_DEL, source.descriptor, nil)
+        }
+        wake()
+    }
+
+    private static func token(_ source: any EventSource) -> UInt64 {
+        UInt64(UInt(bitPattern: ObjectIdentifier(source)))
+    }
+
+    /// Announces a deadline of some source.
+    func announce(_ deadline: ContinuousClock.Instant) {
+        state.withLock { $0.soonest = min($0.soonest ?? deadline, deadline) }
+    }
+
+    // MARK: Executor
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let wasAsleep = state.withLock { state in
+            state.jobs.append(job)
+            defer { state.isAsleep = false }
+            return state.isAsleep
+        }
+        if wasAsleep { wake() }
+    }
+
+    func isIsolatingCurrentContext() -> Bool? { pthread_self() == thread.load(ordering: .relaxed) }
+
+    func checkIsolated() {
+        precondition(pthread_self() == thread.load(ordering: .relaxed), "this may only run on the event loop's thread")
+    }
+
+    // MARK: The loop
+
+    private func run() {
+        thread.store(pthread_self(), ordering: .relaxed)
+        var batch: [UnownedJob] = []
+        withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 128) { events in
+            while case .wait(let milliseconds) = next() {
+                let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), milliseconds)
+                turnCount.add(1, ordering: .relaxed)
+                dispatch(UnsafeBufferPointer(rebasing: events[..<Int(max(count, 0))]))
+                expireSources()
+                drainSources()
+                runJobs(&batch)
+            }
+        }
+    }
+
+    /// How long to sleep: not at all while jobs wait, else until the next deadline.
+    private func next() -> Next {
+        let ended: CheckedContinuation<Void, Never>?
+        let result: Next
+        (result, ended) = state.withLock { state in
+            if state.drainStarted, state.sources.isEmpty, state.jobs.isEmpty {
+                return (.end, state.drainWaiter.take())
+            }
+            if !state.jobs.isEmpty { return (.wait(milliseconds: 0), nil) }
+            state.isAsleep = true
+            guard let soonest = [state.soonest, state.drainLimit].compactMap(\.self).min() else {
+                return (.wait(milliseconds: -1), nil)
+            }
+            let rest = (soonest - .now) / .milliseconds(1)
+            return (.wait(milliseconds: Int32(min(max(rest.rounded(.up), 0), 3_600_000))), nil)
+        }
+        ended?.resume()
+        return result
+    }
+
+    private func dispatch(_ events: UnsafeBufferPointer<epoll_event>) {
+        for event in events {
+            let token = event.data.u64
+            state.withLock {
+                $0.isAsleep = false; return $0.sources[token]
+            }?.ready(event.events)
+        }
+    }
+
+    private func expireSources() {
+        let now = ContinuousClock.now
+        let due = state.withLock { state -> [any EventSource] in
+            guard let soonest = state.soonest, soonest <= now else { return [] }
+            state.soonest = nil
+            return Array(state.sources.values)
+        }
+        for source in due {
+            if let deadline = source.expire(at: now) { announce(deadline) }
+        }
+    }
+
+    /// Begins or ends the time that `stop` gave.
+    private func drainSources() {
+        let (drained, aborted, waiter) = state.withLock { state in
+            guard let limit = state.drainLimit else { return ([], [], nil) as Draining }
+            let all = Array(state.sources.values)
+            let begins = !state.drainStarted
+            state.drainStarted = true
+            guard limit <= .now else { return (begins ? all : [], [], nil) }
+            state.drainLimit = nil
+            return ([], all, state.drainWaiter.take())
+        }
+        drained.forEach { $0.drain() }
+        aborted.forEach { $0.abort() }
+        waiter?.resume()
+    }
+
+    private typealias Draining = ([any EventSource], [any EventSource], CheckedContinuation<Void, Never>?)
+
+    /// Runs what is queued and what that queues in turn (`batch` is the memory for it), but goes round after a while for fairness to the sockets.
+    private func runJobs(_ batch: inout [UnownedJob]) {
+        for _ in 0..<16 {
+            state.withLock { swap(&$0.jobs, &batch) }
+            if batch.isEmpty { return }
+            for job in batch {
+                job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+            }
+            batch.removeAll(keepingCapacity: true)
+        }
+    }
+}
+
+/// What `errno` says, for a message.
+func errorText(_ code: Int32 = errno) -> String {
+    String(cString: strerror(code))
+}

@@ -1,0 +1,145 @@
+import Glibc
+
+/// One bound, listening, non-blocking socket.
+struct ListeningSocket: Sendable {
+    let descriptor: Int32
+    let address: BoundAddress
+    /// Which file the socket is, so that only that one is removed at the end; nil when it is not ours to remove.
+    private var file: (device: dev_t, inode: ino_t)?
+
+    /// Opens what a listener describes.
+    static func open(_ listener: Listener) throws(ServerError) -> ListeningSocket {
+        switch listener {
+        case .tcp(let host, let port): try tcp(host: host, port: port)
+        case .unix(let path, let mode, let group): try unix(path: path, mode: mode, group: group)
+        case .descriptor(let descriptor): try adopt(descriptor)
+        }
+    }
+
+    /// Closes the socket, and removes its file.
+    func close() {
+        Glibc.close(descriptor)
+        guard case .unix(let path) = address, let file, let now = Self.fileStatus(path) else { return }
+        if now.st_dev == file.device, now.st_ino == file.inode { unlink(path) }
+    }
+
+    private static func tcp(host: String, port: UInt16) throws(ServerError) -> ListeningSocket {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, String(port), &hints, &list) == 0, let info = list?.pointee else {
+            throw .unusable("\(host) is not a numeric address; write one such as 127.0.0.1 or ::1.")
+        }
+        defer { freeaddrinfo(list) }
+        let descriptor = try makeSocket(info.ai_family)
+        do throws(ServerError) {
+            var on: Int32 = 1
+            let size = socklen_t(MemoryLayout<Int32>.size)
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, size)
+            if info.ai_family == AF_INET6 { setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, size) }
+            guard bind(descriptor, info.ai_addr, info.ai_addrlen) == 0 else {
+                throw bindError("\(host) port \(port)")
+            }
+            try startListening(descriptor, "\(host) port \(port)")
+            return ListeningSocket(descriptor: descriptor, address: try boundAddress(descriptor))
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+    }
+
+    /// Binds a socket file; nobody can connect before `listen`, so mode and group are set in between.
+    private static func unix(path: String, mode: UInt32, group: UInt32?) throws(ServerError) -> ListeningSocket {
+        var (address, length) = try SocketAddress.unix(path: path)
+        try removeStale(path)
+        let descriptor = try makeSocket(AF_UNIX)
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+        }
+        guard result == 0 else {
+            defer { Glibc.close(descriptor) }
+            throw bindError(path)
+        }
+        do throws(ServerError) {
+            guard chmod(path, mode) == 0, group.map({ chown(path, uid_t.max, $0) == 0 }) ?? true,
+                let status = fileStatus(path)
+            else {
+                throw .notPermitted(
+                    "Mode and group of \(path) could not be set (\(errorText())); check the group and the directory.")
+            }
+            try startListening(descriptor, path)
+            return ListeningSocket(
+                descriptor: descriptor, address: .unix(path: path), file: (status.st_dev, status.st_ino))
+        } catch {
+            Glibc.close(descriptor)
+            unlink(path)
+            throw error
+        }
+    }
+
+    /// Takes over a socket that already listens.
+    private static func adopt(_ descriptor: Int32) throws(ServerError) -> ListeningSocket {
+        var listens: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0, listens == 1 else {
+            throw .unusable("Descriptor \(descriptor) is not a listening stream socket; check the socket unit.")
+        }
+        guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
+            fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0
+        else { throw .system("Descriptor \(descriptor) could not be set up (\(errorText())).") }
+        return ListeningSocket(descriptor: descriptor, address: try boundAddress(descriptor))
+    }
+
+    /// Removes a socket file that nobody listens on; anything else is left alone.
+    private static func removeStale(_ path: String) throws(ServerError) {
+        guard let status = fileStatus(path) else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw .unusable("\(path) exists and is no socket; remove it or choose another path.")
+        }
+        var (address, length) = try SocketAddress.unix(path: path)
+        let probe = try makeSocket(AF_UNIX)
+        defer { Glibc.close(probe) }
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(probe, $0, length) }
+        }
+        guard result != 0, errno == ECONNREFUSED else {
+            throw .addressTaken("Another process listens on \(path), or may; stop it or choose another path.")
+        }
+        unlink(path)
+    }
+
+    private static func makeSocket(_ family: Int32) throws(ServerError) -> Int32 {
+        let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        let descriptor = socket(family, Int32(type), 0)
+        guard descriptor >= 0 else { throw .system("No socket could be made (\(errorText())).") }
+        return descriptor
+    }
+
+    private static func startListening(_ descriptor: Int32, _ name: String) throws(ServerError) {
+        guard listen(descriptor, SOMAXCONN) == 0 else { throw bindError(name) }
+    }
+
+    private static func bindError(_ name: String) -> ServerError {
+        switch errno {
+        case EADDRINUSE: .addressTaken("Another process listens on \(name); stop it or choose another.")
+        case EACCES, EPERM: .notPermitted("Listening on \(name) is not allowed; choose another or change the rights.")
+        case EADDRNOTAVAIL: .unusable("\(name) is no address of this machine; choose one that is.")
+        case ENOENT, ENOTDIR: .unusable("The directory of \(name) does not exist; make it or choose another path.")
+        default: .system("Listening on \(name) failed (\(errorText())).")
+        }
+    }
+
+    private static func boundAddress(_ descriptor: Int32) throws(ServerError) -> BoundAddress {
+        switch SocketAddress.local(of: descriptor) {
+        case .inet(let endpoint): return .tcp(endpoint)
+        case .unix(let path): return .unix(path: path)
+        case nil: throw .unusable("Descriptor \(descriptor) is neither a TCP nor a Unix socket.")
+        }
+    }
+
+    private static func fileStatus(_ path: String) -> stat? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status : nil
+    }
+}

@@ -1,0 +1,237 @@
+/// Bytes in, requests out: HTTP/1.1 in its strict reading (RFC 9112), however the bytes are cut into pieces.
+///
+/// A parser that has thrown is finished: what follows a malformed request cannot be told apart from its content.
+package struct RequestParser {
+    /// A complete request, and whether another may follow it.
+    package struct Message: Equatable {
+        package var method: String
+        package var path: String
+        package var query: String?
+        package var headers: Headers
+        package var body: [UInt8]
+        package var keepsAlive: Bool
+    }
+
+    /// How far the next request has come, which decides how long to wait for more.
+    package enum Stage { case idle, head, body }
+
+    private enum Phase {
+        case requestLine
+        case fields(RequestHead)
+        case body(RequestHead, remaining: Int)
+        case chunkSize(RequestHead)
+        case chunk(RequestHead, remaining: Int)
+        case chunkEnd(RequestHead)
+        case trailers(RequestHead)
+    }
+
+    private let limits: ServerLimits
+    private var phase = Phase.requestLine
+    private var buffer: [UInt8] = []
+    /// Everything before it is used up.
+    private var position = 0
+    /// No line feed lies between `position` and here.
+    private var searched = 0
+    private var lineBytes = 0
+    private var fieldCount = 0
+    private var extensionBytes = 0
+    private var skippedEmptyLine = false
+    private var continueIsDue = false
+    private var body: [UInt8] = []
+
+    package init(limits: ServerLimits) {
+        self.limits = limits
+    }
+
+    package var stage: Stage {
+        switch phase {
+        case .requestLine: position == buffer.count ? .idle : .head
+        case .fields: .head
+        default: .body
+        }
+    }
+
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        if position == buffer.count {
+            discardBuffer()
+        } else if position > limits.readAheadBytes {
+            buffer.removeFirst(position)
+            searched -= position
+            position = 0
+        }
+        buffer.append(contentsOf: bytes)
+    }
+
+    /// The next complete request, or nil when more bytes are needed.
+    package mutating func next() throws(Refusal) -> Message? {
+        while true {
+            switch phase {
+            case .requestLine:
+                guard try takeRequestLine() else { return nil }
+            case .fields(let head):
+                guard try takeField(of: head) else { return nil }
+            case .body(let head, let remaining):
+                let left = takeData(remaining)
+                if left == 0 { return finish(head) }
+                phase = .body(head, remaining: left)
+                return nil
+            case .chunkSize, .chunk, .chunkEnd:
+                guard try takeChunkPart() else { return nil }
+            case .trailers(let head):
+                guard let line = try nextLine(limit: limits.headBytes - lineBytes, over: .headTooLarge) else {
+                    return nil
+                }
+                if line.isEmpty { return finish(head) }
+                try countField()
+                _ = try RequestHead.field(line)
+            }
+        }
+    }
+
+    /// Whether the caller waits for `100 Continue` before it sends the body; true once a request (RFC 9110, 10.1.1).
+    package mutating func takeContinue() -> Bool {
+        defer { continueIsDue = false }
+        return continueIsDue && body.isEmpty && position == buffer.count
+    }
+
+    private mutating func takeRequestLine() throws(Refusal) -> Bool {
+        let limit = min(limits.requestLineBytes, limits.headBytes)
+        guard let line = try nextLine(limit: limit, over: .targetTooLong) else { return false }
+        if line.isEmpty, !skippedEmptyLine {  // one is forgiven (RFC 9112, 2.2)
+            skippedEmptyLine = true
+            return true
+        }
+        phase = .fields(try RequestHead(line: line))
+        return true
+    }
+
+    private mutating func takeField(of head: RequestHead) throws(Refusal) -> Bool {
+        guard let line = try nextLine(limit: limits.headBytes - lineBytes, over: .headTooLarge) else { return false }
+        var head = head
+        phase = .requestLine  // so that `head` is the only reference to its fields, and not copied
+        if !line.isEmpty {
+            try countField()
+            try head.append(line: line)
+            phase = .fields(head)
+            return true
+        }
+        try head.finish(bodyLimit: limits.bodyBytes)
+        continueIsDue = head.awaitsContinue
+        lineBytes = 0
+        fieldCount = 0
+        switch head.framing {
+        case .length(let length): phase = .body(head, remaining: length)
+        case .chunked: phase = .chunkSize(head)
+        }
+        return true
+    }
+
+    private mutating func takeChunkPart() throws(Refusal) -> Bool {
+        switch phase {
+        case .chunkSize(let head):
+            guard
+                let line = try nextLine(
+                    limit: 16 + limits.chunkExtensionBytes, over: .tooLarge("A chunk extension is too long."))
+            else { return false }
+            let size = try chunkSize(line)
+            lineBytes = 0
+            phase = size == 0 ? .trailers(head) : .chunk(head, remaining: size)
+        case .chunk(let head, let remaining):
+            let left = takeData(remaining)
+            phase = left == 0 ? .chunkEnd(head) : .chunk(head, remaining: left)
+            return left == 0
+        case .chunkEnd(let head):
+            guard buffer.count - position >= 2 else {
+                guard position == buffer.count || buffer[position] == Grammar.carriageReturn else {
+                    throw .chunkOverrun
+                }
+                return false
+            }
+            guard buffer[position] == Grammar.carriageReturn, buffer[position + 1] == Grammar.lineFeed else {
+                throw .chunkOverrun
+            }
+            position += 2
+            searched = position
+            phase = .chunkSize(head)
+        default: break
+        }
+        return true
+    }
+
+    /// Reads `chunk-size [ chunk-ext ]` (RFC 9112, 7.1); extensions are counted and ignored.
+    private mutating func chunkSize(_ line: ArraySlice<UInt8>) throws(Refusal) -> Int {
+        let digits = line.prefix { Grammar.hexDigit($0) != nil }
+        let rest = line[digits.endIndex...]
+        let mark = rest.first { $0 != Grammar.space && $0 != Grammar.tab }
+        guard !digits.isEmpty, digits.count <= 15, rest.isEmpty || mark == UInt8(ascii: ";"),
+            rest.allSatisfy(Grammar.isValueByte)
+        else { throw .badRequest("A chunk size is not a hexadecimal number.") }
+        extensionBytes += rest.count
+        guard extensionBytes <= limits.chunkExtensionBytes else {
+            throw .tooLarge("The chunk extensions are too long.")
+        }
+        let size = digits.reduce(0) { $0 << 4 | (Grammar.hexDigit($1) ?? 0) }
+        guard size <= limits.bodyBytes - body.count else {
+            throw .tooLarge("The body is larger than \(limits.bodyBytes) bytes.")
+        }
+        return size
+    }
+
+    /// Moves up to `wanted` bytes to the body and returns how many are still missing.
+    private mutating func takeData(_ wanted: Int) -> Int {
+        let count = min(wanted, buffer.count - position)
+        guard count > 0 else { return wanted }
+        body.append(contentsOf: buffer[position..<(position + count)])
+        position += count
+        searched = position
+        return wanted - count
+    }
+
+    /// The next line without its CRLF; nil when its end has not arrived. A line feed alone ends nothing (RFC 9112, 2.2).
+    private mutating func nextLine(limit: Int, over refusal: Refusal) throws(Refusal) -> ArraySlice<UInt8>? {
+        while searched < buffer.count, buffer[searched] != Grammar.lineFeed, searched - position <= limit + 1 {
+            searched += 1
+        }
+        guard searched - position <= limit + 1 else { throw refusal }
+        guard searched < buffer.count else { return nil }
+        guard searched > position, buffer[searched - 1] == Grammar.carriageReturn else {
+            throw .badRequest("A line ends in a line feed without a carriage return.")
+        }
+        let line = buffer[position..<(searched - 1)]
+        position = searched + 1
+        searched = position
+        lineBytes += line.count + 2
+        return line
+    }
+
+    private mutating func countField() throws(Refusal) {
+        fieldCount += 1
+        guard fieldCount <= limits.headerCount else { throw .headTooLarge }
+    }
+
+    private mutating func finish(_ head: RequestHead) -> Message {
+        let message = Message(
+            method: head.method, path: head.path, query: head.query, headers: head.headers, body: body,
+            keepsAlive: head.keepsAlive)
+        phase = .requestLine
+        body = []
+        lineBytes = 0
+        fieldCount = 0
+        extensionBytes = 0
+        skippedEmptyLine = false
+        continueIsDue = false
+        if position == buffer.count { discardBuffer() }
+        return message
+    }
+
+    /// Forgets used-up input, and the memory too when a large request had made it grow.
+    private mutating func discardBuffer() {
+        buffer.removeAll(keepingCapacity: buffer.capacity <= 2 * limits.readAheadBytes)
+        position = 0
+        searched = 0
+    }
+}
+
+extension Refusal {
+    fileprivate static let chunkOverrun = Refusal.badRequest("A chunk is longer than its size says.")
+}

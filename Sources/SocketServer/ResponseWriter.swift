@@ -1,0 +1,111 @@
+/// Turns an answer into the bytes of its head; the body goes out beside it, uncopied (RFC 9112, 4 and 6).
+struct ResponseWriter {
+    /// How the body of an answer ends.
+    enum Framing: Equatable {
+        case length(Int)
+        case chunked
+        /// No body and no length: 204 and 304 (RFC 9110, 8.6).
+        case none
+    }
+
+    let date: HTTPDate
+
+    /// Nil when the answer cannot be HTTP: a status that is none, or a field that would break out of its line.
+    func head(of response: Response, closes: Bool) -> [UInt8]? {
+        guard (200...599).contains(response.status), response.headers.allSatisfy(Self.isWritable) else { return nil }
+        var head: [UInt8] = []
+        head.reserveCapacity(256)
+        head += "HTTP/1.1 ".utf8
+        head += String(response.status).utf8
+        head.append(Grammar.space)
+        head += Self.reason(response.status).utf8
+        head += "\r\nDate: ".utf8
+        head += date.now()
+        for (name, value) in response.headers where !Self.isReserved(name) {
+            head += "\r\n".utf8
+            head += name.utf8
+            head += ": ".utf8
+            head += value.utf8
+        }
+        switch Self.framing(of: response) {
+        case .length(let length):
+            head += "\r\nContent-Length: ".utf8
+            head += String(length).utf8
+        case .chunked: head += "\r\nTransfer-Encoding: chunked".utf8
+        case .none: break
+        }
+        if closes { head += "\r\nConnection: close".utf8 }
+        head += "\r\n\r\n".utf8
+        return head
+    }
+
+    static func framing(of response: Response) -> Framing {
+        guard response.status != 204, response.status != 304 else { return .none }
+        return switch response.body {
+        case .bytes(let bytes): .length(bytes.count)
+        case .stream: .chunked
+        }
+    }
+
+    /// An error as a problem document (RFC 9457).
+    static func problem(_ refusal: Refusal) -> Response {
+        let title = reason(refusal.status)
+        let body =
+            #"{"type":"about:blank","title":"\#(title)","status":\#(refusal.status),"detail":"\#(refusal.detail)"}"#
+        return Response(
+            status: refusal.status, headers: [("Content-Type", "application/problem+json")], body: [UInt8](body.utf8))
+    }
+
+    /// `chunk-size CRLF`, in front of a piece of a stream.
+    static func chunkHead(size: Int) -> [UInt8] {
+        [UInt8]((String(size, radix: 16) + "\r\n").utf8)
+    }
+
+    private static func isWritable(name: String, value: String) -> Bool {
+        Grammar.isToken(name.utf8) && value.utf8.allSatisfy(Grammar.isValueByte)
+    }
+
+    /// The fields that are the server's own: a second opinion on them would be a way to split answers.
+    private static func isReserved(_ name: String) -> Bool {
+        switch name.utf8.count {
+        case 4: Headers.same(name, "Date")
+        case 10: Headers.same(name, "Connection")
+        case 14: Headers.same(name, "Content-Length")
+        case 17: Headers.same(name, "Transfer-Encoding")
+        default: false
+        }
+    }
+
+    /// The usual phrase; empty for the rarer statuses, as RFC 9112, 4 allows.
+    private static func reason(_ status: Int) -> String {
+        switch status {
+        case 200: "OK"
+        case 201: "Created"
+        case 202: "Accepted"
+        case 204: "No Content"
+        case 304: "Not Modified"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 408: "Request Timeout"
+        case 409: "Conflict"
+        case 412: "Precondition Failed"
+        case 413: "Content Too Large"
+        case 414: "URI Too Long"
+        case 415: "Unsupported Media Type"
+        case 417: "Expectation Failed"
+        case 422: "Unprocessable Content"
+        case 429: "Too Many Requests"
+        case 431: "Request Header Fields Too Large"
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
+        case 505: "HTTP Version Not Supported"
+        default: ""
+        }
+    }
+}

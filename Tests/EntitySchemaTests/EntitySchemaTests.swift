@@ -1,0 +1,136 @@
+import Foundation
+import JSONText
+import Testing
+
+@testable import EntitySchema
+
+@Suite("Schema files")
+struct EntitySchemaTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "config/schemas")
+
+    private static let small = """
+        schema: small
+        upstream:
+          base_url: http://localhost
+          pagination: { style: page }
+        entities:
+          notes:
+            title: "{text}"
+            fields:
+              id: { type: string }
+              text: { type: string }
+            pull: { path: /notes }
+            push:
+              create:
+                - { when: { text: secret }, call: "POST /notes/hidden", body: { content: text } }
+                - { call: POST /notes, fields: [text] }
+              update: { call: "PATCH /notes/{id}" }
+        """
+
+    @Test("the Repair Minder schema has its five entities, in the order of pulling")
+    func repairMinder() throws {
+        let file = Self.folder.appending(path: "repairminder.yaml")
+        let schema = try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)
+        #expect(schema.entities.map(\.name) == ["clients", "orders", "devices", "tickets", "ticket_messages"])
+        #expect(schema["orders"]?[relation: "client"]?.entity == "clients")
+        #expect(schema["devices"]?[field: "passcode"]?.secret == true)
+        #expect(schema["orders"]?.operations == [.create, .update])
+        let status = try #require(schema["devices"]?[field: "status"])
+        guard case .enum(let values) = status.kind else { throw SchemaError(file: "", line: 0, key: "", problem: "") }
+        #expect(values.count == 11)
+    }
+
+    @Test(
+        "a bad file is refused with line, key and what was expected",
+        arguments: [
+            ("    notes:", "    sync:", 6, "entities.sync", "word of the local API"),
+            ("    notes:", "    sync_notes:", 6, "entities.sync_notes", "database's own"),
+            (
+                "text: { type: string }", "text: { type: strin }", 10, "entities.notes.fields.text.type",
+                "did you mean string?"
+            ),
+            (
+                "text: { type: string }", "text: { typ: string }", 10, "entities.notes.fields.text.typ",
+                "did you mean type?"
+            ),
+            ("text: { type: string }", "limit: { type: string }", 10, "entities.notes.fields.limit", "query parameter"),
+            (
+                "text: { type: string }", "te-xt: { type: string }", 10, "entities.notes.fields.te-xt",
+                "cannot be a name"
+            ),
+            (
+                "text: { type: string }", "text: { type: reference, to: note }", 10, "entities.notes.fields.text",
+                "did you mean notes?"
+            ),
+            ("style: page", "style: pages", 4, "upstream.pagination.style", "expected the paging style page"),
+            ("base_url: http://localhost", "base_url: localhost", 3, "upstream.base_url", "https://"),
+            ("title: \"{text}\"", "title: \"{txt}\"", 7, "entities.notes.title", "did you mean text?"),
+            ("title: \"{text}\"", "title: \"{text\"", 7, "entities.notes.title", "closed"),
+            (
+                "PATCH /notes/{id}", "PATCH notes/{id}", 16, "entities.notes.push.update.call",
+                "expected a method and a path"
+            ),
+            ("pull: { path: /notes }", "sort: text", 11, "entities.notes.sort", "index: true"),
+        ])
+    func refuses(_ found: String, _ replacement: String, _ line: Int, _ key: String, _ message: String) {
+        let yaml = Self.small.replacing(
+            found.trimmingCharacters(in: .whitespaces), with: replacement.trimmingCharacters(in: .whitespaces))
+        #expect {
+            try EntitySchema(yaml: yaml, file: "small.yaml")
+        } throws: { error in
+            guard let error = error as? SchemaError else { return false }
+            return (error.file, error.line, error.key) == ("small.yaml", line, key) && error.problem.contains(message)
+        }
+    }
+
+    @Test("text that is not YAML is refused with its line")
+    func notYAML() {
+        #expect {
+            try EntitySchema(yaml: "schema: [a\nupstream: }", file: "x.yaml")
+        } throws: { ($0 as? SchemaError)?.line == 2 }
+    }
+
+    @Test("a change takes the first route whose conditions its record meets, and only the fields it names")
+    func routes() throws {
+        let notes = try #require(EntitySchema(yaml: Self.small, file: "small.yaml")["notes"])
+        let hidden = try JSONText(parsing: #"{"id":"a","text":"secret"}"#)
+        let open = try JSONText(parsing: #"{"id":"a","text":"open"}"#)
+        #expect(
+            notes.request(for: .create, record: hidden, body: hidden)
+                == PushRequest(method: "POST", path: "/notes/hidden", body: JSONText.object(["content": "secret"])))
+        #expect(
+            notes.request(for: .create, record: open, body: open)
+                == PushRequest(method: "POST", path: "/notes", body: JSONText.object(["text": "open"])))
+        #expect(notes.request(for: .delete, record: open, body: open) == nil)
+    }
+
+    @Test(
+        "a key can never be more than one segment of a path",
+        arguments: ["a/b", "../x", "a?b#c", "å", "%2f", ".", ".."])
+    func keysInPaths(_ key: String) throws {
+        let notes = try #require(EntitySchema(yaml: Self.small, file: "small.yaml")["notes"])
+        let record = JSONText.object(["id": .string(key)])
+        let path = try #require(notes.request(for: .update, record: record, body: record)?.path)
+        #expect(path.hasPrefix("/notes/"))
+        #expect(!path.dropFirst("/notes/".count).contains { "/?#".contains($0) })
+        #expect(!["/notes/.", "/notes/.."].contains(path))
+        #expect(path.dropFirst("/notes/".count).removingPercentEncoding == key)
+    }
+
+    @Test("a record is named by the first template without a gap, else by its key")
+    func titles() throws {
+        let notes = try #require(EntitySchema(yaml: Self.small, file: "small.yaml")["notes"])
+        #expect(try notes.title(of: JSONText(parsing: #"{"id":"a","text":"hello"}"#)) == "hello")
+        #expect(try notes.title(of: JSONText(parsing: #"{"id":"a","text":null}"#)) == "a")
+    }
+
+    @Test(
+        "durations are a whole number and a unit",
+        arguments: [("500ms", 500), ("30s", 30_000), ("15m", 900_000), ("24h", 86_400_000)])
+    func durations(_ text: String, _ milliseconds: Int64) {
+        #expect(Duration(text: text)?.milliseconds == milliseconds)
+        #expect(Duration(text: text + "x") == nil)
+        #expect(Duration(text: "-" + text) == nil)
+    }
+}

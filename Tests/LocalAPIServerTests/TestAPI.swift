@@ -1,0 +1,116 @@
+import CacheStore
+import EntitySchema
+import Foundation
+import JSONText
+import LocalAPIServer
+import Logging
+import SocketServer
+import SyncEngine
+import Testing
+import Upstream
+
+/// The local API over a real cache, called without a socket; its upstream is away.
+struct TestAPI {
+    static let token = "0123456789abcdef"
+    static let now = Timestamp(milliseconds: 1_795_257_720_000)
+
+    let store: CacheStore
+    private let api: LocalAPIServer
+
+    init() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "api-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let schema = try EntitySchema(yaml: Self.shop, file: "shop.yaml")
+        store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
+        let engine = SyncEngine(
+            store: store, schema: schema, upstream: AbsentUpstream(), settings: SyncSettings(),
+            clock: ContinuousClock(), now: { Self.now }, random: { 0.5 }, log: Logger(label: "test"))
+        api = LocalAPIServer(
+            schema: schema, store: store, engine: engine,
+            callers: CallerGuard(token: Self.token, allowedUsers: [1000], allowedGroup: nil),
+            about: LocalAPIServer.About(version: "1", startedAt: Self.now - .seconds(5)), now: { Self.now },
+            log: Logger(label: "test"))
+    }
+
+    /// An API whose cache holds order `a`, ready, of 129.90, and order `b`.
+    static func filled() async throws -> TestAPI {
+        let api = try TestAPI()
+        let records =
+            #"[{"id":"a","status":"ready","total":129.90,"created_at":"2026-01-02"},{"id":"b","status":"open"}]"#
+        _ = try await api.store.apply(PulledPage(entity: "orders", records: records), at: now)
+        return api
+    }
+
+    /// A call by somebody with the token; `headers` replace the usual ones of the same name.
+    func call(
+        _ method: String, _ target: String, body: String = "", headers: [String: String?] = [:], peer: Peer = .unknown
+    ) async -> Answer {
+        var all: [String: String?] = ["Host": "localhost:7679", "Authorization": "Bearer \(Self.token)"]
+        if !body.isEmpty { all["Content-Type"] = "application/json" }
+        all.merge(headers) { $1 }
+        var fields = Headers()
+        for (name, value) in all { if let value { fields.append(name: name, value: value) } }
+        let parts = target.split(separator: "?", maxSplits: 1)
+        let request = Request(
+            method: method, path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil, headers: fields,
+            body: Array(body.utf8), peer: peer)
+        return Answer(response: await api.respond(to: request))
+    }
+
+    struct Answer {
+        var response: Response
+
+        var status: Int { response.status }
+
+        var text: String {
+            guard case .bytes(let bytes) = response.body else { return "" }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+
+        var json: JSONText { (try? JSONText(parsing: text)) ?? .null }
+
+        func header(_ name: String) -> String? { response.headers.first { $0.name == name }?.value }
+    }
+
+    private static let shop = """
+        schema: shop
+        upstream:
+          base_url: http://localhost
+          pagination: { style: page }
+        entities:
+          orders:
+            sort: -created_at
+            fields:
+              id: { type: string }
+              status: { type: enum, index: true, values: { open: Open, ready: Ready } }
+              total: { type: money }
+              created_at: { type: time, index: true }
+            many:
+              messages: { of: messages, by: order_id }
+            pull: { path: /orders }
+            push:
+              create: { call: POST /orders }
+              update: { call: "PATCH /orders/{id}" }
+          messages:
+            fields:
+              id: { type: string }
+              order_id: { type: reference, to: orders, index: true, required: true }
+              text: { type: string, required: true }
+            pull: { path: /messages }
+            push:
+              create: { call: "POST /orders/{order_id}/messages" }
+        """
+}
+
+/// An upstream that nobody can reach.
+struct AbsentUpstream: Upstream {
+    func account() async throws(UpstreamError) -> String? { throw .offline("nobody there") }
+    func page(_ request: PageRequest) async throws(UpstreamError) -> Page { throw .offline("nobody there") }
+    func record(of entity: Entity, key: String) async throws(UpstreamError) -> JSONText? {
+        throw .offline("nobody there")
+    }
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> JSONText? {
+        throw .offline("nobody there")
+    }
+    func probe() async throws(UpstreamError) { throw .offline("nobody there") }
+}

@@ -1,0 +1,115 @@
+import Glibc
+import SocketServer
+import Testing
+
+extension SocketServerTests {
+    @Suite struct LimitTests {
+        @Test("a head that drips in is answered with 408 at its deadline")
+        func slowHead() async throws {
+            var limits = ServerLimits.quick
+            limits.head = .milliseconds(100)
+            try await TestServer.run(limits: limits) { server in
+                let client = try server.connect()
+                client.send("GET / HTTP/1.1\r\nHost:")
+                #expect(statuses(try client.receiveAll()) == [408])
+            }
+        }
+
+        @Test("a body that does not come is answered with 408 at its deadline")
+        func slowBody() async throws {
+            var limits = ServerLimits.quick
+            limits.body = .milliseconds(100)
+            try await TestServer.run(limits: limits) { server in
+                let client = try server.connect()
+                client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
+                #expect(statuses(try client.receiveAll()) == [408])
+            }
+        }
+
+        @Test("a connection that never says anything is closed without a word")
+        func silence() async throws {
+            var limits = ServerLimits.quick
+            limits.head = .milliseconds(100)
+            try await TestServer.run(limits: limits) { server in
+                let client = try server.connect()
+                #expect(try client.receiveAll() == "")
+            }
+        }
+
+        @Test("a connection idle between requests is closed without a word")
+        func idle() async throws {
+            var limits = ServerLimits.quick
+            limits.idle = .milliseconds(100)
+            try await TestServer.run(limits: limits) { server in
+                let client = try server.connect()
+                client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(statuses(try client.receiveAll()) == [200])
+            }
+        }
+
+        @Test("a reader that stalls is dropped at the write deadline, and others are served meanwhile")
+        func stalledReader() async throws {
+            var limits = ServerLimits.quick
+            limits.write = .milliseconds(200)
+            let size = 20_000_000
+            try await TestServer.run(limits: limits, threads: 1) { request in
+                Response(status: 200, body: [UInt8](repeating: 0x61, count: request.path == "/large" ? size : 1))
+            } _: { server in
+                let stalled = try server.connect(receiveBuffer: 4096)
+                stalled.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+                let end = ContinuousClock.now + .milliseconds(400)
+                let other = try server.connect()
+                repeat {
+                    other.send("GET /small HTTP/1.1\r\nHost: a\r\n\r\n")
+                    #expect(try other.receiveAnswer().body == "a")
+                } while ContinuousClock.now < end
+                #expect(try stalled.receiveAll().utf8.count < size)
+            }
+        }
+
+        @Test("a connection beyond the cap gets 503, and its place is free once another closes")
+        func connectionCap() async throws {
+            var limits = ServerLimits.quick
+            limits.connections = 1
+            try await TestServer.run(limits: limits) { server in
+                var first: TestClient? = try server.connect()
+                first?.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try first?.receiveAnswer().status == 200)
+                #expect(statuses(try server.connect().receiveAll()) == [503])
+                first = nil
+                var status = 503
+                for _ in 0..<1000 where status == 503 {
+                    let next = try server.connect()
+                    next.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                    status = (try? next.receiveAnswer().status) ?? 503
+                    await Task.yield()
+                }
+                #expect(status == 200)
+            }
+        }
+
+        @Test("running out of descriptors turns callers away and passes")
+        func descriptorsExhausted() async {
+            await #expect(processExitsWith: .success) {
+                try await TestServer.run { server in
+                    let client = try server.connect()
+                    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                    _ = try client.receiveAnswer()
+                    let waiting = try (0..<3).map { _ in try TestClient(unconnected: server.address) }
+                    var taken: [Int32] = []
+                    var limit = rlimit(rlim_cur: 256, rlim_max: 256)
+                    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                    while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
+                    for one in waiting { try one.connect(to: server.address) }
+                    for one in waiting { guard try one.receiveAll().isEmpty else { exit(3) } }
+                    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                    guard try client.receiveAnswer().status == 200 else { exit(4) }
+                    taken.forEach { close($0) }
+                    let later = try server.connect()
+                    later.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                    guard try later.receiveAnswer().status == 200 else { exit(5) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import SocketServer
+import Testing
+
+/// The parent of every suite that talks to a server: one at a time, since the client blocks its thread.
+@Suite(.serialized) struct SocketServerTests {}
+
+/// A server that runs for the time of one test.
+struct TestServer {
+    let address: BoundAddress
+    let server: SocketServer
+
+    /// Serves on a free loopback port, or where the test says, while `body` runs; then stops and waits for the end.
+    static func run(
+        listener: Listener = .tcp(host: "127.0.0.1", port: 0), limits: ServerLimits = .quick, threads: Int = 2,
+        handler: @escaping @Sendable (Request) async -> Response = TestServer.describe,
+        _ body: (TestServer) async throws -> Void
+    ) async throws {
+        let server = SocketServer(listeners: [listener], limits: limits, threads: threads, handler: handler)
+        let address = try #require(try server.bind().first)
+        let task = Task { try await server.run() }
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(TestServer(address: address, server: server))) } catch {
+            result = .failure(error)
+        }
+        task.cancel()
+        try await task.value
+        try result.get()
+    }
+
+    func connect(receiveBuffer: Int32? = nil) throws -> TestClient {
+        try TestClient(address, receiveBuffer: receiveBuffer)
+    }
+
+    /// Answers with what came: method, path, query and body.
+    static let describe: @Sendable (Request) async -> Response = { request in
+        let target = request.path + (request.query.map { "?" + $0 } ?? "")
+        return Response(status: 200, body: [UInt8]("\(request.method) \(target) ".utf8) + request.body)
+    }
+}
+
+extension ServerLimits {
+    /// The usual limits, but a stop does not wait long for a test that failed.
+    static var quick: ServerLimits {
+        var limits = ServerLimits()
+        limits.shutdown = .seconds(2)
+        limits.linger = .milliseconds(500)
+        return limits
+    }
+}

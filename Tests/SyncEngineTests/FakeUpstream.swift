@@ -1,0 +1,121 @@
+import EntitySchema
+import JSONText
+import Synchronization
+import Upstream
+
+/// An upstream in memory: lists, records, idempotency keys, and failures on request.
+final class FakeUpstream: Upstream, Sendable {
+    struct Push: Equatable {
+        var request: PushRequest
+        var key: String
+    }
+
+    private struct State {
+        var lists: [String: [JSONText]] = [:]
+        var account: String? = "company-1"
+        var isOffline = false
+        /// Answers to the next pushes; nil lets one through. `afterApplying` loses the answer of a change that was made.
+        var failures: [(error: UpstreamError, afterApplying: Bool)] = []
+        var listFailures: [String: UpstreamError] = [:]
+        var pushes: [Push] = []
+        var applied: [String: JSONText?] = [:]
+        var pages: [PageRequest] = []
+        var created = 0
+    }
+
+    private let state = Mutex(State())
+    private let pageSize: Int
+
+    init(pageSize: Int = 2) {
+        self.pageSize = pageSize
+    }
+
+    // MARK: For tests
+
+    func set(_ path: String, _ records: String) throws {
+        let elements = try JSONText(parsing: records).elements
+        state.withLock { $0.lists[path] = elements }
+    }
+
+    func setOffline(_ isOffline: Bool) { state.withLock { $0.isOffline = isOffline } }
+    func setAccount(_ account: String) { state.withLock { $0.account = account } }
+
+    func fail(_ error: UpstreamError, afterApplying: Bool = false, times: Int = 1) {
+        state.withLock { $0.failures += Array(repeating: (error, afterApplying), count: times) }
+    }
+
+    func failList(_ path: String, _ error: UpstreamError?) { state.withLock { $0.listFailures[path] = error } }
+
+    var pushes: [Push] { state.withLock { $0.pushes } }
+    var pages: [PageRequest] { state.withLock { $0.pages } }
+    var appliedCount: Int { state.withLock { $0.applied.count } }
+    func records(_ path: String) -> [JSONText] { state.withLock { $0.lists[path] ?? [] } }
+
+    // MARK: Upstream
+
+    func account() async throws(UpstreamError) -> String? {
+        try requireOnline()
+        return state.withLock { $0.account }
+    }
+
+    func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
+        try requireOnline()
+        let (all, failure) = state.withLock { state in
+            state.pages.append(request)
+            return (state.lists[request.path] ?? [], state.listFailures[request.path])
+        }
+        if let failure { throw failure }
+        let matching = all.filter { record in
+            request.since.map { (record["updated_at"]?.string ?? "") >= $0.time } ?? true
+        }
+        let first = (request.page - 1) * pageSize
+        let records = Array(matching.dropFirst(first).prefix(pageSize))
+        return Page(
+            records: .array(records), count: records.count, total: matching.count,
+            isLast: first + pageSize >= matching.count)
+    }
+
+    func record(of entity: Entity, key: String) async throws(UpstreamError) -> JSONText? {
+        try requireOnline()
+        return state.withLock { $0.lists[entity.pull?.path ?? ""]?.first { $0["id"]?.string == key } }
+    }
+
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> JSONText? {
+        try requireOnline()
+        let (failure, answer) = state.withLock { state -> ((error: UpstreamError, afterApplying: Bool)?, JSONText?) in
+            state.pushes.append(Push(request: request, key: idempotencyKey))
+            let failure = state.failures.isEmpty ? nil : state.failures.removeFirst()
+            if let failure, !failure.afterApplying { return (failure, nil) }
+            if let known = state.applied[idempotencyKey] { return (failure, known) }
+            let answer = Self.apply(request, &state)
+            state.applied[idempotencyKey] = .some(answer)
+            return (failure, answer)
+        }
+        if let failure { throw failure.error }
+        return answer
+    }
+
+    func probe() async throws(UpstreamError) { try requireOnline() }
+
+    private func requireOnline() throws(UpstreamError) {
+        if state.withLock({ $0.isOffline }) { throw .offline("connection refused") }
+    }
+
+    /// POST appends with an id of the server's own; PATCH merges into the record that the path names.
+    private static func apply(_ request: PushRequest, _ state: inout State) -> JSONText? {
+        guard let body = request.body else { return nil }
+        if request.method == "POST" {
+            state.created += 1
+            let record = body.setting("id", to: .string("server-\(state.created)"))
+            state.lists[request.path, default: []].append(record)
+            return record
+        }
+        let parts = request.path.split(separator: "/")
+        let path = "/" + parts.dropLast().joined(separator: "/")
+        guard let index = state.lists[path]?.firstIndex(where: { $0["id"]?.string == String(parts.last ?? "") }),
+            let merged = state.lists[path]?[index].setting(body)
+        else { return nil }
+        state.lists[path]?[index] = merged
+        return merged
+    }
+}

@@ -1,0 +1,214 @@
+import EntitySchema
+import JSONText
+import SyncEngine
+import Testing
+import Upstream
+
+@testable import CacheStore
+
+@Suite("Syncing")
+struct SyncEngineTests {
+    private let orders = #"[{"id":"a","updated_at":"2026-01-01T00:00:00.000Z"},{"id":"b"},{"id":"c"}]"#
+
+    @Test("every page of every entity is pulled, and children of parents that changed")
+    func pulls() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try test.upstream.set("/parts", #"[{"id":"p"}]"#)
+        try test.upstream.set(
+            "/orders/a/messages", #"[{"id":"m1","order_id":"a"},{"id":"m2","order_id":"a"},{"id":"m3","order_id":"a"}]"#
+        )
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.rowCounts() == ["orders": 3, "messages": 3, "parts": 1])
+            #expect(await test.engine.status().state == .completed)
+            test.clock.advance(by: .seconds(4))
+            #expect(await test.engine.status().state == .idle)
+        }
+    }
+
+    @Test("the second pull asks only for what changed since, an overlap before")
+    func since() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.engine.sync(SyncRequest())
+        }
+        let asked = test.upstream.pages.filter { $0.path == "/orders" }.map(\.since?.time)
+        #expect(asked.first == .some(nil))
+        #expect(asked.last == "2025-12-31T23:55:00.000Z")
+        #expect(test.upstream.pages.filter { $0.path == "/orders/a/messages" }.count == 1)
+    }
+
+    @Test("one entity that fails does not stop the others and says why")
+    func oneFails() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/parts", #"[{"id":"p"}]"#)
+        test.upstream.failList("/orders", .malformed("no list at data"))
+        try await test.running {
+            await #expect(throws: SyncError.upstream("orders: no list at data")) {
+                try await test.engine.sync(SyncRequest())
+            }
+            #expect(try test.store.rowCounts()["parts"] == 1)
+            #expect(try test.store.cursor(of: "orders").error == "no list at data")
+            test.upstream.failList("/orders", nil)
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.cursor(of: "orders").error == nil)
+        }
+    }
+
+    @Test("a local write goes out a moment later, without a pull")
+    func pushes() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.change("a", #"{"notes":"x"}"#)
+            test.engine.noteLocalWrite()
+            await pushed(1, test)
+            #expect(test.upstream.records("/orders")[0]["notes"]?.string == "x")
+            #expect(try test.record("a")?.at(path: "_sync.state")?.string == "synced")
+        }
+    }
+
+    @Test("while the upstream is away everything is kept and nothing counted; it goes out when it is back")
+    func offline() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.setOffline(true)
+            try await test.change("a", #"{"notes":"x"}"#)
+            await #expect(throws: SyncError.offline("connection refused")) { try await test.engine.sync(SyncRequest()) }
+            #expect(await test.engine.status().state == .offline)
+            let (changes, _) = try test.store.pending(after: 0, limit: 10)
+            #expect(changes.first?["state"]?.string == "queued")
+            #expect(changes.first?["retry_count"]?.integer == 0)
+            test.upstream.setOffline(false)
+            try await test.engine.sync(SyncRequest())
+            await pushed(1, test)
+        }
+    }
+
+    @Test("a change whose answer was lost is sent again with its key and made once")
+    func lostAnswer() async throws {
+        let test = try TestEngine()
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            _ = try await test.store.create(
+                "orders", body: JSONText(parsing: #"{"notes":"new"}"#), at: test.clock.timestamp)
+            try await test.engine.sync(SyncRequest())
+            let (waiting, _) = try test.store.pending(after: 0, limit: 10)
+            #expect(waiting.first?["state"]?.string == "waiting")
+            #expect(waiting.first?["retry_count"]?.integer == 1)
+            test.clock.advance(by: .seconds(2))
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.pendingCount().pending == 0)
+        }
+        #expect(test.upstream.pushes.count == 2)
+        #expect(Set(test.upstream.pushes.map(\.key)).count == 1)
+        #expect(test.upstream.records("/orders").count == 1)
+        #expect(try test.store.rowCounts()["orders"] == 1)
+    }
+
+    @Test("a change that is refused fails at once and holds up no other record")
+    func refused() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.fail(.refused(status: 422, "no such status"))
+            try await test.change("a", #"{"notes":"x"}"#)
+            try await test.change("b", #"{"notes":"y"}"#)
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+            let (changes, _) = try test.store.pending(after: 0, limit: 10)
+            #expect(changes.first?.at(path: "error.message")?.string == "no such status")
+        }
+    }
+
+    @Test("a change is given up after as many attempts as the policy allows, and kept")
+    func givesUp() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.fail(.unclear(status: 500, "oops"), times: 3)
+            try await test.change("a", #"{"notes":"x"}"#)
+            for _ in 0..<3 {
+                try await test.engine.sync(SyncRequest())
+                test.clock.advance(by: .seconds(400))
+            }
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+            #expect(try await test.store.retry(nil, at: test.clock.timestamp) == 1)
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        }
+    }
+
+    @Test("an upstream that asks to wait is left alone until then")
+    func throttled() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.fail(.throttled(.seconds(60), "too many"))
+            try await test.change("a", #"{"notes":"x"}"#)
+            try await test.engine.sync(SyncRequest())
+            let until = try #require(await test.engine.status().retryAfter)
+            #expect(until == test.clock.timestamp + .seconds(60))
+            let asked = test.upstream.pages.count
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            #expect(test.upstream.pages.count == asked)
+            test.clock.advance(by: .seconds(61))
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.pendingCount().pending == 0)
+        }
+    }
+
+    @Test("a token of another account never touches this cache")
+    func otherAccount() async throws {
+        let first = try TestEngine()
+        try await first.running { try await first.engine.sync(SyncRequest()) }
+        let second = try TestEngine(store: first.store)
+        second.upstream.setAccount("company-2")
+        try second.upstream.set("/orders", orders)
+        await #expect(throws: SyncError.otherAccount("company-2")) { try await second.engine.run() }
+        #expect(try second.store.rowCounts()["orders"] == 0)
+    }
+
+    @Test("what is asked for during a sync that covers it joins that one")
+    func joins() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try await test.running {
+            async let one: Void = test.engine.sync(SyncRequest())
+            async let two: Void = test.engine.sync(SyncRequest())
+            _ = try await (one, two)
+        }
+        #expect(test.upstream.pages.filter { $0.path == "/parts" }.count <= 2)
+    }
+
+    @Test("a paused engine does nothing until it is resumed")
+    func pauses() async throws {
+        let test = try TestEngine()
+        await test.engine.pause()
+        try await test.running {
+            await #expect(throws: SyncError.paused) { try await test.engine.sync(SyncRequest()) }
+            #expect(await test.engine.status().state == .paused)
+            await test.engine.resume()
+            try await test.engine.sync(SyncRequest())
+        }
+    }
+
+    /// Waits until so many pushes have been applied; the engine's own delays pass as soon as it sleeps.
+    private func pushed(_ count: Int, _ test: TestEngine) async {
+        while test.upstream.appliedCount < count || (try? test.store.pendingCount().pending) != 0 {
+            await test.clock.waitForSleepers(1)
+            test.clock.advance(by: .milliseconds(100))
+            await Task.yield()
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import CacheStore
+import EntitySchema
+import Foundation
+import JSONText
+import Logging
+import SyncEngine
+import Testing
+
+/// An engine over a real cache, a fake upstream and a clock that stands still.
+struct TestEngine {
+    let store: CacheStore
+    let upstream: FakeUpstream
+    let clock: ManualClock
+    let engine: SyncEngine
+
+    init(upstream: FakeUpstream = FakeUpstream(), store: CacheStore? = nil) throws {
+        self.upstream = upstream
+        let clock = ManualClock()
+        self.clock = clock
+        let schema = try EntitySchema(yaml: Self.shop, file: "shop.yaml")
+        self.store = try store ?? Self.newStore(schema)
+        engine = SyncEngine(
+            store: self.store, schema: schema, upstream: upstream,
+            settings: SyncSettings(retry: RetryPolicy(maximumAttempts: 3)), clock: clock,
+            now: { clock.timestamp }, random: { 0.5 }, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private static func newStore(_ schema: EntitySchema) throws -> CacheStore {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
+    }
+
+    /// Runs the engine while `body` does its work, and ends it.
+    func running(_ body: () async throws -> Void) async throws {
+        let task = Task { try await engine.run() }
+        do {
+            try await body()
+        } catch {
+            task.cancel()
+            _ = await task.result
+            throw error
+        }
+        task.cancel()
+        _ = await task.result
+    }
+
+    func record(_ key: String, _ entity: String = "orders") throws -> JSONText? {
+        try store.record(entity, key: key).map { try JSONText($0) }
+    }
+
+    func change(_ key: String, _ body: String) async throws {
+        try await store.update("orders", key: key, body: JSONText(parsing: body), at: clock.timestamp)
+    }
+
+    private static let shop = """
+        schema: shop
+        upstream:
+          base_url: http://localhost
+          pagination: { style: page }
+        entities:
+          orders:
+            fields:
+              id: { type: string }
+              notes: { type: string }
+              updated_at: { type: time }
+            pull:
+              path: /orders
+              since: { param: since, field: updated_at }
+              detail: { path: "/orders/{id}/messages", into: messages, when_changed: updated_at }
+            push:
+              create: { call: POST /orders }
+              update: { call: "PATCH /orders/{id}" }
+          messages:
+            fields:
+              id: { type: string }
+              order_id: { type: reference, to: orders, required: true }
+            push:
+              create: { call: "POST /orders/{order_id}/messages" }
+          parts:
+            fields:
+              id: { type: string }
+            pull: { path: /parts }
+        """
+}
