@@ -18,7 +18,7 @@ struct RepairminderSync: AsyncParsableCommand {
         ])
 
     static func main() async {
-        // A reader that has seen enough (`| head`) ends the program without a word, even where a parent ignores SIGPIPE.
+        // A reader that has seen enough (`| head`) ends the program without a word, even if a parent ignores SIGPIPE.
         signal(SIGPIPE, SIG_DFL)
         do {
             var command = try parseAsRoot()

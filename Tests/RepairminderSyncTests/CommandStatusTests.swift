@@ -33,6 +33,9 @@ import Testing
             status: 422, title: "Unprocessable content", detail: "a: is wrong",
             errors: [.init(field: "a", message: "is wrong"), .init(field: "b", message: "is missing")])
         #expect(CommandFailure(.problem(problem)).message == "a: is wrong\n  b: is missing")
+        let repeated = LocalAPIProblem(
+            status: 400, title: "x", detail: "no field a", errors: [.init(field: "a", message: "no field a")])
+        #expect(CommandFailure(.problem(repeated)).message == "no field a")
         #expect(CommandFailure(.problem(LocalAPIProblem(status: 503, title: "Unavailable"))).message == "unavailable")
     }
 

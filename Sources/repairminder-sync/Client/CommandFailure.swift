@@ -37,7 +37,8 @@ struct CommandFailure: Error, Equatable {
 
     /// One line a field where the daemon tells more than its detail already does.
     private static func message(of problem: LocalAPIProblem) -> String {
-        let fields = problem.errors.map { $0.field.isEmpty ? $0.message : "\($0.field): \($0.message)" }
+        let others = problem.errors.filter { $0.message != problem.message }
+        let fields = others.map { $0.field.isEmpty ? $0.message : "\($0.field): \($0.message)" }
         let more = fields.filter { !problem.message.contains($0) }
         return ([problem.message] + more.map { "  \($0)" }).joined(separator: "\n")
     }

@@ -3,7 +3,7 @@ import Yams
 
 /// The values that a configuration file sets, each with the line it stands in.
 ///
-/// Checks the file's shape: sections and keys that exist, each once, each with a plain value. Null is as good as absent.
+/// Checks the file's shape: sections and keys that exist, each once, each with a plain value. Null is as good as none.
 struct ConfigurationFile {
     struct Value: Equatable {
         var text: String
