@@ -13,6 +13,7 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "repairminder-sync",
     dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -47,6 +48,18 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(
+            name: "ReferenceUpstream",
+            dependencies: ["CZlib", "EntitySchema", "JSONText", "SocketServer"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "repairminder-upstream",
+            dependencies: [
+                "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
 
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
         .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema"], swiftSettings: strict),
@@ -68,6 +81,10 @@ let package = Package(
         .testTarget(name: "UpstreamTests", dependencies: ["Upstream"], swiftSettings: strict),
         .testTarget(
             name: "CacheStoreTests", dependencies: ["CacheStore", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ReferenceUpstreamTests",
+            dependencies: ["CZlib", "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer"],
             swiftSettings: strict),
     ]
 )
