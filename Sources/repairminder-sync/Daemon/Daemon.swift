@@ -45,7 +45,8 @@ struct Daemon {
             do {
                 try store.close()
             } catch {
-                log.warning("the database was not closed cleanly; the next start mends that", metadata: ["error": "\(error)"])
+                log.warning(
+                    "the database was not closed cleanly; the next start mends that", metadata: ["error": "\(error)"])
             }
         }
         let engine = try engine(store)
