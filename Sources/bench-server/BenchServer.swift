@@ -11,7 +11,7 @@ enum BenchServer {
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             var site = Site()
-            try site.addUpstream(from: options.data, pageSize: options.pageSize)
+            if let data = options.data { try site.addUpstream(from: data, pageSize: options.pageSize) }
             if let one = options.one { site.add("/static/one", try bytes(of: one)) }
             if let list = options.list { site.add("/static/list", try bytes(of: list)) }
             try await serve(site, options)

@@ -1,7 +1,7 @@
 /// The command line.
 struct Options {
-    /// The folder with `<entity>.ndjson`.
-    private(set) var data = ""
+    /// The folder with `<entity>.ndjson`; without one there are no lists.
+    private(set) var data: String?
     private(set) var pageSize = 500
     private(set) var host = "127.0.0.1"
     private(set) var port: UInt16 = 0
@@ -29,7 +29,6 @@ struct Options {
             default: throw Unusable(description: "there is no option \(name)")
             }
         }
-        guard !data.isEmpty else { throw Unusable(description: "--data names the folder of the .ndjson files") }
     }
 
     private static func positive(_ value: String, _ name: String) throws(Unusable) -> Int {
