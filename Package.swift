@@ -13,9 +13,13 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "repairminder-sync",
     dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Without its file formats: the file is read with Yams, which can say in which line a mistake stands.
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         .target(name: "JSONText", swiftSettings: strict),
@@ -47,6 +51,19 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        .target(name: "LocalAPI", dependencies: ["JSONText"], swiftSettings: strict),
+        .executableTarget(
+            name: "repairminder-sync",
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "SocketServer", "SyncEngine",
+                "Upstream",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "bench-server", dependencies: ["JSONText", "SocketServer"], swiftSettings: strict),
 
@@ -64,6 +81,15 @@ let package = Package(
             dependencies: [
                 "CacheStore", "EntitySchema", "JSONText", "LocalAPIServer", "SocketServer", "SyncEngine", "Upstream",
                 .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .testTarget(name: "LocalAPITests", dependencies: ["JSONText", "LocalAPI"], swiftSettings: strict),
+        .testTarget(
+            name: "RepairminderSyncTests",
+            dependencies: [
+                "EntitySchema", "JSONText", "LocalAPI", "repairminder-sync",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict),
         .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),

@@ -12,7 +12,9 @@ extension SyncEngine {
         }.filter { request.includes($0.detail.entity) || request.includes($0.parent.name) }
         run.expect(lists.count + details.count)
         for entity in lists {
-            try await guarded(entity.name) { try await pull(entity, full: request.full) }
+            try await guarded(entity.name) {
+                try await pull(entity, full: request.full || isFullDue(entity))
+            }
         }
         for (parent, detail) in details {
             try await guarded(detail.entity) {
@@ -20,6 +22,10 @@ extension SyncEngine {
                     .pull(for: parent, detail, all: request.full)
             }
         }
+    }
+
+    private func isFullDue(_ entity: Entity) throws -> Bool {
+        try store.cursor(of: entity.name).lastFullAt.map { $0 + settings.fullEvery <= now() } ?? false
     }
 
     private func pull(_ entity: Entity, full: Bool) async throws {

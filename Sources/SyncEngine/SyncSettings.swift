@@ -2,6 +2,8 @@
 package struct SyncSettings: Sendable, Equatable {
     /// Between two pulls; each wait varies by ± 10 % so that many machines do not call at once.
     package var interval: Duration
+    /// Between two pulls of everything, for entities that are otherwise asked only for what changed.
+    package var fullEvery: Duration
     /// After a local write, so that a burst goes out together.
     package var writeDelay: Duration
     /// Requests in flight while pushing.
@@ -9,10 +11,11 @@ package struct SyncSettings: Sendable, Equatable {
     package var retry: RetryPolicy
 
     package init(
-        interval: Duration = .seconds(900), writeDelay: Duration = .milliseconds(100), parallel: Int = 4,
-        retry: RetryPolicy = RetryPolicy()
+        interval: Duration = .seconds(900), fullEvery: Duration = .seconds(86_400),
+        writeDelay: Duration = .milliseconds(100), parallel: Int = 4, retry: RetryPolicy = RetryPolicy()
     ) {
         self.interval = interval
+        self.fullEvery = fullEvery
         self.writeDelay = writeDelay
         self.parallel = parallel
         self.retry = retry

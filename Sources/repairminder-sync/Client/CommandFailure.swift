@@ -1,0 +1,44 @@
+import ArgumentParser
+import LocalAPI
+
+/// Why a command did not do what it was asked: what a person is told, and the status for scripts.
+struct CommandFailure: Error, Equatable {
+    var status: ExitStatus
+    /// Empty when there is nothing to add.
+    var message: String
+
+    init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    init(_ error: ConfigurationError) {
+        self.init(.badConfiguration, "\(error)")
+    }
+
+    init(_ error: LocalAPIError) {
+        let message =
+            switch error {
+            case .unreachable(let message), .unexpected(let message): message
+            case .problem(let problem): Self.message(of: problem)
+            }
+        self.init(ExitStatus(error), message)
+    }
+
+    /// Sorts whatever a command threw; nil for what ArgumentParser itself has to say.
+    init?(any error: any Error) {
+        switch error {
+        case let error as CommandFailure: self = error
+        case let error as ConfigurationError: self.init(error)
+        case let error as LocalAPIError: self.init(error)
+        default: return nil
+        }
+    }
+
+    /// One line a field where the daemon tells more than its detail already does.
+    private static func message(of problem: LocalAPIProblem) -> String {
+        let fields = problem.errors.map { $0.field.isEmpty ? $0.message : "\($0.field): \($0.message)" }
+        let more = fields.filter { !problem.message.contains($0) }
+        return ([problem.message] + more.map { "  \($0)" }).joined(separator: "\n")
+    }
+}

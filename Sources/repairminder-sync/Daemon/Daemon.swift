@@ -1,0 +1,114 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Foundation
+internal import Glibc
+internal import LocalAPIServer
+internal import Logging
+internal import SocketServer
+internal import SyncEngine
+internal import UnixSignals
+internal import Upstream
+
+/// The composition root: makes clock, randomness, files and network, hands them down, and runs until a signal ends it.
+struct Daemon {
+    let configuration: Configuration
+    let schema: EntitySchema
+    let now: @Sendable () -> Timestamp
+    /// Makes the logger of one part, named in each of its lines.
+    let logger: @Sendable (_ label: String) -> Logger
+
+    private var log: Logger { logger("daemon") }
+
+    /// Returns after SIGTERM or SIGINT, with what was in flight finished and the queue kept.
+    func run() async throws {
+        for warning in configuration.warnings { log.warning("\(warning)") }
+        let state = try StateDirectory(path: configuration.stateDirectory, schema: schema.name)
+        let lock = try state.lock()
+        defer { lock.release() }
+        // Trapped from the start, so that no signal finds its default action.
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        while true {
+            do {
+                return try await serve(state, until: signals)
+            } catch SyncError.otherAccount(let account) {
+                log.warning(
+                    "the token belongs to another account; going on with its own cache",
+                    metadata: ["account": "\(account)"])
+                try state.use(account: account)
+            }
+        }
+    }
+
+    private func serve(_ state: StateDirectory, until signals: UnixSignalsSequence) async throws {
+        let store = try open(state)
+        defer { try? store.close() }
+        let engine = try engine(store)
+        let server = try server(store, engine, state)
+        for address in try server.bind() { log.notice("listening", metadata: ["address": "\(address)"]) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await engine.run() }
+            group.addTask { try await server.run() }
+            group.addTask {
+                for await signal in signals {
+                    log.notice("stopping", metadata: ["signal": "\(signal)"])
+                    return
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    // MARK: The parts
+
+    /// A cache that has learnt its account since the last start is first given that account's name.
+    private func open(_ state: StateDirectory) throws -> CacheStore {
+        let makeID: @Sendable () -> String = { UUID().uuidString.lowercased() }
+        let store = try CacheStore(path: state.databasePath, schema: schema, makeID: makeID)
+        guard let account = try store.setting("account"), state.databasePath != state.path(for: account) else {
+            try state.linkCurrent()
+            return store
+        }
+        try store.close()
+        try state.name(after: account)
+        return try CacheStore(path: state.databasePath, schema: schema, makeID: makeID)
+    }
+
+    private func engine(_ store: CacheStore) throws -> SyncEngine {
+        let token = try configuration.upstream.tokenFile.map { try BearerToken(path: $0) }
+        let transport = try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
+        let upstream = HTTPUpstream(
+            plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
+            deadline: configuration.upstream.deadline, now: now)
+        let settings = SyncSettings(
+            interval: configuration.sync.interval, fullEvery: configuration.sync.fullEvery,
+            writeDelay: configuration.sync.writeDelay, parallel: configuration.upstream.parallel,
+            retry: RetryPolicy(
+                maximumAttempts: configuration.retry.maximumAttempts, base: configuration.retry.base,
+                cap: configuration.retry.cap))
+        return SyncEngine(
+            store: store, schema: schema, upstream: upstream, settings: settings, clock: ContinuousClock(),
+            now: now, random: { Double.random(in: 0..<1) }, log: logger("sync"))
+    }
+
+    private func server(_ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory) throws -> SocketServer {
+        let group = getgrnam(configuration.listen.group).map { $0.pointee.gr_gid }
+        let api = LocalAPIServer(
+            schema: schema, store: store, engine: engine,
+            callers: CallerGuard(token: try state.apiToken(), allowedUsers: [0, getuid()], allowedGroup: group),
+            about: LocalAPIServer.About(version: ProgramVersion.text, startedAt: now()), now: now, log: logger("api"))
+        return SocketServer(listeners: listeners(group: group), threads: configuration.listen.threads) { request in
+            await api.respond(to: request)
+        }
+    }
+
+    private func listeners(group: gid_t?) -> [Listener] {
+        var listeners: [Listener] = []
+        if let tcp = configuration.listen.tcp { listeners.append(.tcp(host: tcp.host, port: UInt16(tcp.port))) }
+        // Everybody may connect and is then asked who they are; without the group only our own user is let near.
+        if let unix = configuration.listen.unix {
+            listeners.append(.unix(path: unix, mode: group == nil ? 0o600 : 0o660, group: group))
+        }
+        return listeners
+    }
+}

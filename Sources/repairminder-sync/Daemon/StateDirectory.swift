@@ -1,0 +1,123 @@
+internal import EntitySchema
+internal import Foundation
+internal import Glibc
+
+/// The daemon's own folder: one database an account, `current.db` naming the one in use, the local API's token, a lock.
+///
+/// Made with mode 0700; what is in it can be read by the daemon's user alone.
+struct StateDirectory {
+    private let folder: String
+    private let schema: String
+
+    /// Throws `StateError` when the folder cannot be made or used.
+    init(path: String, schema: String) throws {
+        folder = path
+        self.schema = schema
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw StateError(message: "state_dir \(path) cannot be made (\(error)); name a folder that you may write to")
+        }
+        // Files that SQLite and we make from here on are nobody else's to read.
+        umask(0o077)
+    }
+
+    // MARK: Databases
+
+    /// The database to use: the one that `current.db` names, if that is of this schema, else a new one whose account is
+    /// not known yet.
+    var databasePath: String {
+        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+        if let target, target.hasPrefix("\(schema)-"), !target.contains("/") { return "\(folder)/\(target)" }
+        return "\(folder)/\(schema)-new.db"
+    }
+
+    func path(for account: String) -> String { "\(folder)/\(schema)-\(Entity.percentEncoded(account)).db" }
+
+    /// Makes `current.db` name the database in use.
+    func linkCurrent() throws { try link(to: databasePath) }
+
+    /// From here on uses the database of another account.
+    func use(account: String) throws { try link(to: path(for: account)) }
+
+    /// Renames the closed database in use after the account that it turned out to belong to.
+    func name(after account: String) throws {
+        let old = databasePath
+        let new = path(for: account)
+        // The write-ahead log belongs to the file; what a crash left in it must come along.
+        for suffix in ["-wal", "-shm", ""] where FileManager.default.fileExists(atPath: old + suffix) {
+            guard rename(old + suffix, new + suffix) == 0 else {
+                throw StateError(message: "\(old)\(suffix) cannot be renamed (\(Self.reason)); check state_dir")
+            }
+        }
+        try link(to: new)
+    }
+
+    private var link: String { "\(folder)/current.db" }
+
+    /// Replaced in one step, so that a reader finds the old one or the new one, never none.
+    private func link(to path: String) throws {
+        let name = (path as NSString).lastPathComponent
+        let fresh = "\(link).new"
+        unlink(fresh)
+        guard symlink(name, fresh) == 0, rename(fresh, link) == 0 else {
+            throw StateError(message: "\(link) cannot be written (\(Self.reason)); check state_dir")
+        }
+    }
+
+    // MARK: Token
+
+    /// The local API's token; made at the first start, in a file of mode 0600.
+    func apiToken() throws -> String {
+        let path = "\(folder)/api-token"
+        if let token = try? String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines),
+            !token.isEmpty
+        {
+            return token
+        }
+        var generator = SystemRandomNumberGenerator()
+        let token = (0..<4).map { _ in String(generator.next() as UInt64, radix: 16) }.joined()
+        let fresh = "\(path).new"
+        unlink(fresh)
+        let file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw StateError(message: "\(path) cannot be written (\(Self.reason)); check state_dir") }
+        defer { Glibc.close(file) }
+        let bytes = Array("\(token)\n".utf8)
+        guard write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0, rename(fresh, path) == 0 else {
+            throw StateError(message: "\(path) cannot be written (\(Self.reason)); check state_dir")
+        }
+        return token
+    }
+
+    // MARK: Lock
+
+    struct Lock {
+        fileprivate let descriptor: Int32
+
+        func release() { Glibc.close(descriptor) }
+    }
+
+    /// Keeps a second daemon away from the same folder for as long as this process lives.
+    func lock() throws -> Lock {
+        let path = "\(folder)/lock"
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw StateError(message: "\(path) cannot be opened (\(Self.reason)); check who owns state_dir")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            Glibc.close(descriptor)
+            throw StateError(message: "another repairminder-sync uses \(folder); stop it, or name another state_dir")
+        }
+        return Lock(descriptor: descriptor)
+    }
+
+    private static var reason: String { String(cString: strerror(errno)) }
+}
+
+/// A state folder that cannot be used; the message says why and what to do.
+struct StateError: Error, CustomStringConvertible {
+    var message: String
+
+    var description: String { message }
+}
