@@ -64,6 +64,19 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(
+            name: "ReferenceUpstream",
+            dependencies: ["CZlib", "EntitySchema", "JSONText", "SocketServer"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "repairminder-upstream",
+            dependencies: [
+                "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "bench-server", dependencies: ["JSONText", "SocketServer"], swiftSettings: strict),
 
@@ -92,8 +105,19 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "ReferenceUpstreamTests",
+            dependencies: ["CZlib", "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["JSONText", "SocketServer", "Upstream", "repairminder-sync", "repairminder-upstream"],
+            swiftSettings: strict),
         .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),
-        .testTarget(name: "UpstreamTests", dependencies: ["Upstream"], swiftSettings: strict),
+        .testTarget(
+            name: "UpstreamTests",
+            dependencies: ["EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer", "Upstream"],
+            swiftSettings: strict),
         .testTarget(
             name: "CacheStoreTests", dependencies: ["CacheStore", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict),

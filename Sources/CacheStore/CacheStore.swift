@@ -118,8 +118,9 @@ package struct CacheStore: Sendable {
 
     /// Releases the files; nothing may be asked of the store afterwards.
     package func close() throws {
-        // The last connection to close folds the log into the file, which only the writing one can.
         readers.close()
+        // The pool closes its writer first, so the last connection could not do this.
+        try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
         try pool.close()
     }
 }

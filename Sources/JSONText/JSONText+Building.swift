@@ -18,6 +18,15 @@ extension JSONText {
 
     package static func integer(_ value: Int?) -> JSONText { value.map { .integer($0) } ?? .null }
 
+    /// A number with exactly `places` digits after its point: 12990 with two places is 129.90.
+    package static func decimal(_ units: Int, places: Int) -> JSONText {
+        guard places > 0 else { return .integer(units) }
+        let digits = String(units.magnitude)
+        let padded = String(repeating: "0", count: max(0, places + 1 - digits.count)) + digits
+        let text = "\(units < 0 ? "-" : "")\(padded.dropLast(places)).\(padded.suffix(places))"
+        return JSONText(trusted: Array(text.utf8)[...])
+    }
+
     package static func boolean(_ value: Bool) -> JSONText {
         JSONText(trusted: Array((value ? "true" : "false").utf8)[...])
     }

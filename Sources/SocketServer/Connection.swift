@@ -138,6 +138,7 @@ actor Connection: EventSource {
             method: message.method, path: message.path, query: message.query, headers: message.headers,
             body: message.body, peer: peer)
         let answer = await context.handler(request)
+        if answer.ending == .unanswered { throw Gone() }
         let keepsAlive = message.keepsAlive && !isDraining
         let (head, response) = try written(answer, closes: !keepsAlive)
         phase = keepsAlive ? .handling : .closing
@@ -150,6 +151,7 @@ actor Connection: EventSource {
             if hasBody { try await stream(produce) }
             phase = keepsAlive ? .handling : .closing
         }
+        guard response.ending == .complete else { throw Gone() }
         return keepsAlive
     }
 

@@ -10,9 +10,19 @@ package struct Response: Sendable {
         case stream(@Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async -> Void)
     }
 
+    /// How far an answer gets. A server that plays a broken one stops short, and the connection closes.
+    package enum Ending: Sendable, Equatable {
+        case complete
+        /// `Content-Length` promises this many bytes of body, and no more are sent than there are.
+        case cutOff(length: Int)
+        /// Not one byte is sent.
+        case unanswered
+    }
+
     package var status: Int
     package var headers: [(name: String, value: String)]
     package var body: Body
+    package var ending = Ending.complete
 
     package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         self.status = status

@@ -41,6 +41,7 @@ struct ResponseWriter {
 
     static func framing(of response: Response) -> Framing {
         guard response.status != 204, response.status != 304 else { return .none }
+        if case .cutOff(let length) = response.ending { return .length(length) }
         return switch response.body {
         case .bytes(let bytes): .length(bytes.count)
         case .stream: .chunked

@@ -9,7 +9,7 @@ struct RepairminderSync: AsyncParsableCommand {
         abstract: "Keeps a local copy of a remote API, sends local changes to it, and answers for it on this machine.",
         discussion: """
             Exit status:
-            \(ExitStatus.allCases.map { "  \($0.rawValue)  \($0.meaning)" }.joined(separator: "\n"))
+            \(CommandStatus.allCases.map { "  \($0.rawValue)  \($0.meaning)" }.joined(separator: "\n"))
             """,
         version: ProgramVersion.text,
         subcommands: [
@@ -18,7 +18,7 @@ struct RepairminderSync: AsyncParsableCommand {
         ])
 
     static func main() async {
-        // A reader that has seen enough (`| head`) ends the program without a word, even where a parent ignores SIGPIPE.
+        // A reader that has seen enough (`| head`) ends the program without a word, even if a parent ignores SIGPIPE.
         signal(SIGPIPE, SIG_DFL)
         do {
             var command = try parseAsRoot()
@@ -32,7 +32,7 @@ struct RepairminderSync: AsyncParsableCommand {
         }
     }
 
-    /// Says what went wrong and ends with the status that `ExitStatus` has for it.
+    /// Says what went wrong and ends with the status that `CommandStatus` has for it.
     private static func end(with error: any Error) -> Never {
         if let failure = CommandFailure(any: error) {
             if !failure.message.isEmpty { StandardStream.error.write("repairminder-sync: \(failure.message)\n") }
@@ -42,9 +42,9 @@ struct RepairminderSync: AsyncParsableCommand {
         let message = fullMessage(for: error)
         if code.isSuccess {
             StandardStream.output.write(message + "\n")
-            Glibc.exit(ExitStatus.done.rawValue)
+            Glibc.exit(CommandStatus.done.rawValue)
         }
         if !message.isEmpty { StandardStream.error.write(message + "\n") }
-        Glibc.exit(code == .validationFailure ? ExitStatus.usage.rawValue : ExitStatus.internalError.rawValue)
+        Glibc.exit(code == .validationFailure ? CommandStatus.usage.rawValue : CommandStatus.internalError.rawValue)
     }
 }

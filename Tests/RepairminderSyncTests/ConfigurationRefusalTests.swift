@@ -68,7 +68,7 @@ import Testing
             ("sync:\n  intervall: 1m", "config.yaml:2: sync.intervall: unknown key; did you mean sync.interval?"),
             ("statedir: /x", "config.yaml:1: statedir: unknown key; did you mean state_dir?"),
             ("interval: 1m", "config.yaml:1: interval: unknown key; did you mean sync.interval?"),
-            ("snyc: {interval: 1m}", "config.yaml:1: snyc: unknown key; did you mean sync?"),
+            ("synk: {interval: 1m}", "config.yaml:1: synk: unknown key; did you mean sync?"),
         ])
     func unknownKey(yaml: String, message: String) throws {
         #expect(try folder.refusal(yaml: yaml) == message)
@@ -93,14 +93,15 @@ import Testing
 
     @Test("a key that stands twice is refused")
     func doubledKey() throws {
-        let message = try #require(try folder.refusal(yaml: "schema: a\nschema: b"))
-        #expect(message.hasPrefix("config.yaml"))
+        let message = "config.yaml:2: in what begins here, base stands more than once"
+        #expect(try folder.refusal(yaml: "retry:\n  base: 1s\n  base: 2s") == message)
     }
 
     @Test("text that is not YAML is refused with its line")
     func notYAML() throws {
         let message = try #require(try folder.refusal(yaml: "schema: a\nsync: [1,\n"))
         #expect(message.hasPrefix("config.yaml:3: not YAML: "))
+        #expect(!message.contains("\n"))
     }
 
     @Test("an address that other machines reach is refused unless that is allowed")

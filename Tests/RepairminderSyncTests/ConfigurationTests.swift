@@ -1,4 +1,6 @@
+import ArgumentParser
 import Foundation
+import Logging
 import Testing
 
 @testable import repairminder_sync
@@ -69,6 +71,11 @@ import Testing
             configuration.file = nil
             #expect(configuration == (try folder.configuration()), "\(yaml)")
         }
+    }
+
+    @Test("a quoted null is text")
+    func quotedNull() throws {
+        #expect(try folder.configuration(yaml: "schema: 'null'").schema == "null")
     }
 
     @Test("systemd's directories give the defaults, the first of several")

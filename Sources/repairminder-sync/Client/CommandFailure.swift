@@ -3,11 +3,11 @@ import LocalAPI
 
 /// Why a command did not do what it was asked: what a person is told, and the status for scripts.
 struct CommandFailure: Error, Equatable {
-    var status: ExitStatus
+    var status: CommandStatus
     /// Empty when there is nothing to add.
     var message: String
 
-    init(_ status: ExitStatus, _ message: String) {
+    init(_ status: CommandStatus, _ message: String) {
         self.status = status
         self.message = message
     }
@@ -22,7 +22,7 @@ struct CommandFailure: Error, Equatable {
             case .unreachable(let message), .unexpected(let message): message
             case .problem(let problem): Self.message(of: problem)
             }
-        self.init(ExitStatus(error), message)
+        self.init(CommandStatus(error), message)
     }
 
     /// Sorts whatever a command threw; nil for what ArgumentParser itself has to say.
@@ -37,7 +37,8 @@ struct CommandFailure: Error, Equatable {
 
     /// One line a field where the daemon tells more than its detail already does.
     private static func message(of problem: LocalAPIProblem) -> String {
-        let fields = problem.errors.map { $0.field.isEmpty ? $0.message : "\($0.field): \($0.message)" }
+        let others = problem.errors.filter { $0.message != problem.message }
+        let fields = others.map { $0.field.isEmpty ? $0.message : "\($0.field): \($0.message)" }
         let more = fields.filter { !problem.message.contains($0) }
         return ([problem.message] + more.map { "  \($0)" }).joined(separator: "\n")
     }

@@ -45,7 +45,8 @@ struct ListCommand: AsyncParsableCommand {
             ? try await ListPages.all(of: path, query: query, client) : try await client.get(path, query: query).body
         try options.show(answer) { answer in
             let fields = query.first { $0.name == "fields" }?.value.split(separator: ",").map(String.init)
-            return ClientOptions.rendered(RecordTable.list(answer["data"]?.elements ?? [], fields: fields))
+            let records = answer["data"]?.elements ?? []
+            return records.isEmpty ? "no records\n" : ClientOptions.rendered(RecordTable.list(records, fields: fields))
         }
         // Told apart from the table, so that it is in nobody's way.
         if !options.json, let more = answer?["next"], more.kind != .null {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EntitySchema
 import Foundation
+import Glibc
 import Logging
 
 struct RunCommand: AsyncParsableCommand {
@@ -10,6 +11,8 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var options: ConfigurationOptions
 
     func run() async throws {
+        // A log that nobody reads any more must not end the daemon.
+        signal(SIGPIPE, SIG_IGN)
         let surroundings = Surroundings.ofThisProcess()
         let configuration = try options.configuration(surroundings: surroundings)
         let schema = try SchemaFinder(surroundings: surroundings).schema(for: configuration)

@@ -3,7 +3,7 @@ import Yams
 
 /// The values that a configuration file sets, each with the line it stands in.
 ///
-/// Checks the file's shape: sections and keys that exist, each once, each with a plain value. Null is as good as absent.
+/// Checks the file's shape: sections and keys that exist, each once, each with a plain value. Null is as good as none.
 struct ConfigurationFile {
     struct Value: Equatable {
         var text: String
@@ -21,7 +21,7 @@ struct ConfigurationFile {
         do {
             root = try Yams.compose(yaml: yaml)
         } catch {
-            throw ConfigurationError(place: Self.place(path, Self.line(of: error)), problem: "not YAML: \(error)")
+            throw Self.error(path, error)
         }
         // A file of comments alone sets nothing.
         guard let root, !root.isNull else { return }
@@ -36,11 +36,9 @@ struct ConfigurationFile {
         guard let mapping = node.mapping else {
             throw error(node, section, "expected a mapping (key: value)")
         }
-        var seen: Set<String> = []
         for (nameNode, value) in mapping {
             guard let name = nameNode.string else { throw error(nameNode, section, "expected a key that is text") }
             let full = section.map { "\($0).\(name)" } ?? name
-            guard seen.insert(name).inserted else { throw error(nameNode, full, "this key stands here twice") }
             if let key = ConfigurationKey(rawValue: full) {
                 try set(key, to: value)
             } else if section == nil, Self.sections.contains(name) {
@@ -77,15 +75,22 @@ struct ConfigurationFile {
         line.map { "\(path):\($0)" } ?? path
     }
 
-    private static func line(of error: any Error) -> Int? {
+    /// What Yams says of text that it cannot read, on one line.
+    private static func error(_ path: String, _ error: any Error) -> ConfigurationError {
         switch error as? YamlError {
-        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark.line
-        default: nil
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            ConfigurationError(place: place(path, mark.line), problem: "not YAML: \(problem)")
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            ConfigurationError(
+                place: place(path, context.mark.line),
+                problem: "in what begins here, \(duplicates.joined(separator: ", ")) stands more than once")
+        default: ConfigurationError(place: path, problem: "not YAML: \(error)")
         }
     }
 }
 
 extension Node {
     /// An empty value, `~` or `null`; a quoted one is text.
-    fileprivate var isNull: Bool { self == Node("", Tag(.null)) || null != nil }
+    fileprivate var isNull: Bool { tag == Tag(.null) }
 }

@@ -27,7 +27,7 @@ struct SchemaFinder {
         let folders = folders(for: configuration)
         if let found = folders.map({ "\($0)/\(name).yaml" }).first(where: surroundings.isFile) { return found }
         let known = folders.flatMap(surroundings.names).filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
-        let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+        let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
         throw ConfigurationError(
             place: "schema",
             problem: "there is no schema \(name)\(hint) Looked for \(name).yaml in \(folders.joined(separator: ", "))")

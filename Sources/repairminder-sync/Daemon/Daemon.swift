@@ -41,7 +41,14 @@ struct Daemon {
 
     private func serve(_ state: StateDirectory, until signals: UnixSignalsSequence) async throws {
         let store = try open(state)
-        defer { try? store.close() }
+        defer {
+            do {
+                try store.close()
+            } catch {
+                log.warning(
+                    "the database was not closed cleanly; the next start mends that", metadata: ["error": "\(error)"])
+            }
+        }
         let engine = try engine(store)
         let server = try server(store, engine, state)
         for address in try server.bind() { log.notice("listening", metadata: ["address": "\(address)"]) }

@@ -1,7 +1,7 @@
 import LocalAPI
 
 /// How a command ended, for scripts: 0, 2, and the numbers of sysexits.h.
-enum ExitStatus: Int32, CaseIterable, Sendable {
+enum CommandStatus: Int32, CaseIterable, Sendable {
     case done = 0
     case usage = 2
     case badData = 65

@@ -5,7 +5,7 @@ import Testing
 
 @testable import repairminder_sync
 
-@Suite struct ExitStatusTests {
+@Suite struct CommandStatusTests {
     @Test(
         "each answer has its exit status",
         arguments: [
@@ -14,7 +14,7 @@ import Testing
             (401, 77), (403, 77), (500, 70),
         ] as [(Int, Int32)])
     func statuses(http: Int, exit: Int32) {
-        #expect(ExitStatus(.problem(LocalAPIProblem(status: http, title: "x"))).rawValue == exit)
+        #expect(CommandStatus(.problem(LocalAPIProblem(status: http, title: "x"))).rawValue == exit)
     }
 
     @Test("a daemon that is not there is 69, an odd answer 70, a bad configuration 78")
@@ -33,11 +33,14 @@ import Testing
             status: 422, title: "Unprocessable content", detail: "a: is wrong",
             errors: [.init(field: "a", message: "is wrong"), .init(field: "b", message: "is missing")])
         #expect(CommandFailure(.problem(problem)).message == "a: is wrong\n  b: is missing")
+        let repeated = LocalAPIProblem(
+            status: 400, title: "x", detail: "no field a", errors: [.init(field: "a", message: "no field a")])
+        #expect(CommandFailure(.problem(repeated)).message == "no field a")
         #expect(CommandFailure(.problem(LocalAPIProblem(status: 503, title: "Unavailable"))).message == "unavailable")
     }
 
-    @Test("every exit status stands in docs/cli.md", arguments: ExitStatus.allCases)
-    func documentation(status: ExitStatus) throws {
+    @Test("every exit status stands in docs/cli.md", arguments: CommandStatus.allCases)
+    func documentation(status: CommandStatus) throws {
         let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
         let page = try String(contentsOf: package.appendingPathComponent("docs/cli.md"), encoding: .utf8)
         #expect(page.contains("| \(status.rawValue) | \(status.meaning)"))

@@ -1,0 +1,85 @@
+internal import EntitySchema
+internal import JSONText
+internal import SocketServer
+
+/// The paths through which tests and demonstrations look behind the upstream; no token, no faults, no log.
+struct AdminHandler {
+    static let prefix = "/__admin/"
+
+    let schema: EntitySchema
+    let envelope: Envelope
+    let request: Request
+    let now: Timestamp
+
+    func answer(_ store: inout Store, _ faults: inout Faults, _ log: inout RequestLog) -> Answer {
+        do throws(Refusal) {
+            let steps = request.path.dropFirst(Self.prefix.count).split(separator: "/").compactMap {
+                PercentCoding.decode($0)
+            }
+            switch steps.first {
+            case "faults" where steps.count == 1: return try answerFaults(&faults)
+            case "log" where steps.count == 1: return try answerLog(&log)
+            case "records" where steps.count == 2: return try answerRecords(entity(steps[1]), &store)
+            case "records" where steps.count == 3: return try answerRecord(entity(steps[1]), key: steps[2], &store)
+            default: throw .notFound("such admin path; there are faults, log and records/{entity}")
+            }
+        } catch {
+            return .refusal(error, envelope)
+        }
+    }
+
+    private func answerFaults(_ faults: inout Faults) throws(Refusal) -> Answer {
+        switch request.method {
+        case "GET": break
+        case "POST": faults = try Faults(json: body())
+        case "DELETE": faults = Faults()
+        default: throw .method(request.method, allowed: ["DELETE", "GET", "POST"])
+        }
+        return .json(200, faults.json)
+    }
+
+    private func answerLog(_ log: inout RequestLog) throws(Refusal) -> Answer {
+        switch request.method {
+        case "GET": return .lines(log.entries.lazy.map(\.json))
+        case "DELETE":
+            log.clear()
+            return Answer(status: 204)
+        default: throw .method(request.method, allowed: ["DELETE", "GET"])
+        }
+    }
+
+    private func answerRecords(_ entity: Entity, _ store: inout Store) throws(Refusal) -> Answer {
+        switch request.method {
+        case "GET": return .lines(store.records(of: entity.name) ?? [])
+        case "POST": return .json(201, try store.create(body(), in: entity, at: now))
+        default: throw .method(request.method, allowed: ["GET", "POST"])
+        }
+    }
+
+    private func answerRecord(_ entity: Entity, key: String, _ store: inout Store) throws(Refusal) -> Answer {
+        switch request.method {
+        case "GET":
+            guard let record = store.record(entity.name, key: key) else {
+                throw .notFound("record \(key) in \(entity.name)")
+            }
+            return .json(200, record)
+        case "PATCH": return .json(200, try store.update(entity, key: key, with: body(), at: now))
+        case "DELETE":
+            try store.delete(entity, key: key, at: now)
+            return Answer(status: 204)
+        default: throw .method(request.method, allowed: ["DELETE", "GET", "PATCH"])
+        }
+    }
+
+    private func entity(_ name: String) throws(Refusal) -> Entity {
+        guard let entity = schema[name] else { throw .notFound("entity \(name)") }
+        return entity
+    }
+
+    private func body() throws(Refusal) -> JSONText {
+        guard let body = try? JSONText(request.body), body.kind == .object else {
+            throw .malformed("the body is not JSON; send one JSON object")
+        }
+        return body
+    }
+}

@@ -1,0 +1,33 @@
+internal import JSONText
+internal import SocketServer
+
+/// What is to be said to a request, before any fault has its way with it.
+struct Answer: Sendable {
+    var status: Int
+    var headers: [(name: String, value: String)] = []
+    var body: [UInt8] = []
+    /// Something was changed by this very request.
+    var applied = false
+
+    static func json(_ status: Int, _ body: JSONText) -> Answer {
+        Answer(status: status, headers: [("Content-Type", "application/json")], body: Array(body.bytes))
+    }
+
+    static func lines(_ values: some Sequence<JSONText>) -> Answer {
+        var body: [UInt8] = []
+        for value in values {
+            body += value.bytes
+            body.append(UInt8(ascii: "\n"))
+        }
+        return Answer(status: 200, headers: [("Content-Type", "application/x-ndjson")], body: body)
+    }
+
+    static func refusal(_ refusal: Refusal, _ envelope: Envelope) -> Answer {
+        var answer = json(refusal.status, envelope.error(refusal))
+        if !refusal.allowed.isEmpty { answer.headers.append(("Allow", refusal.allowed.joined(separator: ", "))) }
+        if refusal.status == 401 { answer.headers.append(("WWW-Authenticate", "Bearer")) }
+        return answer
+    }
+
+    var response: Response { Response(status: status, headers: headers, body: body) }
+}

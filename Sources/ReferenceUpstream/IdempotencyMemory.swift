@@ -1,0 +1,38 @@
+/// The answers to writes that were applied, by their idempotency keys.
+///
+/// A refused write is not kept: it changed nothing, and may be sent again, corrected, under its key.
+struct IdempotencyMemory: Sendable {
+    struct Content: Equatable, Sendable {
+        var method: String
+        var path: String
+        var body: [UInt8]
+    }
+
+    private var answers: [String: (content: Content, answer: Answer)] = [:]
+    private var keys: [String] = []
+    /// How many are kept, at least; twice as many at most.
+    private let capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = max(1, capacity)
+    }
+
+    /// The first answer when the key was used for the same content, nil when it was not used.
+    ///
+    /// Throws when it was used for another.
+    func recall(_ key: String, for content: Content) throws(Refusal) -> Answer? {
+        guard let known = answers[key] else { return nil }
+        guard known.content == content else { throw .keyReused }
+        var answer = known.answer
+        answer.applied = false
+        return answer
+    }
+
+    mutating func remember(_ key: String, for content: Content, _ answer: Answer) {
+        answers[key] = (content, answer)
+        keys.append(key)
+        guard keys.count >= 2 * capacity else { return }
+        for forgotten in keys.prefix(capacity) { answers[forgotten] = nil }
+        keys.removeFirst(capacity)
+    }
+}

@@ -1,0 +1,38 @@
+internal import EntitySchema
+
+/// What a list is asked for; parameters that mean nothing to the entity are ignored, as most upstreams do.
+struct ListQuery {
+    var page = 1
+    var size: Int
+    var since: Timestamp?
+    /// Fields and the plain value that each must have.
+    var filters: [(name: String, value: String)] = []
+
+    init(
+        _ query: String?, entity: Entity, settings: ReferenceUpstream.Settings, plan: UpstreamPlan
+    ) throws(Refusal) {
+        let names = plan.pagination
+        size = names.pageSize
+        guard let parameters = PercentCoding.parameters(query) else {
+            throw .parameter("the query cannot be decoded; check its percent-encoding")
+        }
+        for (name, value) in parameters {
+            switch name {
+            case names.page: page = try Self.count(name, value)
+            case names.size: size = min(try Self.count(name, value), max(settings.largestPage, names.pageSize))
+            case entity.pull?.since?.parameter:
+                guard let time = Timestamp(iso8601: value) else {
+                    throw .parameter("\(name): expected a time as ISO 8601, such as 2026-01-31T09:00:00Z")
+                }
+                since = time
+            default:
+                if entity[field: name] != nil { filters.append((name, value)) }
+            }
+        }
+    }
+
+    private static func count(_ name: String, _ value: String) throws(Refusal) -> Int {
+        guard let count = Int(value), count >= 1 else { throw .parameter("\(name): expected a number from 1") }
+        return count
+    }
+}

@@ -1,0 +1,93 @@
+package import EntitySchema
+internal import Foundation
+package import JSONText
+
+/// Records that cannot be loaded.
+package enum LoadError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// A file or folder that is missing or damaged: put it right.
+    case unreadable(String)
+    /// A file that does not belong to the schema, or a line that is no record: correct it; the message names file and
+    /// line.
+    case invalid(String)
+
+    package var description: String {
+        switch self {
+        case .unreadable(let message), .invalid(let message): message
+        }
+    }
+}
+
+/// Reads records from a folder with a file of JSON lines for each entity: `<entity>.ndjson` or `<entity>.ndjson.gz`.
+///
+/// Each line must be an object with a key of its own; all else in it is taken as it is, since an upstream's records may
+/// well differ from the schema. Empty lines are skipped. An entity without a file has no records.
+package struct NDJSONLoader: Sendable {
+    private let schema: EntitySchema
+
+    package init(schema: EntitySchema) {
+        self.schema = schema
+    }
+
+    package func load(folder: String) throws(LoadError) -> [String: [JSONText]] {
+        var records: [String: [JSONText]] = [:]
+        for file in try files(in: folder) {
+            let name = String(file.prefix { $0 != "." })
+            guard let entity = schema[name] else {
+                throw .invalid(
+                    "\(folder)/\(file): the schema \(schema.name) has no entity \(name); expected one of "
+                        + schema.entities.map(\.name).joined(separator: ", "))
+            }
+            guard records[name] == nil else {
+                throw .invalid("\(folder): \(name).ndjson is there both packed and unpacked; remove one of them")
+            }
+            records[name] = try read("\(folder)/\(file)", entity)
+        }
+        guard !records.isEmpty else {
+            throw .unreadable("\(folder) has no file such as \(schema.entities[0].name).ndjson or …ndjson.gz")
+        }
+        return records
+    }
+
+    private func files(in folder: String) throws(LoadError) -> [String] {
+        do {
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            return names.filter { $0.hasSuffix(".ndjson") || $0.hasSuffix(".ndjson.gz") }.sorted()
+        } catch {
+            throw .unreadable("\(folder) cannot be read as a folder; check the path and its rights")
+        }
+    }
+
+    /// The records share the memory of their file.
+    private func read(_ file: String, _ entity: Entity) throws(LoadError) -> [JSONText] {
+        let bytes = try GzipFile.read(file)
+        var records: [JSONText] = []
+        var lines: [String: Int] = [:]
+        var number = 0
+        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            number += 1
+            guard line.contains(where: { $0 > 0x20 }) else { continue }
+            let (record, key) = try record(line, entity, place: "\(file):\(number)")
+            if let first = lines.updateValue(number, forKey: key) {
+                throw .invalid("\(file):\(number): \(entity.key) \(key) is in line \(first) already")
+            }
+            records.append(record)
+        }
+        return records
+    }
+
+    private func record(
+        _ line: ArraySlice<UInt8>, _ entity: Entity, place: String
+    ) throws(LoadError) -> (JSONText, key: String) {
+        let record: JSONText
+        do {
+            record = try JSONText(line)
+        } catch {
+            throw .invalid("\(place): \(error)")
+        }
+        guard record.kind == .object else { throw .invalid("\(place): expected one JSON object on the line") }
+        guard let key = record[entity.key], key.kind == .string || key.kind == .number, !key.plain.isEmpty else {
+            throw .invalid("\(place): \(entity.key) is missing or no text; every record of \(entity.name) needs it")
+        }
+        return (record, key.plain)
+    }
+}

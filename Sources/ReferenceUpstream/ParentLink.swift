@@ -1,0 +1,43 @@
+internal import EntitySchema
+
+/// How a record leads to the one it belongs to, and what changes there when it comes, changes or goes.
+struct ParentLink: Sendable {
+    var parent: String
+    var child: String
+    /// Holds the parent's key in the child.
+    var field: String
+    /// Counts the children in the parent: `message_count` for a relation called `messages`.
+    var count: String?
+    /// Tells those who pull the parent that its children changed.
+    var whenChanged: String?
+    /// The children go with the parent.
+    var cascade: Bool
+
+    /// Every link in a schema, from its `many` relations and its details.
+    static func all(in schema: EntitySchema) -> [ParentLink] {
+        schema.entities.flatMap { parent in
+            var links = parent.relations.compactMap { relation -> ParentLink? in
+                guard case .many(let field, let cascade) = relation.kind else { return nil }
+                return ParentLink(
+                    parent: parent.name, child: relation.entity, field: field,
+                    count: countField(of: parent, relation: relation.name), cascade: cascade)
+            }
+            guard let detail = parent.pull?.detail else { return links }
+            if let index = links.firstIndex(where: { $0.child == detail.entity }) {
+                links[index].whenChanged = detail.whenChanged
+            } else if let field = schema[detail.entity]?.fields.first(where: { $0.kind == .reference(to: parent.name) })
+            {
+                links.append(
+                    ParentLink(
+                        parent: parent.name, child: detail.entity, field: field.name, whenChanged: detail.whenChanged,
+                        cascade: false))
+            }
+            return links
+        }
+    }
+
+    private static func countField(of parent: Entity, relation: String) -> String? {
+        let singular = relation.hasSuffix("s") ? String(relation.dropLast()) : relation
+        return ["\(singular)_count", "\(relation)_count"].first { parent[field: $0]?.kind == .integer }
+    }
+}

@@ -1,0 +1,43 @@
+/// Percent-encoding (RFC 3986, 2.1), decoded strictly.
+enum PercentCoding {
+    /// Nil when an escape is broken or the bytes are not UTF-8.
+    static func decode(_ text: Substring, plusIsSpace: Bool = false) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                let digits = rest.prefix(2)
+                guard digits.count == 2, let high = digit(digits.first), let low = digit(digits.last) else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+                rest = rest.dropFirst(2)
+            case UInt8(ascii: "+") where plusIsSpace: bytes.append(0x20)
+            default: bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// The parameters of a query in order, `a=1&b=2`; nil when one of them cannot be decoded.
+    static func parameters(_ query: String?) -> [(name: String, value: String)]? {
+        var parameters: [(name: String, value: String)] = []
+        for part in (query ?? "").split(separator: "&") {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = decode(pair[0], plusIsSpace: true),
+                let value = decode(pair.count > 1 ? pair[1] : "", plusIsSpace: true)
+            else { return nil }
+            parameters.append((name, value))
+        }
+        return parameters
+    }
+
+    private static func digit(_ byte: UInt8?) -> UInt8? {
+        switch byte {
+        case .some(let byte) where (0x30...0x39).contains(byte): byte - 0x30
+        case .some(let byte) where (0x61...0x66).contains(byte | 0x20): (byte | 0x20) - 0x61 + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package import EntitySchema
+package import JSONText
+package import SocketServer
+internal import Synchronization
+
+/// A complete upstream for any schema: the REST API that the schema's plans describe, over records in memory.
+///
+/// What a real one does on a bad day it does on request (`Faults`), and it remembers every request (`log`). Needs no
+/// socket: `exchange` is the whole API as a function, `respond` the same as a handler for a `SocketServer`.
+package final class ReferenceUpstream: Sendable {
+    package struct Settings: Sendable {
+        /// Whose records these are, as the schema's account call tells.
+        package var account = "company-1"
+        /// The bearer token that every call but the probe needs; nil for none.
+        package var token: String?
+        /// Records get their keys from here, whatever a create sends.
+        package var serverIds = false
+        /// A write that names a record which is not there is refused with 422.
+        package var checksReferences = false
+        /// What a list gives at once at most, whatever it is asked for; never less than the schema's own page.
+        package var largestPage = 1000
+        /// The field that tells when a record was made, in entities that have it; schemas have no word for it.
+        package var createdField = "created_at"
+        package var faults = Faults()
+        /// For the course of faults and the keys made here.
+        package var seed: UInt64 = 1
+        /// Requests, and applied writes, that are remembered.
+        package var memory = 100_000
+
+        package init() {}
+    }
+
+    private struct State: Sendable {
+        var store: Store
+        var memory: IdempotencyMemory
+        var injector: FaultInjector
+        var log: RequestLog
+    }
+
+    private let handler: RequestHandler
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+    private let state: Mutex<State>
+
+    /// `records` by entity, each list in the order in which lists give it; a record without a key is in lists only.
+    package init(
+        schema: EntitySchema, records: [String: [JSONText]] = [:], settings: Settings = Settings(),
+        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Timestamp
+    ) {
+        handler = RequestHandler(schema: schema, settings: settings)
+        self.clock = clock
+        self.now = now
+        state = Mutex(
+            State(
+                store: Store(schema: schema, records: records, settings: settings),
+                memory: IdempotencyMemory(capacity: settings.memory),
+                injector: FaultInjector(faults: settings.faults, seed: settings.seed),
+                log: RequestLog(capacity: settings.memory)))
+    }
+
+    // MARK: Answering
+
+    /// For a `SocketServer`: where there is no answer, the connection is closed without one.
+    package func respond(to request: Request) async -> Response {
+        do {
+            return try await exchange(request)
+        } catch {
+            var response = Response(status: 503)
+            response.ending = .unanswered
+            return response
+        }
+    }
+
+    /// One request and its answer, with whatever faults are set.
+    ///
+    /// Throws when there is no answer; `BrokenExchange` says what became of the request. A cut-off answer is returned,
+    /// with its `ending` and the bytes that did come. Must be cancelled by a caller who gives up waiting.
+    package func exchange(_ request: Request) async throws(BrokenExchange) -> Response {
+        if request.path.hasPrefix(AdminHandler.prefix) { return administer(request).response }
+        let (seq, strike) = arrive(request)
+        do {
+            if strike.hold > .zero { try await clock.sleep(for: strike.hold) }
+        } catch {
+            throw .abandoned
+        }
+        if strike.failure == .offline { throw .refused }
+        let answer = apply(request, seq, strike)
+        if case .timeoutAfterApply(let hold) = strike.failure {
+            try? await clock.sleep(for: hold)
+            throw .unanswered
+        }
+        if strike.latency > .zero {
+            do { try await clock.sleep(for: strike.latency) } catch { throw .unanswered }
+        }
+        state.withLock { $0.log.amend(seq) { $0.status = answer.status } }
+        var response = answer.response
+        if strike.failure == .cutBody, answer.body.count > 1 {
+            response.body = .bytes(Array(answer.body.prefix(answer.body.count / 2)))
+            response.ending = .cutOff(length: answer.body.count)
+        }
+        return response
+    }
+
+    private func arrive(_ request: Request) -> (seq: Int, FaultInjector.Strike) {
+        let key = handler.schema.upstream.idempotencyHeader.flatMap { request.headers[single: $0] }
+        return state.withLock { state in
+            let strike = state.injector.strike(method: request.method, path: request.path)
+            let entry = RequestLog.Entry(
+                seq: 0, time: now(), method: request.method, path: request.path, query: request.query,
+                idempotencyKey: key, fault: strike.name)
+            return (state.log.append(entry), strike)
+        }
+    }
+
+    private func apply(_ request: Request, _ seq: Int, _ strike: FaultInjector.Strike) -> Answer {
+        if case .fail(let status, let retryAfter) = strike.failure {
+            let refusal = Refusal(
+                status: status, code: "injected_fault", message: "this answer was asked for by a fault rule")
+            var answer = Answer.refusal(refusal, handler.envelope)
+            if let retryAfter { answer.headers.append(("Retry-After", retryAfter)) }
+            return answer
+        }
+        return state.withLock { state in
+            let answer = handler.answer(request, &state.store, &state.memory, at: now())
+            if answer.applied { state.log.amend(seq) { $0.applied = true } }
+            return answer
+        }
+    }
+
+    private func administer(_ request: Request) -> Answer {
+        state.withLock { state in
+            AdminHandler(schema: handler.schema, envelope: handler.envelope, request: request, now: now())
+                .answer(&state.store, &state.injector.faults, &state.log)
+        }
+    }
+}
+
+/// A request without an answer.
+package enum BrokenExchange: Error, Sendable, Equatable {
+    /// The upstream is offline: nothing was applied.
+    case refused
+    /// The caller left while the request was held: nothing was applied.
+    case abandoned
+    /// Whatever was asked for is done, and no answer came.
+    case unanswered
+}
+
+// MARK: - By another hand
+
+extension ReferenceUpstream {
+    /// The rules in force, with what is left of them.
+    package var faults: Faults {
+        get { state.withLock { $0.injector.faults } }
+        set { state.withLock { $0.injector.faults = newValue } }
+    }
+
+    package var log: [RequestLog.Entry] { state.withLock { $0.log.entries } }
+
+    package func clearLog() {
+        state.withLock { $0.log.clear() }
+    }
+
+    /// Every live record of an entity, in the order of its list; empty for an unknown one.
+    package func records(of entity: String) -> [JSONText] {
+        state.withLock { $0.store.records(of: entity) ?? [] }
+    }
+
+    /// The live record with this key.
+    package func record(_ entity: String, _ key: String) -> JSONText? {
+        state.withLock { $0.store.record(entity, key: key) }
+    }
+
+    /// Adds a record as a create would, whether or not the schema has a route for it.
+    @discardableResult
+    package func create(_ fields: JSONText, in entity: String) throws(Refusal) -> JSONText {
+        let entity = try known(entity)
+        return try state.withLock { state throws(Refusal) in try state.store.create(fields, in: entity, at: now()) }
+    }
+
+    /// Changes the named fields as an update would, whether or not the schema has a route for it.
+    @discardableResult
+    package func update(_ entity: String, _ key: String, with changes: JSONText) throws(Refusal) -> JSONText {
+        let entity = try known(entity)
+        return try state.withLock { state throws(Refusal) in
+            try state.store.update(entity, key: key, with: changes, at: now())
+        }
+    }
+
+    /// Deletes a record as a delete would, whether or not the schema has a route for it.
+    package func delete(_ entity: String, _ key: String) throws(Refusal) {
+        let entity = try known(entity)
+        try state.withLock { state throws(Refusal) in try state.store.delete(entity, key: key, at: now()) }
+    }
+
+    private func known(_ name: String) throws(Refusal) -> Entity {
+        guard let entity = handler.schema[name] else { throw .notFound("entity \(name)") }
+        return entity
+    }
+}

@@ -1,0 +1,93 @@
+internal import EntitySchema
+
+/// Every call that a schema says its upstream takes.
+struct Routes: Sendable {
+    enum Target: Sendable {
+        case account
+        case probe
+        case list(entity: String)
+        case record(entity: String)
+        case detail(parent: String, child: String)
+        case push(entity: String, Operation, PushRoute)
+    }
+
+    struct Match {
+        var target: Target
+        /// The values of the path's holes, decoded.
+        var holes: [String: String]
+    }
+
+    private struct Route {
+        var method: String
+        var path: [Template.Part]
+        var target: Target
+    }
+
+    private let routes: [Route]
+
+    init(schema: EntitySchema) {
+        var routes = [Self.get(schema.upstream.probe, .probe)]
+        if let account = schema.upstream.account { routes.append(Self.get(account.path, .account)) }
+        for entity in schema.entities {
+            if let pull = entity.pull {
+                routes.append(Self.get(pull.path, .list(entity: entity.name)))
+                let path = [Template.Part.text(pull.path + "/"), .hole(entity.key)]
+                routes.append(Route(method: "GET", path: path, target: .record(entity: entity.name)))
+                if let detail = pull.detail {
+                    let target = Target.detail(parent: entity.name, child: detail.entity)
+                    routes.append(Route(method: "GET", path: detail.path.parts, target: target))
+                }
+            }
+            for operation in Operation.allCases {
+                routes += entity.routes(for: operation).map { route in
+                    Route(
+                        method: route.method, path: route.path.parts,
+                        target: .push(entity: entity.name, operation, route))
+                }
+            }
+        }
+        self.routes = routes
+    }
+
+    private static func get(_ path: String, _ target: Target) -> Route {
+        Route(method: "GET", path: [.text(path)], target: target)
+    }
+
+    /// What a request may mean, in the schema's order; more than one where routes differ in their conditions only.
+    ///
+    /// `path` is still percent-encoded. A path without holes is preferred to one that fits with them.
+    func matches(method: String, path: String) throws(Refusal) -> [Match] {
+        let method = method == "HEAD" ? "GET" : method
+        let fitting = routes.compactMap { route in
+            Self.holes(in: path[...], of: route.path[...]).map { (route: route, holes: $0) }
+        }
+        guard let fewest = fitting.map(\.holes.count).min() else { throw .notFound("such path") }
+        let nearest = fitting.filter { $0.holes.count == fewest }
+        let allowed = nearest.filter { $0.route.method == method }
+        guard !allowed.isEmpty else {
+            let methods = Set(nearest.map(\.route.method))
+            throw .method(method, allowed: (methods.contains("GET") ? methods.union(["HEAD"]) : methods).sorted())
+        }
+        return allowed.map { Match(target: $0.route.target, holes: $0.holes) }
+    }
+
+    /// What stands in the holes when `path` is the template filled in; a hole never spans a slash. Nil when it is not.
+    private static func holes(in path: Substring, of parts: ArraySlice<Template.Part>) -> [String: String]? {
+        switch parts.first {
+        case nil: return path.isEmpty ? [:] : nil
+        case .text(let text):
+            guard path.hasPrefix(text) else { return nil }
+            return holes(in: path.dropFirst(text.count), of: parts.dropFirst())
+        case .hole(let name):
+            var filling = path.prefix { $0 != "/" }
+            while !filling.isEmpty {
+                if var found = holes(in: path[filling.endIndex...], of: parts.dropFirst()) {
+                    found[name] = PercentCoding.decode(filling)
+                    return found[name] == nil ? nil : found
+                }
+                filling = filling.dropLast()
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,150 @@
+internal import EntitySchema
+internal import JSONText
+
+/// All records of the upstream, and what writing one does to the others.
+struct Store: Sendable {
+    let schema: EntitySchema
+    let settings: ReferenceUpstream.Settings
+    private let links: [ParentLink]
+    private var tables: [String: Table]
+    private var random: SplitMix64
+
+    init(schema: EntitySchema, records: [String: [JSONText]], settings: ReferenceUpstream.Settings) {
+        self.schema = schema
+        self.settings = settings
+        links = ParentLink.all(in: schema)
+        tables = schema.entities.reduce(into: [:]) { tables, entity in
+            tables[entity.name] = Table(entity: entity, records: records[entity.name] ?? [])
+        }
+        random = SplitMix64(seed: settings.seed ^ 0x6964)
+    }
+
+    func record(_ entity: String, key: String) -> JSONText? { tables[entity]?[key] }
+
+    /// The record whose fields have the given plain values; the key among them makes it quick.
+    func find(_ entity: Entity, where conditions: [(name: String, value: String)]) -> JSONText? {
+        func fits(_ record: JSONText) -> Bool {
+            conditions.allSatisfy { (record[$0.name]?.plain ?? "") == $0.value }
+        }
+        guard let key = conditions.first(where: { $0.name == entity.key })?.value else {
+            return tables[entity.name]?.records.first(where: fits)
+        }
+        return tables[entity.name]?[key].flatMap { fits($0) ? $0 : nil }
+    }
+
+    func records(of entity: String) -> [JSONText]? { tables[entity]?.records }
+
+    mutating func select(
+        _ entity: String, where conditions: [(name: String, value: String)], since: Timestamp?, page: Int, size: Int
+    ) -> Table.Selection {
+        tables[entity]?.select(where: conditions, since: since, page: page, size: size)
+            ?? Table.Selection(rows: [], total: 0)
+    }
+
+    /// The field of `child` that holds the key of its `parent`.
+    func link(from child: String, to parent: String) -> String? {
+        links.first { $0.child == child && $0.parent == parent }?.field
+    }
+
+    // MARK: Writing
+
+    /// Adds a record; its key is the one given, unless the server makes them all, or there is none.
+    mutating func create(_ fields: JSONText, in entity: Entity, at now: Timestamp) throws(Refusal) -> JSONText {
+        for field in entity.fields where field.required && field.name != entity.key {
+            guard let value = fields[field.name], value != .null else {
+                throw .invalid("\(field.name) is missing; a record of \(entity.name) needs it")
+            }
+        }
+        try check(fields, entity)
+        let given = settings.serverIds ? nil : fields[entity.key].flatMap { $0.plain.isEmpty ? nil : $0 }
+        if let given, tables[entity.name]?[given.plain] != nil { throw .exists(entity.name, given.plain) }
+        let identity = given ?? .string(newKey(for: entity))
+        var record = JSONText.object(members: [(entity.key, identity)]).setting(fields).setting(
+            entity.key, to: identity)
+        if entity[field: settings.createdField]?.kind == .time, record[settings.createdField] == nil {
+            record = record.setting(settings.createdField, to: .string(now.description))
+        }
+        record = stamped(record, entity, now)
+        tables[entity.name]?.put(record, key: identity.plain)
+        touchParents(of: entity.name, before: nil, after: record, at: now)
+        return record
+    }
+
+    /// Lays the named fields over a record.
+    mutating func update(
+        _ entity: Entity, key: String, with changes: JSONText, at now: Timestamp
+    ) throws(Refusal) -> JSONText {
+        guard let before = tables[entity.name]?[key] else { throw .notFound("record \(key) in \(entity.name)") }
+        if let other = changes[entity.key], other.plain != key {
+            throw .invalid("\(entity.key): a record's key cannot be changed")
+        }
+        try check(changes, entity)
+        let record = stamped(before.setting(changes), entity, now)
+        tables[entity.name]?.put(record, key: key)
+        touchParents(of: entity.name, before: before, after: record, at: now)
+        return record
+    }
+
+    /// Deletes a record, and with it those that the schema says go with it.
+    mutating func delete(_ entity: Entity, key: String, at now: Timestamp) throws(Refusal) {
+        guard let before = tables[entity.name]?[key] else { throw .notFound("record \(key) in \(entity.name)") }
+        tables[entity.name]?.remove(key: key, at: now)
+        touchParents(of: entity.name, before: before, after: nil, at: now)
+        for link in links where link.parent == entity.name && link.cascade {
+            guard let child = schema[link.child] else { continue }
+            let children = select(child.name, where: [(link.field, key)], since: nil, page: 1, size: .max).rows
+            for orphan in children { try delete(child, key: orphan[child.key]?.plain ?? "", at: now) }
+        }
+    }
+
+    /// Keeps counts and times of change of the records that this one belonged to and belongs to now.
+    private mutating func touchParents(of child: String, before: JSONText?, after: JSONText?, at now: Timestamp) {
+        for link in links where link.child == child {
+            let old = before?[link.field]?.plain
+            let new = after?[link.field]?.plain
+            if let old, !old.isEmpty { touch(link, key: old, count: old == new ? 0 : -1, at: now) }
+            if let new, !new.isEmpty, new != old { touch(link, key: new, count: 1, at: now) }
+        }
+    }
+
+    private mutating func touch(_ link: ParentLink, key: String, count: Int, at now: Timestamp) {
+        guard let entity = schema[link.parent], var parent = tables[link.parent]?[key] else { return }
+        let before = parent
+        if count != 0, let field = link.count {
+            parent = parent.setting(field, to: .integer(max(0, (parent[field]?.integer ?? 0) + count)))
+        }
+        if let field = link.whenChanged { parent = parent.setting(field, to: .string(now.description)) }
+        guard parent != before else { return }
+        parent = stamped(parent, entity, now)
+        tables[link.parent]?.put(parent, key: key)
+    }
+
+    private func stamped(_ record: JSONText, _ entity: Entity, _ now: Timestamp) -> JSONText {
+        guard let field = entity.pull?.since?.field else { return record }
+        return record.setting(field, to: .string(now.description))
+    }
+
+    private mutating func newKey(for entity: Entity) -> String {
+        while true {
+            let key = "\(entity.name.prefix(3))_\(random.hex(18))"
+            if tables[entity.name]?[key] == nil { return key }
+        }
+    }
+
+    // MARK: Checking
+
+    private func check(_ fields: JSONText, _ entity: Entity) throws(Refusal) {
+        for (name, value) in fields.members where value != .null {
+            switch entity[field: name]?.kind {
+            case .enum(let values):
+                guard !values.contains(where: { $0.value == value.string }) else { continue }
+                let known = values.map(\.value).joined(separator: ", ")
+                throw .invalid("\(name) cannot be \(value.text); expected one of \(known)")
+            case .reference(let other):
+                guard settings.checksReferences, tables[other]?[value.plain] == nil else { continue }
+                throw .unknownReference(name, other, value.plain)
+            default: continue
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+internal import EntitySchema
+internal import JSONText
+
+/// The records of one entity, each kept as the text it came as.
+///
+/// Answers pages from arrays that are kept in order, so that a page costs what it holds, not what the table holds. What
+/// only some requests need, the order of change and the filters, is built when first asked for and kept up from then on.
+struct Table: Sendable {
+    struct Slot {
+        enum State { case live, deleted, replaced }
+
+        var key: String
+        /// The record, or what lists of changes say of a deleted one.
+        var text: JSONText
+        var state: State
+        /// When it last changed, in milliseconds; nil when the record does not say so.
+        var changed: Int64?
+    }
+
+    let entity: Entity
+    private(set) var slots: [Slot] = []
+    private var positions: [String: Int] = [:]
+    /// The positions of live records; nil when they have to be found anew.
+    private var live: [Int]?
+    private var changes: ChangeOrder?
+    /// For each field that was filtered by: the positions of the live records with each value.
+    private var filters: [String: [String: [Int]]] = [:]
+
+    /// Keeps records without a usable key too: they are in lists, and nothing else can reach them.
+    init(entity: Entity, records: [JSONText]) {
+        self.entity = entity
+        slots.reserveCapacity(records.count)
+        positions.reserveCapacity(records.count)
+        for (position, record) in records.enumerated() {
+            let key = record[entity.key]?.plain ?? ""
+            slots.append(Slot(key: key, text: record, state: .live, changed: nil))
+            if !key.isEmpty { positions[key] = position }
+        }
+    }
+
+    /// The live record with this key.
+    subscript(key: String) -> JSONText? {
+        guard let position = positions[key], slots[position].state == .live else { return nil }
+        return slots[position].text
+    }
+
+    /// Every live record, in the order in which they came.
+    var records: [JSONText] {
+        slots.lazy.filter { $0.state == .live }.map(\.text)
+    }
+
+    var isEmpty: Bool { positions.isEmpty }
+
+    // MARK: Changing
+
+    /// Replaces the record with this key, or adds it at the end.
+    mutating func put(_ record: JSONText, key: String) {
+        guard let position = positions[key], slots[position].state == .live else {
+            if let dead = positions[key] {
+                changes?.remove(dead, slots: slots)
+                slots[dead].state = .replaced
+            }
+            return append(record, key: key)
+        }
+        changes?.remove(position, slots: slots)
+        refilter(position, from: slots[position].text, to: record)
+        slots[position].text = record
+        slots[position].changed = changeTime(of: record)
+        changes?.insert(position, slots: slots)
+    }
+
+    private mutating func append(_ record: JSONText, key: String) {
+        let position = slots.count
+        slots.append(Slot(key: key, text: record, state: .live, changed: changeTime(of: record)))
+        positions[key] = position
+        live?.append(position)
+        refilter(position, from: nil, to: record)
+        changes?.insert(position, slots: slots)
+    }
+
+    /// Deletes the record with this key; lists of changes tell of it from then on, where the schema has a way to.
+    mutating func remove(key: String, at time: Timestamp) {
+        guard let position = positions[key], slots[position].state == .live else { return }
+        changes?.remove(position, slots: slots)
+        refilter(position, from: slots[position].text, to: nil)
+        live = nil
+        let identity = slots[position].text[entity.key] ?? .string(key)
+        guard let field = entity.pull?.deleted else {
+            slots[position].state = .replaced
+            positions[key] = nil
+            return
+        }
+        slots[position].text = .object(members: [(entity.key, identity), (field, .string(time.description))])
+        slots[position].state = .deleted
+        slots[position].changed = time.milliseconds
+        changes?.insert(position, slots: slots)
+    }
+
+    // MARK: Listing
+
+    struct Selection {
+        var rows: [JSONText]
+        /// On all pages together.
+        var total: Int
+    }
+
+    /// One page, counted from 1, of the records whose fields have the given plain values.
+    ///
+    /// With `since`: of all that changed then or later, by time of change and key, deleted ones among them; no filter
+    /// hides those, since nobody can tell what they had been.
+    mutating func select(
+        where conditions: [(name: String, value: String)], since: Timestamp?, page: Int, size: Int
+    ) -> Selection {
+        let wanted = conditions.isEmpty ? nil : matching(conditions)
+        guard let since else { return slice(wanted ?? livePositions(), page: page, size: size) }
+        let positions = changedPositions(since: since)
+        guard let wanted else { return slice(positions, page: page, size: size) }
+        let members = Set(wanted)
+        let kept = positions.filter { slots[$0].state == .deleted || members.contains($0) }
+        return slice(kept, page: page, size: size)
+    }
+
+    private func slice(_ positions: some RandomAccessCollection<Int>, page: Int, size: Int) -> Selection {
+        let (skipped, overflow) = (page - 1).multipliedReportingOverflow(by: size)
+        let rows = overflow ? [] : positions.dropFirst(skipped).prefix(size).map { slots[$0].text }
+        return Selection(rows: rows, total: positions.count)
+    }
+
+    private mutating func livePositions() -> [Int] {
+        if let live { return live }
+        let found = slots.indices.filter { slots[$0].state == .live }
+        live = found
+        return found
+    }
+
+    private mutating func changedPositions(since: Timestamp) -> ArraySlice<Int> {
+        if changes == nil {
+            for position in slots.indices where slots[position].state == .live {
+                slots[position].changed = changeTime(of: slots[position].text)
+            }
+            changes = ChangeOrder(slots: slots)
+        }
+        return changes?.positions(since: since.milliseconds, slots: slots) ?? []
+    }
+
+    private func changeTime(of record: JSONText) -> Int64? {
+        guard let field = entity.pull?.since?.field, let text = record[field]?.string else { return nil }
+        return Timestamp(iso8601: text)?.milliseconds
+    }
+
+    // MARK: Filters
+
+    private mutating func matching(_ conditions: [(name: String, value: String)]) -> [Int] {
+        var result: [Int]?
+        for (name, value) in conditions {
+            if filters[name] == nil { filters[name] = index(by: name) }
+            let found = filters[name]?[value] ?? []
+            result = result.map { $0.filter(Set(found).contains) } ?? found
+        }
+        return result ?? []
+    }
+
+    private mutating func index(by field: String) -> [String: [Int]] {
+        var index: [String: [Int]] = [:]
+        for position in livePositions() {
+            index[slots[position].text[field]?.plain ?? "", default: []].append(position)
+        }
+        return index
+    }
+
+    private mutating func refilter(_ position: Int, from old: JSONText?, to new: JSONText?) {
+        for field in filters.keys {
+            let before = old.map { $0[field]?.plain ?? "" }
+            let after = new.map { $0[field]?.plain ?? "" }
+            guard before != after else { continue }
+            if let before { filters[field]?[before]?.removeAll { $0 == position } }
+            guard let after else { continue }
+            let place = filters[field]?[after]?.firstIndex { $0 > position } ?? filters[field]?[after]?.count ?? 0
+            filters[field]?[after, default: []].insert(position, at: place)
+        }
+    }
+}

@@ -1,0 +1,137 @@
+internal import ArgumentParser
+internal import EntitySchema
+internal import Foundation
+internal import JSONText
+internal import ReferenceUpstream
+internal import SocketServer
+
+/// The composition root: reads the flags, makes the upstream with the real clock, and serves it.
+@main
+struct UpstreamCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "repairminder-upstream",
+        abstract: "A complete upstream for any schema file, over records in memory: for demonstrations and tests.",
+        discussion: """
+            Serves what the schema's plans describe, over the records of --data or, for the schema repairminder, over \
+            an invented shop. Nothing is kept when it ends. /__admin/faults, /__admin/log and \
+            /__admin/records/ENTITY set faults and look behind it; they need no token.
+
+            Exits with 0 after SIGINT or SIGTERM, 64 for wrong flags, 66 for a file that cannot be read, 65 for one \
+            that is wrong, 69 when the address cannot be had, 78 when data is needed and not given.
+            """)
+
+    @Option(help: ArgumentHelp("The schema file.", valueName: "file"))
+    var schema: String
+
+    @Option(help: ArgumentHelp("A folder with ENTITY.ndjson or ENTITY.ndjson.gz.", valueName: "folder"))
+    var data: String?
+
+    @Option(help: ArgumentHelp("How many orders the invented shop has; all else in proportion.", valueName: "count"))
+    var rows = 500
+
+    @Option(help: "For the invented records, the course of faults, and the keys made here.")
+    var seed: UInt64 = 1
+
+    @Option(help: ArgumentHelp("Where to listen; port 0 for any free one.", valueName: "host:port"))
+    var listen = ListenAddress(host: "127.0.0.1", port: 7680)
+
+    @Option(help: ArgumentHelp("How much later each answer comes, such as 50ms.", valueName: "time"))
+    var latency: Latency?
+
+    @Option(help: ArgumentHelp("The share of requests that fail with 503, 0 to 1.", valueName: "share"))
+    var fail = 0.0
+
+    @Option(help: ArgumentHelp("A file with the bearer token that every call needs.", valueName: "file"))
+    var tokenFile: String?
+
+    @Option(help: ArgumentHelp("Whose records these are.", valueName: "id"))
+    var account = "company-1"
+
+    @Flag(help: "Give every created record a key made here, whatever the caller sends.")
+    var serverIds = false
+
+    @Flag(help: "Refuse a write that names a record which is not there.")
+    var checkReferences = false
+
+    func validate() throws {
+        guard (0...1).contains(fail) else { throw ValidationError("--fail is \(fail); expected a share from 0 to 1") }
+        guard rows >= 1 else { throw ValidationError("--rows is \(rows); expected at least 1") }
+    }
+
+    func run() async throws {
+        do {
+            let schema = try readSchema()
+            let upstream = ReferenceUpstream(
+                schema: schema, records: try records(for: schema), settings: try settings(), now: Self.now)
+            try await UpstreamServer(upstream: upstream, address: listen).run()
+        } catch let failure as Failure {
+            FileHandle.standardError.write(Data("repairminder-upstream: \(failure.message)\n".utf8))
+            throw ExitCode(failure.code)
+        }
+    }
+
+    private func readSchema() throws -> EntitySchema {
+        let text = try read(schema)
+        do {
+            return try EntitySchema(yaml: text, file: schema)
+        } catch {
+            throw Failure(code: EX_DATAERR, message: "\(error)")
+        }
+    }
+
+    private func records(for schema: EntitySchema) throws -> [String: [JSONText]] {
+        guard let data else {
+            guard schema.name == ShopGenerator.schema else {
+                throw Failure(
+                    code: EX_CONFIG,
+                    message: "records can be invented for the schema \(ShopGenerator.schema) only, this one is "
+                        + "\(schema.name); give a folder of records with --data")
+            }
+            return ShopGenerator(orders: rows, seed: seed).records()
+        }
+        do {
+            return try NDJSONLoader(schema: schema).load(folder: data)
+        } catch {
+            switch error {
+            case .unreadable(let message): throw Failure(code: EX_NOINPUT, message: message)
+            case .invalid(let message): throw Failure(code: EX_DATAERR, message: message)
+            }
+        }
+    }
+
+    private func settings() throws -> ReferenceUpstream.Settings {
+        var settings = ReferenceUpstream.Settings()
+        settings.account = account
+        settings.serverIds = serverIds
+        settings.checksReferences = checkReferences
+        settings.seed = seed
+        if let latency { settings.faults.rules.append(Faults.Rule(.latency(latency.duration))) }
+        if fail > 0 { settings.faults.rules.append(Faults.Rule(.fail(status: 503), rate: fail)) }
+        if let tokenFile {
+            let token = try read(tokenFile).trimmingCharacters(in: .whitespacesAndNewlines)
+            guard !token.isEmpty else {
+                throw Failure(code: EX_DATAERR, message: "\(tokenFile) is empty; put a token in")
+            }
+            settings.token = token
+        }
+        return settings
+    }
+
+    private func read(_ path: String) throws -> String {
+        do {
+            return try String(contentsOfFile: path, encoding: .utf8)
+        } catch {
+            throw Failure(code: EX_NOINPUT, message: "\(path) cannot be read as text; check the path and its rights")
+        }
+    }
+
+    private static let now: @Sendable () -> Timestamp = {
+        Timestamp(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
+    }
+}
+
+/// Why the command ends, for sysexits(3) and for a person.
+struct Failure: Error {
+    var code: Int32
+    var message: String
+}
