@@ -10,6 +10,8 @@ internal import Synchronization
 package struct CacheStore: Sendable {
     let schema: EntitySchema
     let pool: DatabasePool
+    /// For records and lists; `pool` reads all else.
+    let readers: ReaderPool
     let writer: GroupCommit
     /// Makes record ids and idempotency keys.
     let makeID: @Sendable () -> String
@@ -28,6 +30,7 @@ package struct CacheStore: Sendable {
             pool = try DatabasePool(path: path, configuration: Self.configuration())
             try Self.prepareWriter(pool)
             try Self.migrate(pool, schema: schema)
+            readers = try ReaderPool(path: path)
         } catch {
             throw GroupCommit.sorted(error)
         }
@@ -115,6 +118,7 @@ package struct CacheStore: Sendable {
 
     /// Releases the files; nothing may be asked of the store afterwards.
     package func close() throws {
+        readers.close()
         // The pool closes its writer first, so the last connection could not do this.
         try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
         try pool.close()

@@ -15,8 +15,15 @@ enum ListCursor {
             }
         }
         let json = JSONText.array([.string(mark(list))] + values)
-        return Data(json.bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-            .replacing("=", with: "")
+        let base64url = Data(json.bytes).base64EncodedData().compactMap { byte -> UInt8? in
+            switch byte {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            case UInt8(ascii: "="): nil
+            default: byte
+            }
+        }
+        return String(decoding: base64url, as: UTF8.self)
     }
 
     /// Nil for text that no list of this name gave out.

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
+internal import JSONText
 
 /// One list as SQL. Names come from the schema, values are always bound.
 ///
@@ -130,8 +131,11 @@ struct ListStatement {
         return terms
     }
 
+    /// What tells one list from another: its filters and its order.
     private static func name(_ query: ListQuery, _ terms: [SortTerm]) -> String {
-        let filters = query.filters.map { "\($0.field).\($0.comparison.rawValue)=\($0.values)" }
-        return "\(query.entity) \(filters) \(query.sync?.rawValue ?? "") \(terms.map { "\($0.field)\($0.descending)" })"
+        var parts = [query.entity, query.sync?.rawValue ?? ""]
+        for filter in query.filters { parts += [filter.field, filter.comparison.rawValue] + filter.values }
+        for term in terms { parts += [term.field, term.descending ? "desc" : "asc"] }
+        return JSONText.array(parts.map(JSONText.string)).text
     }
 }

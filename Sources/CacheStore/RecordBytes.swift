@@ -4,6 +4,8 @@ internal import GRDBSQLite
 /// Collects records as the bytes that go to the caller, straight from SQLite's memory.
 struct RecordBytes {
     private(set) var bytes: [UInt8] = []
+    /// The last time written: records that were pulled together share theirs.
+    private var lastTime: (milliseconds: Int64, text: [UInt8])?
 
     init(reserving capacity: Int) {
         bytes.reserveCapacity(capacity)
@@ -24,13 +26,22 @@ struct RecordBytes {
         append(",\"_sync\":")
         if sqlite3_column_type(statement, RecordSelect.syncColumn) == SQLITE_NULL {
             append("{\"state\":\"synced\",\"pending_fields\":[],\"synced_at\":\"")
-            let time = Timestamp(milliseconds: sqlite3_column_int64(statement, RecordSelect.syncedAtColumn))
-            bytes += time.utf8
+            appendTime(sqlite3_column_int64(statement, RecordSelect.syncedAtColumn))
             append("\",\"error\":null}")
         } else {
             append(text(RecordSelect.syncColumn, of: statement)[...])
         }
         append(UInt8(ascii: "}"))
+    }
+
+    private mutating func appendTime(_ milliseconds: Int64) {
+        if let lastTime, lastTime.milliseconds == milliseconds {
+            bytes += lastTime.text
+        } else {
+            let text = Timestamp(milliseconds: milliseconds).utf8
+            bytes += text
+            lastTime = (milliseconds, text)
+        }
     }
 
     private mutating func append(_ part: Slice<UnsafeBufferPointer<UInt8>>) {

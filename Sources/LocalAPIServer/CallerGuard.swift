@@ -6,7 +6,8 @@ internal import SocketServer
 /// A caller must mean us (Host), must not be a web page of somebody else's (Origin, Referer, Sec-Fetch-Site), and must be
 /// known: by the credentials of the Unix socket, or by the token.
 package struct CallerGuard: Sendable {
-    private let token: [UInt8]
+    /// What a caller with the token sends in `Authorization`; nil when there is no token.
+    private let authorization: [UInt8]?
     private let allowedUsers: Set<UInt32>
     private let allowedGroup: UInt32?
     private let isRemoteAllowed: Bool
@@ -15,8 +16,8 @@ package struct CallerGuard: Sendable {
     /// `allowedUsers` and `allowedGroup` are user and group ids that need no token on the Unix socket. Where callers from
     /// other machines are allowed they may name this one as they please; they need the token anyway.
     package init(token: String, allowedUsers: Set<UInt32>, allowedGroup: UInt32?, isRemoteAllowed: Bool = false) {
+        authorization = token.isEmpty ? nil : Array("Bearer \(token)".utf8)
         self.isRemoteAllowed = isRemoteAllowed
-        self.token = Array(token.utf8)
         self.allowedUsers = allowedUsers
         self.allowedGroup = allowedGroup
     }
@@ -85,10 +86,10 @@ package struct CallerGuard: Sendable {
 
     /// Compares in a time that depends on the length alone.
     private func carriesToken(_ request: Request) -> Bool {
-        let given = Array((request.headers[single: "Authorization"] ?? "").utf8)
-        let wanted = Array("Bearer ".utf8) + token
-        guard given.count == wanted.count, !token.isEmpty else { return false }
-        return zip(given, wanted).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+        guard let authorization, let given = request.headers[single: "Authorization"]?.utf8,
+            given.count == authorization.count
+        else { return false }
+        return zip(given, authorization).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
     private func forbidden(_ detail: String) -> Problem {
@@ -103,9 +104,10 @@ package struct CallerGuard: Sendable {
 
     /// A host without its port.
     private static func name(of host: String) -> String {
-        guard let colon = host.lastIndex(of: ":"), host[host.index(after: colon)...].allSatisfy(\.isNumber) else {
-            return host.lowercased()
-        }
+        let bytes = host.utf8
+        guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")),
+            bytes[bytes.index(after: colon)...].allSatisfy({ $0 &- 0x30 < 10 })
+        else { return host.lowercased() }
         return host[..<colon].lowercased()
     }
 }

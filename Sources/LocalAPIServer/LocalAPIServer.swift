@@ -75,8 +75,8 @@ package struct LocalAPIServer: Sendable {
 
     private static func segments(of path: String) throws(Problem) -> [String] {
         var segments: [String] = []
-        for part in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            segments.append(try QueryParameters.decoded(part))
+        for part in path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            segments.append(try QueryParameters.decoded(Substring(part)))
         }
         return segments
     }

@@ -6,10 +6,10 @@ struct QueryParameters {
 
     init(_ request: Request) throws(Problem) {
         guard let query = request.query, !query.isEmpty else { return }
-        for part in query.split(separator: "&") {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = try Self.decoded(pair[0], plusIsSpace: true)
-            items.append((name, pair.count > 1 ? try Self.decoded(pair[1], plusIsSpace: true) : ""))
+        for part in query.utf8.split(separator: UInt8(ascii: "&")) {
+            let pair = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let name = try Self.decoded(Substring(pair[0]), plusIsSpace: true)
+            items.append((name, pair.count > 1 ? try Self.decoded(Substring(pair[1]), plusIsSpace: true) : ""))
         }
     }
 

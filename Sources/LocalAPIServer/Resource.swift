@@ -85,10 +85,10 @@ extension LocalAPIServer {
     private func one(_ name: String, _ key: String) throws(Problem) -> Resource {
         let entity = try entity(name)
         var resource = Resource().on("GET") { _ in try get(entity, key) }
-        if entity.operations.contains(.update) {
+        if !entity.routes(for: .update).isEmpty {
             resource = resource.on("PATCH") { request in try await update(entity, key, request) }
         }
-        if entity.operations.contains(.delete) {
+        if !entity.routes(for: .delete).isEmpty {
             resource = resource.on("DELETE") { _ in try await delete(entity, key) }
         }
         return resource

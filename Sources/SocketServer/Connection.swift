@@ -157,9 +157,9 @@ actor Connection: EventSource {
 
     /// An answer with its head; one that cannot be HTTP becomes a 500.
     private func written(_ response: Response, closes: Bool) throws(Gone) -> (head: [UInt8], Response) {
-        for candidate in [response, ResponseWriter.problem(.brokenResponse)] {
-            if let head = context.writer.head(of: candidate, closes: closes) { return (head, candidate) }
-        }
+        if let head = context.writer.head(of: response, closes: closes) { return (head, response) }
+        let broken = ResponseWriter.problem(.brokenResponse)
+        if let head = context.writer.head(of: broken, closes: closes) { return (head, broken) }
         throw Gone()
     }
 

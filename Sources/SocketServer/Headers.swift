@@ -15,8 +15,12 @@ package struct Headers: Sendable, Equatable {
 
     /// The value of the only field of this name; nil when there is none or more than one.
     package subscript(single name: String) -> String? {
-        let values = self[all: name]
-        return values.count == 1 ? values[0] : nil
+        var found: String?
+        for field in fields where Headers.same(field.name, name) {
+            guard found == nil else { return nil }
+            found = field.value
+        }
+        return found
     }
 
     /// The values of every field of this name, in order.

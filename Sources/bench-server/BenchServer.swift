@@ -1,0 +1,39 @@
+internal import Foundation
+internal import SocketServer
+
+/// An upstream that costs nothing, to measure against: every answer is made before the first request.
+///
+/// Serves the lists of Repair Minder from `<entity>.ndjson` files, always whole, whatever time a caller asks for; and two
+/// files as they are, for comparing the daemon's answers with the same bytes from memory.
+@main
+enum BenchServer {
+    static func main() async {
+        do {
+            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            var site = Site()
+            if let data = options.data { try site.addUpstream(from: data, pageSize: options.pageSize) }
+            if let one = options.one { site.add("/static/one", try bytes(of: one)) }
+            if let list = options.list { site.add("/static/list", try bytes(of: list)) }
+            try await serve(site, options)
+        } catch {
+            FileHandle.standardError.write(Data("bench-server: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    /// Serves until the process is ended.
+    private static func serve(_ site: Site, _ options: Options) async throws {
+        let server = SocketServer(listeners: [.tcp(host: options.host, port: options.port)]) { site.answer($0) }
+        let address = try server.bind().map(\.description).joined()
+        if let urls = options.urls {
+            try Data(site.downloads(from: address).utf8).write(to: URL(fileURLWithPath: urls))
+        }
+        // Written at once: a script waits for this line, and a pipe would keep it in a buffer.
+        FileHandle.standardOutput.write(Data("listening on \(address)\n".utf8))
+        try await server.run()
+    }
+
+    static func bytes(of path: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+}
