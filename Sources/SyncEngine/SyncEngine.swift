@@ -183,13 +183,20 @@ package actor SyncEngine {
             if let due, canCall {
                 requested = nil
                 try await runOnce(due)
-                nextSyncAt = now() + settings.interval * (0.9 + 0.2 * random())
+                nextSyncAt = now() + waitAfterRun()
             } else if requested != nil, !canCall {
                 finishWaiters(.failure(reasonNotToCall), through: run.number + 1)
             }
             await pullRest.rest(for: pullWait())
         }
         throw CancellationError()
+    }
+
+    /// The interval, give or take; after a run that failed, sooner: as soon as a change would be tried again.
+    private func waitAfterRun() -> Duration {
+        let interval = settings.interval * (0.9 + 0.2 * random())
+        guard run.error != nil else { return interval }
+        return min(interval, max(settings.retry.delay(attempt: run.failures, random: random()), .seconds(1)))
     }
 
     private var reasonNotToCall: SyncError {

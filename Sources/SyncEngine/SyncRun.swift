@@ -10,6 +10,8 @@ struct SyncRun {
     var entities: [String: SyncStatus.Entity] = [:]
     private(set) var lastEndedAt: Timestamp?
     private(set) var lastSucceededAt: Timestamp?
+    /// Runs in a row that ended with an error.
+    private(set) var failures = 0
     /// Entities of this run, and how many of them are done.
     private var expected = 1
     private var done = 0
@@ -48,6 +50,7 @@ struct SyncRun {
         isRunning = false
         phase = nil
         lastEndedAt = time
+        failures = error == nil ? 0 : failures + 1
         if error == nil { lastSucceededAt = time }
     }
 

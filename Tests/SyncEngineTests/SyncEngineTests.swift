@@ -58,6 +58,24 @@ struct SyncEngineTests {
         }
     }
 
+    @Test("a sync that failed is tried again soon, not only after the interval")
+    func triesAgain() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/parts", #"[{"id":"p"}]"#)
+        test.upstream.failList("/parts", .unclear(status: 500, "oops"))
+        try await test.running {
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            let next = try #require(await test.engine.status().nextSyncAt)
+            #expect(next <= test.clock.timestamp + .seconds(2))
+            test.upstream.failList("/parts", nil)
+            while try test.store.rowCounts()["parts"] == 0 {
+                await test.clock.waitForSleepers(1)
+                test.clock.advance(by: .milliseconds(500))
+                await Task.yield()
+            }
+        }
+    }
+
     @Test("a local write goes out a moment later, without a pull")
     func pushes() async throws {
         let test = try TestEngine()
