@@ -107,7 +107,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ReferenceUpstreamTests",
-            dependencies: ["CZlib", "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer"],
+            dependencies: ["CZlib", "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer", "Upstream"],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",

@@ -9,6 +9,17 @@ struct Shop {
     var tickets: [Ticket] = []
     var messages: [Message] = []
 
+    /// How many orders there were at that time; they stand in the order of their creation.
+    func ordersUntil(_ time: Int64) -> Int {
+        var low = 0
+        var high = orders.count
+        while low < high {
+            let middle = (low + high) / 2
+            if orders[middle].created <= time { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
     struct Client {
         var id: String
         var number: Int

@@ -76,11 +76,10 @@ package struct ShopGenerator: Sendable {
 
     private func order(_ index: Int, created: Int64, _ shop: Shop, _ random: inout SplitMix64) -> Shop.Order {
         let updated = later(than: created, days: 21, &random)
-        let isOld = Self.reference.milliseconds - created > 30 * Self.day
-        let status =
-            isOld
-            ? random.pick(["collected", "collected", "collected", "collected", "cancelled"])
-            : random.pick(["booked_in", "in_progress", "awaiting_parts", "ready"])
+        let age = Self.reference.milliseconds - created
+        // Some old ones never come to an end: a part that cannot be had, a customer who does not call.
+        let isOpen = age < 30 * Self.day || random.chance(0.1)
+        let status = random.pick(isOpen ? ShopWords.openStatuses : ShopWords.closedStatuses)
         return Shop.Order(
             id: "ord_\(random.hex(18))", number: 1000 + index, status: status,
             notes: random.chance(0.3) ? random.pick(ShopWords.notes) : nil,
@@ -156,7 +155,9 @@ package struct ShopGenerator: Sendable {
     // MARK: Tickets
 
     private func ticket(_ index: Int, created: Int64, _ shop: Shop, _ random: inout SplitMix64) -> Shop.Ticket {
-        let order = random.chance(0.7) ? random.pick(shop.orders) : nil
+        // A question is about an order that was there when it was asked.
+        let earlier = shop.ordersUntil(created)
+        let order = earlier > 0 && random.chance(0.7) ? shop.orders[random.below(earlier)] : nil
         let isOld = Self.reference.milliseconds - created > 14 * Self.day
         return Shop.Ticket(
             id: "tkt_\(random.hex(18))", number: 1 + index, subject: random.pick(ShopWords.subjects),

@@ -81,6 +81,10 @@ enum ShopWords {
         Job(issue: "No sound", diagnosis: "Speaker torn", resolution: "Speaker replaced", price: 2900...5450),
     ]
 
+    static let openStatuses = ["booked_in", "in_progress", "in_progress", "awaiting_parts", "ready"]
+
+    static let closedStatuses = ["collected", "collected", "collected", "collected", "collected", "cancelled"]
+
     static let notes = [
         "Call before noon", "Left with case and charger", "Data must be kept", "Paid by card\nreceipt by email",
         "Back cover is scratched already",

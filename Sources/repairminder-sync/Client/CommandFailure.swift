@@ -1,5 +1,8 @@
 import ArgumentParser
+import CacheStore
 import LocalAPI
+import SocketServer
+import Upstream
 
 /// Why a command did not do what it was asked: what a person is told, and the status for scripts.
 struct CommandFailure: Error, Equatable {
@@ -31,7 +34,24 @@ struct CommandFailure: Error, Equatable {
         case let error as CommandFailure: self = error
         case let error as ConfigurationError: self.init(error)
         case let error as LocalAPIError: self.init(error)
-        default: return nil
+        default:
+            guard let failure = Self.ofDaemon(error) else { return nil }
+            self = failure
+        }
+    }
+
+    /// Why a daemon could not start or go on. What only a person can mend ends with a status that says so, so that a
+    /// supervisor does not try again and again.
+    private static func ofDaemon(_ error: any Error) -> CommandFailure? {
+        switch error {
+        case let error as BearerTokenError: CommandFailure(.badConfiguration, error.message)
+        case CacheError.incompatible(let message): CommandFailure(.badConfiguration, message)
+        case CacheError.unwritable(let message): CommandFailure(.temporaryFailure, message)
+        case let error as StateError: CommandFailure(.temporaryFailure, error.message)
+        case ServerError.unusable(let message), ServerError.notPermitted(let message):
+            CommandFailure(.badConfiguration, message)
+        case let error as ServerError: CommandFailure(.temporaryFailure, "\(error)")
+        default: nil
         }
     }
 

@@ -102,7 +102,9 @@ struct Daemon {
         let group = getgrnam(configuration.listen.group).map { $0.pointee.gr_gid }
         let api = LocalAPIServer(
             schema: schema, store: store, engine: engine,
-            callers: CallerGuard(token: try state.apiToken(), allowedUsers: [0, getuid()], allowedGroup: group),
+            callers: CallerGuard(
+                token: try state.apiToken(), allowedUsers: [0, getuid()], allowedGroup: group,
+                isRemoteAllowed: configuration.listen.allowRemote),
             about: LocalAPIServer.About(version: ProgramVersion.text, startedAt: now()), now: now, log: logger("api"))
         return SocketServer(listeners: listeners(group: group), threads: configuration.listen.threads) { request in
             await api.respond(to: request)

@@ -1,0 +1,123 @@
+import EntitySchema
+import JSONText
+import ReferenceUpstream
+import SocketServer
+import Synchronization
+import Testing
+
+/// A reference upstream called as a function, with a wall clock that the test sets.
+struct Harness {
+    let upstream: ReferenceUpstream
+    let clock = TestClock()
+    private let time = Time()
+
+    private final class Time: Sendable {
+        let now = Mutex(Timestamp(milliseconds: 1_700_000_000_000))
+    }
+
+    init(
+        _ schema: EntitySchema, _ records: [String: [String]] = [:], seed: UInt64 = 1,
+        _ adjust: (inout ReferenceUpstream.Settings) -> Void = { _ in }
+    ) throws {
+        var settings = ReferenceUpstream.Settings()
+        settings.seed = seed
+        adjust(&settings)
+        upstream = ReferenceUpstream(
+            schema: schema, records: try records.mapValues { try $0.map { try JSONText(parsing: $0) } },
+            settings: settings, clock: clock, now: { [time] in time.now.withLock { $0 } })
+    }
+
+    /// Sets the wall clock and returns its text.
+    @discardableResult
+    func at(_ text: String) throws -> String {
+        let stamp = try #require(Timestamp(iso8601: text))
+        time.now.withLock { $0 = stamp }
+        return stamp.description
+    }
+
+    func get(_ target: String, _ headers: [(String, String)] = []) async throws -> Reply {
+        try await send("GET", target, headers: headers)
+    }
+
+    func send(
+        _ method: String, _ target: String, _ body: String = "", headers: [(String, String)] = []
+    ) async throws -> Reply {
+        let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+        var fields = Headers()
+        for (name, value) in headers { fields.append(name: name, value: value) }
+        let request = Request(
+            method: method, path: parts[0], query: parts.count > 1 ? parts[1] : nil, headers: fields,
+            body: Array(body.utf8))
+        return try Reply(try await upstream.exchange(request))
+    }
+}
+
+/// An answer with its body at hand.
+struct Reply {
+    let response: Response
+    let body: [UInt8]
+
+    init(_ response: Response) throws {
+        self.response = response
+        guard case .bytes(let bytes) = response.body else { throw Unexpected() }
+        body = bytes
+    }
+
+    struct Unexpected: Error {}
+
+    var status: Int { response.status }
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    func header(_ name: String) -> String? { response.headers.first { $0.name == name }?.value }
+
+    func json() throws -> JSONText { try JSONText(body) }
+
+    func at(_ path: String) throws -> JSONText { try #require(try json().at(path: path)) }
+
+    /// The plain text of one field of every record at `path`.
+    func column(_ field: String, of path: String = "data") throws -> [String] {
+        try at(path).elements.map { $0[field]?.plain ?? "–" }
+    }
+}
+
+/// A clock on which every sleep is over at once, and which remembers how long each would have been.
+///
+/// With `stops`, a sleep ends only with the cancellation of its task.
+final class TestClock: Clock, Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    private struct State {
+        var elapsed = Duration.zero
+        var sleeps: [Duration] = []
+        var stops = false
+    }
+
+    private let start = ContinuousClock.now
+    private let state = Mutex(State())
+    private let started = AsyncStream.makeStream(of: Void.self)
+
+    var now: Instant { start + state.withLock { $0.elapsed } }
+    var minimumResolution: Duration { .nanoseconds(1) }
+    var sleeps: [Duration] { state.withLock { $0.sleeps } }
+
+    func stop() {
+        state.withLock { $0.stops = true }
+    }
+
+    /// Returns when the next sleep has begun.
+    func sleepBegins() async {
+        for await _ in started.stream { return }
+    }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        let stops = state.withLock { state in
+            let length = deadline - (start + state.elapsed)
+            state.sleeps.append(length)
+            if !state.stops { state.elapsed += length }
+            return state.stops
+        }
+        started.continuation.yield()
+        if stops { try await Task.sleep(for: .seconds(3600)) }
+    }
+}

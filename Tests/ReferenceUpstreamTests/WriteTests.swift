@@ -1,0 +1,166 @@
+import JSONText
+import ReferenceUpstream
+import Testing
+
+@Suite("Writes")
+struct WriteTests {
+    private let order = #"{"id":"o1","status":"ready","total":129.90,"updated_at":"2023-01-01T00:00:00.000Z"}"#
+
+    private func shop(_ adjust: (inout ReferenceUpstream.Settings) -> Void = { _ in }) throws -> Harness {
+        try Harness(
+            TestSchema.repairminder(), ["orders": [order], "clients": [#"{"id":"c1","order_count":4}"#]], adjust)
+    }
+
+    @Test("a create keeps the key that it carries, and is stamped")
+    func create() async throws {
+        let harness = try shop()
+        let time = try harness.at("2023-05-05T05:05:05Z")
+        let reply = try await harness.send("POST", "/api/orders", #"{"id":"x y","client_id":"c1","total":10.00}"#)
+        #expect(reply.status == 201)
+        #expect(reply.header("Location") == "/api/orders/x%20y")
+        #expect(
+            try reply.at("data").text
+                == #"{"id":"x y","client_id":"c1","total":10.00,"created_at":"\#(time)","updated_at":"\#(time)"}"#)
+        #expect(try await harness.get("/api/orders/x%20y").at("data") == reply.at("data"))
+    }
+
+    @Test("a create without a key gets one, and with server ids it gets one always")
+    func serverIds() async throws {
+        let first = try await shop().send("POST", "/api/orders", #"{"client_id":"c1"}"#)
+        #expect(try first.at("data.id").plain.hasPrefix("ord_"))
+        let second = try await shop { $0.serverIds = true }.send(
+            "POST", "/api/orders", #"{"id":"mine","client_id":"c1"}"#)
+        #expect(try second.at("data.id").plain.hasPrefix("ord_"))
+    }
+
+    @Test("a create under a key that is there is refused with 409")
+    func exists() async throws {
+        let reply = try await shop().send("POST", "/api/orders", #"{"id":"o1","client_id":"c1"}"#)
+        #expect(reply.status == 409)
+    }
+
+    @Test("an update changes the named fields, null among them, and leaves the rest to the byte")
+    func update() async throws {
+        let harness = try shop()
+        let time = try harness.at("2023-05-05T05:05:05Z")
+        let reply = try await harness.send("PATCH", "/api/orders/o1", #"{"status":null,"notes":"é\u00e9"}"#)
+        #expect(reply.status == 200)
+        #expect(
+            try reply.at("data").text
+                == #"{"id":"o1","status":null,"total":129.90,"updated_at":"\#(time)","notes":"é\u00e9"}"#)
+    }
+
+    @Test("an update of a record that is not there is refused with 404, of its key with 400")
+    func updateRefused() async throws {
+        let harness = try shop()
+        #expect(try await harness.send("PATCH", "/api/orders/none", #"{"status":"ready"}"#).status == 404)
+        #expect(try await harness.send("PATCH", "/api/orders/o1", #"{"id":"o2"}"#).status == 400)
+        #expect(try await harness.send("PATCH", "/api/orders/o1", #"{"id":"o1","notes":"x"}"#).status == 200)
+    }
+
+    @Test(
+        "a value outside its enum is refused with 400 and changes nothing", arguments: [#""nope""#, "5", "true", "{}"])
+    func enums(_ value: String) async throws {
+        let harness = try shop()
+        let reply = try await harness.send("PATCH", "/api/orders/o1", #"{"status":\#(value)}"#)
+        #expect(reply.status == 400)
+        #expect(try reply.at("error").plain.contains("booked_in"))
+        #expect(harness.upstream.record("orders", "o1")?.text == order)
+    }
+
+    @Test("a create without a required field is refused with 400")
+    func required() async throws {
+        let reply = try await shop().send("POST", "/api/orders", #"{"status":"ready","client_id":null}"#)
+        #expect(reply.status == 400)
+        #expect(try reply.at("error").plain.hasPrefix("client_id"))
+    }
+
+    @Test("a body that is no JSON object is refused with 400", arguments: ["", "{", "[]", "null", "{\"a\":1}x"])
+    func malformed(_ body: String) async throws {
+        let reply = try await shop().send("POST", "/api/orders", body)
+        #expect(reply.status == 400)
+        #expect(try reply.at("code") == "malformed_json")
+        #expect(try reply.at("success") == false)
+    }
+
+    @Test("an unknown path is refused with 404, a wrong method with 405 and what is allowed")
+    func paths() async throws {
+        let harness = try shop()
+        for path in ["/", "/api", "/api/order", "/api/orders/", "/api/orders/o1/x", "/api/orders/%zz"] {
+            #expect(try await harness.get(path).status == 404)
+        }
+        let list = try await harness.send("DELETE", "/api/orders", "")
+        #expect(list.status == 405)
+        #expect(list.header("Allow") == "GET, HEAD, POST")
+        #expect(try await harness.send("DELETE", "/api/orders/o1").header("Allow") == "GET, HEAD, PATCH")
+        #expect(try await harness.send("POST", "/api/clients", "{}").status == 405)
+    }
+
+    @Test("a reference that leads nowhere is refused with 422 where that is asked for")
+    func references() async throws {
+        let body = #"{"client_id":"nobody"}"#
+        #expect(try await shop().send("POST", "/api/orders", body).status == 201)
+        let strict = try shop { $0.checksReferences = true }
+        #expect(try await strict.send("POST", "/api/orders", body).status == 422)
+        #expect(try await strict.send("POST", "/api/orders", #"{"client_id":"c1"}"#).status == 201)
+    }
+
+    @Test("a child's creation moves its parent's count, time of change, and time of the last child")
+    func parents() async throws {
+        let ticket = #"{"id":"t1","message_count":3,"last_message_at":null,"updated_at":"2023-01-01T00:00:00Z"}"#
+        let harness = try Harness(TestSchema.repairminder(), ["tickets": [ticket]])
+        let time = try harness.at("2023-05-05T05:05:05Z")
+        let reply = try await harness.send("POST", "/api/tickets/t1/messages", #"{"content":"hi","is_internal":true}"#)
+        #expect(reply.status == 201)
+        #expect(reply.header("Location") == nil)
+        #expect(try reply.at("data.ticket_id") == "t1")
+        #expect(try reply.at("data.created_at").plain == time)
+        #expect(
+            harness.upstream.record("tickets", "t1")?.text
+                == #"{"id":"t1","message_count":4,"last_message_at":"\#(time)","updated_at":"\#(time)"}"#)
+        #expect(try await harness.get("/api/tickets?updated_since=\(time)").column("id") == ["t1"])
+        #expect(try await harness.get("/api/tickets/t1/messages").column("content") == ["hi"])
+    }
+
+    @Test("a record that moves to another parent is counted there")
+    func moved() throws {
+        let harness = try Harness(
+            TestSchema.repairminder(),
+            [
+                "orders": [#"{"id":"o1","client_id":"a"}"#],
+                "clients": [#"{"id":"a","order_count":1}"#, #"{"id":"b","order_count":1}"#],
+            ])
+        try harness.upstream.update("orders", "o1", with: .object(["client_id": "b"]))
+        #expect(harness.upstream.record("clients", "a")?["order_count"] == 0)
+        #expect(harness.upstream.record("clients", "b")?["order_count"] == 2)
+    }
+
+    @Test("what the schema lets go with its parent goes with it")
+    func cascade() async throws {
+        let harness = try Harness(
+            TestSchema.repairminder(),
+            [
+                "tickets": [#"{"id":"t"}"#],
+                "ticket_messages": [#"{"id":"m","ticket_id":"t"}"#, #"{"id":"n","ticket_id":"u"}"#],
+            ])
+        try harness.upstream.delete("tickets", "t")
+        #expect(harness.upstream.records(of: "ticket_messages").map { $0["id"] } == ["n"])
+    }
+
+    @Test("every call but the probe needs the token, where there is one")
+    func token() async throws {
+        let harness = try shop { $0.token = "s3cret" }
+        #expect(try await harness.get("/api/health").status == 200)
+        for headers in [[], [("Authorization", "Bearer wrong")], [("Authorization", "Basic s3cret")]] {
+            let reply = try await harness.get("/api/orders", headers)
+            #expect(reply.status == 401)
+            #expect(reply.header("WWW-Authenticate") == "Bearer")
+        }
+        #expect(try await harness.get("/api/orders", [("authorization", "bearer s3cret")]).status == 200)
+    }
+
+    @Test("the account call tells whose records these are")
+    func account() async throws {
+        #expect(try await shop { $0.account = "acme" }.get("/api/auth/me").at("data.company.id") == "acme")
+    }
+}
