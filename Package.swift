@@ -14,9 +14,12 @@ let package = Package(
     name: "repairminder-sync",
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Without its file formats: the file is read with Yams, which can say in which line a mistake stands.
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         .target(name: "JSONText", swiftSettings: strict),
@@ -48,6 +51,19 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        .target(name: "LocalAPI", dependencies: ["JSONText"], swiftSettings: strict),
+        .executableTarget(
+            name: "repairminder-sync",
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "SocketServer", "SyncEngine",
+                "Upstream",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "ReferenceUpstream",
@@ -58,6 +74,7 @@ let package = Package(
             dependencies: [
                 "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
 
@@ -77,14 +94,30 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),
-        .testTarget(name: "UpstreamTests", dependencies: ["Upstream"], swiftSettings: strict),
+        .testTarget(name: "LocalAPITests", dependencies: ["JSONText", "LocalAPI"], swiftSettings: strict),
         .testTarget(
-            name: "CacheStoreTests", dependencies: ["CacheStore", .product(name: "GRDB", package: "GRDB.swift")],
+            name: "RepairminderSyncTests",
+            dependencies: [
+                "EntitySchema", "JSONText", "LocalAPI", "repairminder-sync",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ReferenceUpstreamTests",
             dependencies: ["CZlib", "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer", "Upstream"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["JSONText", "SocketServer", "Upstream", "repairminder-sync", "repairminder-upstream"],
+            swiftSettings: strict),
+        .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),
+        .testTarget(
+            name: "UpstreamTests",
+            dependencies: ["EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer", "Upstream"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CacheStoreTests", dependencies: ["CacheStore", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict),
     ]
 )

@@ -115,6 +115,8 @@ package struct CacheStore: Sendable {
 
     /// Releases the files; nothing may be asked of the store afterwards.
     package func close() throws {
+        // The pool closes its writer first, so the last connection could not do this.
+        try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
         try pool.close()
     }
 }

@@ -41,7 +41,7 @@ struct SchemaNode {
     /// Checks that this is a mapping of nothing but `allowed` keys.
     func requireKeys(_ allowed: [String]) throws(SchemaError) {
         for (name, value) in try members() where !allowed.contains(name) {
-            let near = Suggestion.nearest(to: name, among: allowed).map { "; did you mean \($0)?" } ?? ""
+            let near = Suggestion.nearest(to: name, among: allowed).map { "; did you mean \($0)?" } ?? "."
             throw value.error("unknown key \(name)\(near) Allowed here: \(allowed.joined(separator: ", "))")
         }
     }

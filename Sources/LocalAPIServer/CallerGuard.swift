@@ -9,10 +9,13 @@ package struct CallerGuard: Sendable {
     private let token: [UInt8]
     private let allowedUsers: Set<UInt32>
     private let allowedGroup: UInt32?
-    private static let ownHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]", ""]
+    private let isRemoteAllowed: Bool
+    private static let ownHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 
-    /// `allowedUsers` and `allowedGroup` are user and group ids that need no token on the Unix socket.
-    package init(token: String, allowedUsers: Set<UInt32>, allowedGroup: UInt32?) {
+    /// `allowedUsers` and `allowedGroup` are user and group ids that need no token on the Unix socket. Where callers from
+    /// other machines are allowed they may name this one as they please; they need the token anyway.
+    package init(token: String, allowedUsers: Set<UInt32>, allowedGroup: UInt32?, isRemoteAllowed: Bool = false) {
+        self.isRemoteAllowed = isRemoteAllowed
         self.token = Array(token.utf8)
         self.allowedUsers = allowedUsers
         self.allowedGroup = allowedGroup
@@ -35,6 +38,7 @@ package struct CallerGuard: Sendable {
 
     /// A name that was rebound to this machine by somebody's DNS is not ours.
     private func requireOwnHost(_ request: Request) throws(Problem) {
+        if isRemoteAllowed { return }
         guard let host = request.headers[single: "Host"], Self.ownHosts.contains(Self.name(of: host)) else {
             throw forbidden("the Host field names another machine; call localhost, 127.0.0.1 or [::1]")
         }

@@ -84,7 +84,7 @@ package struct LocalAPIServer: Sendable {
     func entity(_ name: String) throws(Problem) -> Entity {
         guard let entity = schema[name] else {
             let near = Suggestion.nearest(to: name, among: schema.entities.map(\.name))
-            let hint = near.map { "; did you mean \($0)?" } ?? ""
+            let hint = near.map { "; did you mean \($0)?" } ?? "."
             throw .notFound(
                 "this system has no \(name)\(hint) It has \(schema.entities.map(\.name).joined(separator: ", "))")
         }

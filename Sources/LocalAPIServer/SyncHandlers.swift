@@ -121,7 +121,7 @@ extension Problem {
     /// The problem that a caller is told of who waited for a sync.
     fileprivate init(_ error: SyncError) {
         switch error {
-        case .offline(let message): self = .unavailable("the upstream cannot be reached: \(message)")
+        case .offline(let message): self = .unavailable(message)
         case .upstream(let message): self.init(status: 502, title: "Bad gateway", detail: message)
         case .paused: self = .conflict("syncing is paused; POST /v1/sync/resume first")
         case .otherAccount(let account):

@@ -80,6 +80,6 @@ struct CurlEasy: ~Copyable {
         guard code != CURLE_OK else { return }
         let reason = String(cString: curl_easy_strerror(code))
         throw .unreachable(
-            "libcurl refuses option \(option.rawValue) (\(reason)): it must be 7.85 or newer, with HTTP/2")
+            "libcurl refuses option \(option.rawValue) (\(reason)): it must be 7.87 or newer, with HTTP/2")
     }
 }

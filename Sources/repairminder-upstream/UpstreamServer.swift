@@ -1,7 +1,7 @@
-internal import Dispatch
 internal import Foundation
 internal import ReferenceUpstream
 internal import SocketServer
+internal import UnixSignals
 
 /// Serves an upstream until SIGINT or SIGTERM.
 struct UpstreamServer {
@@ -14,9 +14,7 @@ struct UpstreamServer {
         let server = SocketServer(
             listeners: [.tcp(host: address.host, port: address.port)], limits: limits
         ) { [upstream] request in await upstream.respond(to: request) }
-        let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
-        let sources = Self.watch([SIGINT, SIGTERM]) { continuation.yield() }
-        defer { sources.forEach { $0.cancel() } }
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         do {
             for address in try server.bind() { FileHandle.standardOutput.write(Data("listening on \(address)\n".utf8)) }
             try await withThrowingTaskGroup { group in
@@ -29,19 +27,6 @@ struct UpstreamServer {
             }
         } catch {
             throw Failure(code: EX_UNAVAILABLE, message: "\(error)")
-        }
-    }
-
-    /// Calls `notice` for each of these signals, which end the process no more.
-    private static func watch(
-        _ signals: [Int32], _ notice: @escaping @Sendable () -> Void
-    ) -> [any DispatchSourceSignal] {
-        signals.map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler(handler: notice)
-            source.resume()
-            return source
         }
     }
 }

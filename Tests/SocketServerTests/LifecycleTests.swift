@@ -8,7 +8,8 @@ extension SocketServerTests {
         func shutdownInFlight() async throws {
             let (started, begin) = AsyncStream.makeStream(of: Void.self)
             let (released, release) = AsyncStream.makeStream(of: Void.self)
-            let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)], limits: .quick) { request in
+            let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)], limits: .quick, threads: 1) {
+                request in
                 if request.path == "/slow" {
                     begin.yield()
                     for await _ in released { break }

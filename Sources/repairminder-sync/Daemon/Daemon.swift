@@ -11,14 +11,17 @@ internal import Upstream
 
 /// The composition root: makes clock, randomness, files and network, hands them down, and runs until a signal ends it.
 struct Daemon {
-    static let version = "0.1.0"
-
     let configuration: Configuration
     let schema: EntitySchema
-    let log: Logger
+    let now: @Sendable () -> Timestamp
+    /// Makes the logger of one part, named in each of its lines.
+    let logger: @Sendable (_ label: String) -> Logger
+
+    private var log: Logger { logger("daemon") }
 
     /// Returns after SIGTERM or SIGINT, with what was in flight finished and the queue kept.
     func run() async throws {
+        for warning in configuration.warnings { log.warning("\(warning)") }
         let state = try StateDirectory(path: configuration.stateDirectory, schema: schema.name)
         let lock = try state.lock()
         defer { lock.release() }
@@ -28,7 +31,9 @@ struct Daemon {
             do {
                 return try await serve(state, until: signals)
             } catch SyncError.otherAccount(let account) {
-                log.warning("the token belongs to another account; going on with its own cache", metadata: ["account": "\(account)"])
+                log.warning(
+                    "the token belongs to another account; going on with its own cache",
+                    metadata: ["account": "\(account)"])
                 try state.use(account: account)
             }
         }
@@ -36,7 +41,14 @@ struct Daemon {
 
     private func serve(_ state: StateDirectory, until signals: UnixSignalsSequence) async throws {
         let store = try open(state)
-        defer { try? store.close() }
+        defer {
+            do {
+                try store.close()
+            } catch {
+                log.warning(
+                    "the database was not closed cleanly; the next start mends that", metadata: ["error": "\(error)"])
+            }
+        }
         let engine = try engine(store)
         let server = try server(store, engine, state)
         for address in try server.bind() { log.notice("listening", metadata: ["address": "\(address)"]) }
@@ -71,10 +83,10 @@ struct Daemon {
 
     private func engine(_ store: CacheStore) throws -> SyncEngine {
         let token = try configuration.upstream.tokenFile.map { try BearerToken(path: $0) }
-        let transport = try CurlTransport(userAgent: "repairminder-sync/\(Self.version)")
+        let transport = try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
         let upstream = HTTPUpstream(
             plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
-            deadline: configuration.upstream.deadline, now: Self.now)
+            deadline: configuration.upstream.deadline, now: now)
         let settings = SyncSettings(
             interval: configuration.sync.interval, fullEvery: configuration.sync.fullEvery,
             writeDelay: configuration.sync.writeDelay, parallel: configuration.upstream.parallel,
@@ -83,15 +95,17 @@ struct Daemon {
                 cap: configuration.retry.cap))
         return SyncEngine(
             store: store, schema: schema, upstream: upstream, settings: settings, clock: ContinuousClock(),
-            now: Self.now, random: { Double.random(in: 0..<1) }, log: log)
+            now: now, random: { Double.random(in: 0..<1) }, log: logger("sync"))
     }
 
     private func server(_ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory) throws -> SocketServer {
         let group = getgrnam(configuration.listen.group).map { $0.pointee.gr_gid }
         let api = LocalAPIServer(
             schema: schema, store: store, engine: engine,
-            callers: CallerGuard(token: try state.apiToken(), allowedUsers: [0, getuid()], allowedGroup: group),
-            about: LocalAPIServer.About(version: Self.version, startedAt: Self.now()), now: Self.now, log: log)
+            callers: CallerGuard(
+                token: try state.apiToken(), allowedUsers: [0, getuid()], allowedGroup: group,
+                isRemoteAllowed: configuration.listen.allowRemote),
+            about: LocalAPIServer.About(version: ProgramVersion.text, startedAt: now()), now: now, log: logger("api"))
         return SocketServer(listeners: listeners(group: group), threads: configuration.listen.threads) { request in
             await api.respond(to: request)
         }
@@ -105,11 +119,5 @@ struct Daemon {
             listeners.append(.unix(path: unix, mode: group == nil ? 0o600 : 0o660, group: group))
         }
         return listeners
-    }
-
-    @Sendable private static func now() -> Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 }

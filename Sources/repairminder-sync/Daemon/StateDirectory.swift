@@ -17,7 +17,8 @@ struct StateDirectory {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw StateError(message: "state_dir \(path) cannot be made (\(error)); name a folder that you may write to")
+            throw StateError(
+                message: "state_dir \(path) cannot be made (\(error)); name a folder that you may write to")
         }
         // Files that SQLite and we make from here on are nobody else's to read.
         umask(0o077)
@@ -71,7 +72,8 @@ struct StateDirectory {
     /// The local API's token; made at the first start, in a file of mode 0600.
     func apiToken() throws -> String {
         let path = "\(folder)/api-token"
-        if let token = try? String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines),
+        if let token = try? String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(
+            in: .whitespacesAndNewlines),
             !token.isEmpty
         {
             return token
@@ -81,7 +83,9 @@ struct StateDirectory {
         let fresh = "\(path).new"
         unlink(fresh)
         let file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw StateError(message: "\(path) cannot be written (\(Self.reason)); check state_dir") }
+        guard file >= 0 else {
+            throw StateError(message: "\(path) cannot be written (\(Self.reason)); check state_dir")
+        }
         defer { Glibc.close(file) }
         let bytes = Array("\(token)\n".utf8)
         guard write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0, rename(fresh, path) == 0 else {

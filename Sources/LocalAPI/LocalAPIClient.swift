@@ -1,0 +1,93 @@
+package import JSONText
+
+/// Speaks the local API over whatever carries requests: the command's way to the daemon.
+package struct LocalAPIClient: Sendable {
+    /// Carries one request and returns its whole answer, of any status; throws `.unreachable` when none came.
+    package typealias Transport = @Sendable (LocalAPIRequest) async throws(LocalAPIError) -> LocalAPIResponse
+
+    private let token: String?
+    private let transport: Transport
+
+    /// `token` is sent with every request; nil where the daemon knows the caller by its user.
+    package init(token: String? = nil, transport: @escaping Transport) {
+        self.token = token
+        self.transport = transport
+    }
+
+    /// The answer of a call that did what it was asked.
+    package struct Answer: Sendable, Equatable {
+        /// 200 to 299.
+        package var status: Int
+        /// Nil where the answer has no body (204).
+        package var body: JSONText?
+
+        package init(status: Int, body: JSONText?) {
+            self.status = status
+            self.body = body
+        }
+    }
+
+    package typealias Query = [(name: String, value: String)]
+
+    package func get(_ path: String, query: Query = []) async throws(LocalAPIError) -> Answer {
+        try await send("GET", path, query, body: nil)
+    }
+
+    package func post(
+        _ path: String, query: Query = [], body: JSONText? = nil
+    ) async throws(LocalAPIError) -> Answer {
+        try await send("POST", path, query, body: body)
+    }
+
+    package func patch(_ path: String, query: Query = [], body: JSONText) async throws(LocalAPIError) -> Answer {
+        try await send("PATCH", path, query, body: body)
+    }
+
+    package func delete(_ path: String, query: Query = []) async throws(LocalAPIError) -> Answer {
+        try await send("DELETE", path, query, body: nil)
+    }
+
+    private func send(
+        _ method: String, _ path: String, _ query: Query, body: JSONText?
+    ) async throws(LocalAPIError) -> Answer {
+        var request = LocalAPIRequest(method: method, target: path + Self.encoded(query), body: body)
+        request.headers.append(("Accept", "application/json"))
+        // The daemon takes no write of another type, even one without a body: that is what keeps web pages out.
+        if method != "GET" { request.headers.append(("Content-Type", "application/json")) }
+        if let token { request.headers.append(("Authorization", "Bearer \(token)")) }
+        let response = try await transport(request)
+        let body = response.body.isEmpty ? nil : try? JSONText(response.body)
+        guard (200..<300).contains(response.status) else {
+            if let problem = body.flatMap({ LocalAPIProblem($0, status: response.status) }) { throw .problem(problem) }
+            throw .unexpected("\(method) \(path) answered \(response.status) without saying why; is this the daemon?")
+        }
+        guard response.body.isEmpty || body != nil else {
+            throw .unexpected("\(method) \(path) answered something that is not JSON; is this the daemon?")
+        }
+        return Answer(status: response.status, body: body)
+    }
+
+    private static func encoded(_ query: Query) -> String {
+        guard !query.isEmpty else { return "" }
+        let items = query.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }
+        return "?" + items.joined(separator: "&")
+    }
+}
+
+package struct LocalAPIRequest: Sendable {
+    package var method: String
+    /// Path and query, encoded.
+    package var target: String
+    package var headers: [(name: String, value: String)] = []
+    package var body: JSONText?
+}
+
+package struct LocalAPIResponse: Sendable, Equatable {
+    package var status: Int
+    package var body: [UInt8]
+
+    package init(status: Int, body: [UInt8] = []) {
+        self.status = status
+        self.body = body
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Foundation
+import LocalAPI
+
+/// The flags that say where the daemon is; without any the configuration does.
+struct ConnectionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The daemon's configuration file.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("The daemon's Unix socket.", valueName: "path"))
+    var socket: String?
+
+    @Option(help: ArgumentHelp("The daemon's address, such as 127.0.0.1:7679.", valueName: "host:port"))
+    var address: String?
+
+    @Option(help: ArgumentHelp("A file with the local API's token.", valueName: "file"))
+    var tokenFile: String?
+
+    func validate() throws {
+        if socket != nil, address != nil { throw ValidationError("--socket and --address exclude each other") }
+    }
+
+    /// Where a packaged daemon has its socket.
+    static let systemSocket = "/run/repairminder-sync/api.sock"
+
+    func connection(
+        surroundings: Surroundings, systemSocket: String = Self.systemSocket
+    ) throws(CommandFailure) -> DaemonConnection {
+        if let socket { return DaemonConnection(place: .unix(socket), token: try givenToken(surroundings)) }
+        if let address { return DaemonConnection(place: .tcp(Self.url(address)), token: try givenToken(surroundings)) }
+        let configuration: Configuration
+        do {
+            configuration = try ConfigurationReader(path: config, flags: [:], surroundings: surroundings)
+                .configuration()
+        } catch {
+            throw CommandFailure(error)
+        }
+        let token = try givenToken(surroundings) ?? Self.token(configuration.tokenFile)
+        // Only where nobody named a configuration: one that was named must not lead to another daemon's socket.
+        let usual = config == nil ? systemSocket : nil
+        if let socket = [configuration.listen.unix, usual].compactMap(\.self).first(where: Self.isSocket) {
+            return DaemonConnection(place: .unix(socket), token: token)
+        }
+        guard let tcp = configuration.listen.tcp else {
+            throw CommandFailure(
+                .unreachable,
+                "there is no socket at \(configuration.listen.unix ?? systemSocket); is the daemon running?")
+        }
+        return DaemonConnection(place: .tcp("http://\(tcp)"), token: token)
+    }
+
+    private func givenToken(_ surroundings: Surroundings) throws(CommandFailure) -> String? {
+        guard let tokenFile else { return nil }
+        guard let token = Self.token(surroundings.absolute(tokenFile)) else {
+            throw CommandFailure(.notAllowed, "\(tokenFile): there is no token that can be read; check path and owner")
+        }
+        return token
+    }
+
+    /// Nil when the file is not there, or not for us: then the daemon may still know the caller by its user.
+    private static func token(_ path: String) -> String? {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        return token.isEmpty ? nil : token
+    }
+
+    private static func url(_ address: String) -> String {
+        let url = address.hasPrefix("http://") || address.hasPrefix("https://") ? address : "http://\(address)"
+        return url.hasSuffix("/") ? String(url.dropLast()) : url
+    }
+
+    private static func isSocket(_ path: String) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return attributes?[.type] as? FileAttributeType == .typeSocket
+    }
+}

@@ -1,0 +1,65 @@
+import JSONText
+import LocalAPI
+import Upstream
+
+/// Where the daemon is, and what to show it.
+struct DaemonConnection: Equatable {
+    enum Place: Equatable {
+        case unix(String)
+        /// A URL without path.
+        case tcp(String)
+    }
+
+    var place: Place
+    var token: String?
+
+    /// `deadline` is for each call as a whole.
+    func client(deadline: Duration = .seconds(60)) throws(CommandFailure) -> LocalAPIClient {
+        let transport: CurlTransport
+        do {
+            transport = try CurlTransport(userAgent: "repairminder-sync", unixSocketPath: socket)
+        } catch {
+            throw CommandFailure(.internalError, "no connection can be made: \(error)")
+        }
+        return LocalAPIClient(token: token) { (request) throws(LocalAPIError) in
+            let sent = HTTPRequest(
+                method: request.method, url: baseURL + request.target,
+                headers: request.headers.map { HTTPHeader($0.name, $0.value) },
+                body: request.body.map { Array($0.bytes) }, deadline: deadline, maximumBody: 1 << 30)
+            do throws(TransportError) {
+                let response = try await transport.send(sent)
+                return LocalAPIResponse(status: response.status, body: response.body)
+            } catch {
+                throw unanswered(error)
+            }
+        }
+    }
+
+    private var socket: String? {
+        if case .unix(let path) = place { path } else { nil }
+    }
+
+    private var baseURL: String {
+        switch place {
+        case .unix: "http://localhost"
+        case .tcp(let url): url
+        }
+    }
+
+    private func unanswered(_ error: TransportError) -> LocalAPIError {
+        let address =
+            switch place {
+            case .unix(let path): path
+            case .tcp(let url): url
+            }
+        switch error {
+        case .unreachable(let message):
+            return .unreachable("the daemon cannot be reached at \(address) (\(message)); is it running?")
+        case .ambiguous(let message):
+            return .unreachable(
+                "the daemon at \(address) gave no whole answer (\(message)); a change may have been made")
+        case .unacceptable(let message): return .unexpected("\(address) gave an answer that cannot be read: \(message)")
+        case .cancelled: return .unreachable("cancelled before \(address) answered")
+        }
+    }
+}

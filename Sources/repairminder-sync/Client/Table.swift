@@ -1,0 +1,48 @@
+/// Rows of text in aligned columns.
+struct Table {
+    private static let gap = "  "
+    /// A column is not cut below this, or it would tell nothing.
+    private static let narrowest = 6
+
+    var header: [String]
+    /// Each as long as the header.
+    var rows: [[String]]
+
+    /// One line a row under the header, each with its end. With a `width` the widest columns are cut until lines fit.
+    func rendered(width: Int?) -> String {
+        let shown = rows.map { $0.map(Self.printable) }
+        var widths = header.indices.map { column in
+            ([header] + shown).map { TextWidth.of($0[column]) }.max() ?? 0
+        }
+        if let width { Self.fit(&widths, into: width) }
+        return ([header] + shown).map { Self.line($0, widths) + "\n" }.joined()
+    }
+
+    private static func fit(_ widths: inout [Int], into width: Int) {
+        let gaps = gap.count * max(widths.count - 1, 0)
+        while widths.reduce(gaps, +) > width, let widest = widths.max(), widest > narrowest,
+            let column = widths.firstIndex(of: widest)
+        {
+            widths[column] -= 1
+        }
+    }
+
+    private static func line(_ cells: [String], _ widths: [Int]) -> String {
+        var line = ""
+        for (cell, width) in zip(cells, widths) {
+            let cut = TextWidth.cut(cell, to: width)
+            line += cut + String(repeating: " ", count: width - TextWidth.of(cut)) + gap
+        }
+        return String(line.reversed().drop { $0 == " " }.reversed())
+    }
+
+    /// On one line, and without what would steer the terminal: records hold what strangers wrote.
+    private static func printable(_ cell: String) -> String {
+        let isPlain = cell.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        if isPlain { return cell }
+        let scalars = cell.unicodeScalars.filter {
+            $0.properties.generalCategory != .control || $0 == "\n" || $0 == "\t"
+        }
+        return scalars.map { $0.properties.generalCategory == .control ? " " : String($0) }.joined()
+    }
+}

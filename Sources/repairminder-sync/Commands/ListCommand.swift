@@ -1,0 +1,69 @@
+import ArgumentParser
+import JSONText
+import LocalAPI
+
+struct ListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List an entity's records.",
+        discussion: """
+            Filters are those of the local API: status=ready, status=ready,collected, total.gte=100, notes.null=true,
+            q=words, sync=pending. fields=id,status also says which columns are shown.
+            """)
+
+    @Argument(help: "The entity, such as orders.")
+    var entity: String
+
+    @Argument(help: ArgumentHelp("Filters.", valueName: "field=value"))
+    var filters: [String] = []
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Fields to sort by, -field for descending.", valueName: "-field,field"))
+    var sort: String?
+
+    @Option(help: "How many records, at most; with --all how many a page.")
+    var limit: Int?
+
+    @Flag(help: "All records, page after page.")
+    var all = false
+
+    @OptionGroup var options: ClientOptions
+
+    func validate() throws {
+        guard limit.map({ (1...1000).contains($0) }) ?? true else {
+            throw ValidationError("--limit: expected a number from 1 to 1000; --all lists everything")
+        }
+        _ = try query()
+    }
+
+    func run() async throws {
+        let client = try options.client()
+        let path = LocalAPIPaths.records(of: entity)
+        let query = try query()
+        let answer =
+            all
+            ? try await ListPages.all(of: path, query: query, client) : try await client.get(path, query: query).body
+        try options.show(answer) { answer in
+            let fields = query.first { $0.name == "fields" }?.value.split(separator: ",").map(String.init)
+            let records = answer["data"]?.elements ?? []
+            return records.isEmpty ? "no records\n" : ClientOptions.rendered(RecordTable.list(records, fields: fields))
+        }
+        // Told apart from the table, so that it is in nobody's way.
+        if !options.json, let more = answer?["next"], more.kind != .null {
+            StandardStream.error.write("there are more; --all lists them\n")
+        }
+    }
+
+    private func query() throws -> LocalAPIClient.Query {
+        var query: LocalAPIClient.Query = []
+        for filter in filters {
+            guard let equals = filter.firstIndex(of: "="), equals > filter.startIndex else {
+                throw ValidationError("\(filter): expected a filter such as status=ready")
+            }
+            query.append((String(filter[..<equals]), String(filter[filter.index(after: equals)...])))
+        }
+        if let sort { query.append(("sort", sort)) }
+        if let limit = limit ?? (all ? 1000 : nil) { query.append(("limit", "\(limit)")) }
+        return query
+    }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import JSONText
+import LocalAPI
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show what the daemon is doing and how each entity stands.")
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let answer = try await options.client().get(LocalAPIPaths.status)
+        try options.show(answer.body) {
+            StatusText.summary($0) + "\n" + ClientOptions.rendered(StatusText.entities($0))
+        }
+    }
+}
+
+/// The status for a person.
+enum StatusText {
+    /// A line a fact; those that say nothing are left out.
+    static func summary(_ status: JSONText) -> String {
+        let upstream = status["upstream"]
+        let reachable = upstream?["reachable"]?.boolean.map { $0 ? "reachable" : "not reachable" }
+        let facts: [(String, String)] = [
+            ("state", state(status)), ("last sync", status["last_sync_at"]?.plain ?? ""),
+            ("next sync", status["next_sync_at"]?.plain ?? ""), ("upstream", reachable ?? ""),
+            ("retry after", upstream?["retry_after"]?.plain ?? ""), ("error", status["error"]?.plain ?? ""),
+            ("pending", status["pending"]?.plain ?? ""), ("failed", status["failed"]?.plain ?? ""),
+            ("conflicts", status["conflicts"]?.plain ?? ""), ("version", status["version"]?.plain ?? ""),
+        ]
+        let shown = facts.filter { !$0.1.isEmpty }
+        return shown.map { name, value in name + String(repeating: " ", count: 13 - name.count) + value + "\n" }
+            .joined()
+    }
+
+    static func entities(_ status: JSONText) -> Table {
+        let columns = ["rows", "state", "last_synced_at", "error"]
+        let rows = (status["entities"]?.members ?? []).map { name, entity in
+            [name] + columns.map { entity[$0]?.plain ?? "" }
+        }
+        return Table(header: ["entity"] + columns, rows: rows)
+    }
+
+    /// `syncing (pull orders)`.
+    private static func state(_ status: JSONText) -> String {
+        let phase = status["phase"]?.plain ?? ""
+        return (status["state"]?.plain ?? "unknown") + (phase.isEmpty ? "" : " (\(phase))")
+    }
+}

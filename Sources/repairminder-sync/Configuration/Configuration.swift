@@ -1,0 +1,60 @@
+import Logging
+
+/// What the daemon was told: every key with its value, checked, defaults filled in. docs/config.md explains each.
+struct Configuration: Sendable, Equatable {
+    /// The file that was read; nil when there is none.
+    var file: String?
+    /// A schema's name, or the path of its file.
+    var schema: String
+    var stateDirectory: String
+    var upstream: Upstream
+    var sync: Sync
+    var retry: Retry
+    var listen: Listen
+    var log: Log
+    /// What is odd but no error, to be told once at the start.
+    var warnings: [String]
+
+    struct Upstream: Sendable, Equatable {
+        /// Without a slash at its end; nil for the schema's.
+        var baseURL: String?
+        var tokenFile: String?
+        /// Requests in flight.
+        var parallel: Int
+        /// For one exchange as a whole.
+        var deadline: Duration
+    }
+
+    struct Sync: Sendable, Equatable {
+        var interval: Duration
+        var fullEvery: Duration
+        /// The share of an entity's records, 0 to 1, that one full pull may find deleted.
+        var deleteGuard: Double
+        var writeDelay: Duration
+    }
+
+    struct Retry: Sendable, Equatable {
+        var maximumAttempts: Int
+        var base: Duration
+        var cap: Duration
+    }
+
+    struct Listen: Sendable, Equatable {
+        /// Nil when off.
+        var tcp: ListenAddress?
+        /// The path of the Unix socket; nil when off.
+        var unix: String?
+        var allowRemote: Bool
+        var group: String
+        /// Threads that serve requests.
+        var threads: Int
+    }
+
+    struct Log: Sendable, Equatable {
+        var level: Logger.Level
+        var format: LogFormat
+    }
+
+    /// The local API's token, which the daemon makes.
+    var tokenFile: String { stateDirectory + "/api-token" }
+}

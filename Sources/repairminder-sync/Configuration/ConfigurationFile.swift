@@ -1,0 +1,96 @@
+import EntitySchema
+import Yams
+
+/// The values that a configuration file sets, each with the line it stands in.
+///
+/// Checks the file's shape: sections and keys that exist, each once, each with a plain value. Null is as good as none.
+struct ConfigurationFile {
+    struct Value: Equatable {
+        var text: String
+        /// From 1.
+        var line: Int
+    }
+
+    private(set) var values: [ConfigurationKey: Value] = [:]
+    private let path: String
+
+    /// `path` is named in every complaint. Throws when the text is not YAML or not a configuration.
+    init(yaml: String, path: String) throws(ConfigurationError) {
+        self.path = path
+        let root: Node?
+        do {
+            root = try Yams.compose(yaml: yaml)
+        } catch {
+            throw Self.error(path, error)
+        }
+        // A file of comments alone sets nothing.
+        guard let root, !root.isNull else { return }
+        try read(root, section: nil)
+    }
+
+    func place(of key: ConfigurationKey) -> String {
+        "\(Self.place(path, values[key]?.line)): \(key.rawValue)"
+    }
+
+    private mutating func read(_ node: Node, section: String?) throws(ConfigurationError) {
+        guard let mapping = node.mapping else {
+            throw error(node, section, "expected a mapping (key: value)")
+        }
+        for (nameNode, value) in mapping {
+            guard let name = nameNode.string else { throw error(nameNode, section, "expected a key that is text") }
+            let full = section.map { "\($0).\(name)" } ?? name
+            if let key = ConfigurationKey(rawValue: full) {
+                try set(key, to: value)
+            } else if section == nil, Self.sections.contains(name) {
+                if !value.isNull { try read(value, section: name) }
+            } else {
+                throw unknown(nameNode, full)
+            }
+        }
+    }
+
+    private mutating func set(_ key: ConfigurationKey, to node: Node) throws(ConfigurationError) {
+        if node.isNull { return }
+        guard let scalar = node.scalar else { throw error(node, key.rawValue, "expected one value") }
+        values[key] = Value(text: scalar.string, line: node.mark?.line ?? 0)
+    }
+
+    private static let sections = Set(ConfigurationKey.allCases.map(\.components).filter { $0.count > 1 }.map { $0[0] })
+
+    private func unknown(_ node: Node, _ name: String) -> ConfigurationError {
+        let known = ConfigurationKey.allCases.map(\.rawValue)
+        let near =
+            Suggestion.nearest(to: name, among: known + Self.sections.sorted())
+            ?? known.first { $0.hasSuffix(".\(name)") }
+        let hint = near.map { "did you mean \($0)?" } ?? "the keys are \(known.joined(separator: ", "))"
+        return error(node, name, "unknown key; \(hint)")
+    }
+
+    private func error(_ node: Node, _ key: String?, _ problem: String) -> ConfigurationError {
+        let place = Self.place(path, node.mark?.line)
+        return ConfigurationError(place: key.map { "\(place): \($0)" } ?? place, problem: problem)
+    }
+
+    private static func place(_ path: String, _ line: Int?) -> String {
+        line.map { "\(path):\($0)" } ?? path
+    }
+
+    /// What Yams says of text that it cannot read, on one line.
+    private static func error(_ path: String, _ error: any Error) -> ConfigurationError {
+        switch error as? YamlError {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            ConfigurationError(place: place(path, mark.line), problem: "not YAML: \(problem)")
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            ConfigurationError(
+                place: place(path, context.mark.line),
+                problem: "in what begins here, \(duplicates.joined(separator: ", ")) stands more than once")
+        default: ConfigurationError(place: path, problem: "not YAML: \(error)")
+        }
+    }
+}
+
+extension Node {
+    /// An empty value, `~` or `null`; a quoted one is text.
+    fileprivate var isNull: Bool { tag == Tag(.null) }
+}

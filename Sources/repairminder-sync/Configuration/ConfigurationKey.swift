@@ -1,0 +1,34 @@
+/// Every key of the configuration; the raw value is its name in the file, with a dot between section and key.
+enum ConfigurationKey: String, CaseIterable, Sendable {
+    case schema = "schema"
+    case stateDirectory = "state_dir"
+    case upstreamBaseURL = "upstream.base_url"
+    case upstreamTokenFile = "upstream.token_file"
+    case upstreamParallel = "upstream.parallel"
+    case upstreamDeadline = "upstream.deadline"
+    case syncInterval = "sync.interval"
+    case syncFullEvery = "sync.full_every"
+    case syncDeleteGuard = "sync.delete_guard"
+    case syncWriteDelay = "sync.write_delay"
+    case retryMaximumAttempts = "retry.max_attempts"
+    case retryBase = "retry.base"
+    case retryCap = "retry.cap"
+    case listenTCP = "listen.tcp"
+    case listenUnix = "listen.unix"
+    case listenAllowRemote = "listen.allow_remote"
+    case listenGroup = "listen.group"
+    case listenThreads = "listen.threads"
+    case logLevel = "log.level"
+    case logFormat = "log.format"
+
+    static let variablePrefix = "REPAIRMINDER_SYNC_"
+
+    /// Section and key, or the key alone.
+    var components: [String] { rawValue.split(separator: ".").map(String.init) }
+
+    /// The long flag without its dashes: `upstream.base-url`.
+    var flag: String { rawValue.replacing("_", with: "-") }
+
+    /// `REPAIRMINDER_SYNC_UPSTREAM_BASE_URL`.
+    var variable: String { Self.variablePrefix + rawValue.replacing(".", with: "_").uppercased() }
+}

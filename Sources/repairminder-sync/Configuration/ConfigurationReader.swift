@@ -1,0 +1,140 @@
+import EntitySchema
+import Logging
+
+/// Turns what was set in flags, environment and file into a `Configuration`: checks every value, fills in defaults.
+struct ConfigurationReader {
+    private let layers: ConfigurationLayers
+    private let values: ConfigurationValues
+    private let surroundings: Surroundings
+    private let file: String?
+
+    /// Reads the file at `path`; without one the system's, which need not exist.
+    ///
+    /// Throws when a file that was asked for cannot be read, or is no configuration.
+    init(path: String?, flags: [ConfigurationKey: String], surroundings: Surroundings) throws(ConfigurationError) {
+        let system = surroundings.systemFolder + "/config.yaml"
+        let path = path ?? (surroundings.isFile(system) ? system : nil)
+        file = path
+        var contents: ConfigurationFile?
+        if let path { contents = try ConfigurationFile(yaml: surroundings.text(of: path), path: path) }
+        layers = ConfigurationLayers(flags: flags, environment: surroundings.environment, file: contents)
+        values = ConfigurationValues(layers: layers)
+        self.surroundings = surroundings
+    }
+
+    /// Throws for the first value that cannot be.
+    func configuration() throws(ConfigurationError) -> Configuration {
+        let configuration = Configuration(
+            file: file, schema: try schema(), stateDirectory: try stateDirectory(), upstream: try upstream(),
+            sync: Configuration.Sync(
+                interval: try values.duration(.syncInterval, from: "100ms", to: "7d", else: "15m"),
+                fullEvery: try values.duration(.syncFullEvery, from: "1s", to: "90d", else: "24h"),
+                deleteGuard: try values.percentage(.syncDeleteGuard, else: 20),
+                writeDelay: try values.duration(.syncWriteDelay, from: "0ms", to: "1m", else: "100ms")),
+            retry: try retry(), listen: try listen(),
+            log: Configuration.Log(
+                level: try values.choice(.logLevel, else: Logger.Level.info),
+                format: try values.choice(.logFormat, else: LogFormat.text)),
+            warnings: unknownVariables())
+        return configuration
+    }
+
+    // MARK: Sections
+
+    private func upstream() throws(ConfigurationError) -> Configuration.Upstream {
+        Configuration.Upstream(
+            baseURL: try values.url(.upstreamBaseURL),
+            tokenFile: try path(.upstreamTokenFile) ?? credential("upstream-token"),
+            parallel: try values.integer(.upstreamParallel, in: 1...32, else: 4),
+            deadline: try values.duration(.upstreamDeadline, from: "1s", to: "10m", else: "60s"))
+    }
+
+    private func retry() throws(ConfigurationError) -> Configuration.Retry {
+        let retry = Configuration.Retry(
+            maximumAttempts: try values.integer(.retryMaximumAttempts, in: 1...1000, else: 10),
+            base: try values.duration(.retryBase, from: "1ms", to: "1h", else: "2s"),
+            cap: try values.duration(.retryCap, from: "1ms", to: "24h", else: "5m"))
+        guard retry.base <= retry.cap else {
+            let place = (layers[.retryCap] ?? layers[.retryBase])?.place ?? ""
+            throw ConfigurationError(
+                place: place, problem: "retry.cap is below retry.base; expected it to be at least as long")
+        }
+        return retry
+    }
+
+    private func listen() throws(ConfigurationError) -> Configuration.Listen {
+        let listen = Configuration.Listen(
+            tcp: try values.address(.listenTCP, else: "127.0.0.1:7679"), unix: try unixSocket(),
+            allowRemote: try values.boolean(.listenAllowRemote, else: false),
+            group: try values.name(.listenGroup, else: "repairminder"),
+            threads: try values.integer(.listenThreads, in: 1...64, else: 2))
+        guard listen.tcp?.isLoopback ?? true || listen.allowRemote else {
+            throw ConfigurationError(
+                place: layers[.listenTCP]?.place ?? "",
+                problem: "\(listen.tcp.map(\.description) ?? "") can be reached from other machines; "
+                    + "set listen.allow_remote to true if that is meant, or listen on 127.0.0.1")
+        }
+        guard listen.tcp != nil || listen.unix != nil else {
+            throw ConfigurationError(
+                place: layers[.listenTCP]?.place ?? "",
+                problem: "listen.tcp is off and there is no Unix socket; set listen.unix to the path of one")
+        }
+        return listen
+    }
+
+    // MARK: Paths
+
+    private func schema() throws(ConfigurationError) -> String {
+        guard let value = layers[.schema] else { return "repairminder" }
+        guard SchemaFinder.isPath(value.text) else { return try values.name(.schema, else: "") }
+        return resolved(value)
+    }
+
+    private func stateDirectory() throws(ConfigurationError) -> String {
+        if let path = try path(.stateDirectory) { return path }
+        if let path = surroundings.systemdDirectory("STATE_DIRECTORY") { return path }
+        if let home = surroundings.home { return home + "/.local/state/repairminder-sync" }
+        throw ConfigurationError(
+            place: "", problem: "there is no state_dir, and neither $STATE_DIRECTORY nor $HOME to make it from; set it")
+    }
+
+    private func unixSocket() throws(ConfigurationError) -> String? {
+        if layers[.listenUnix]?.text == "off" { return nil }
+        let path = try path(.listenUnix) ?? surroundings.systemdDirectory("RUNTIME_DIRECTORY").map { $0 + "/api.sock" }
+        // sockaddr_un holds 108 bytes, the last of them zero (unix(7)).
+        guard let path, path.utf8.count > 107 else { return path }
+        throw ConfigurationError(
+            place: layers[.listenUnix]?.place ?? "$RUNTIME_DIRECTORY",
+            problem: "\(path) is too long for a Unix socket; expected at most 107 bytes")
+    }
+
+    private func path(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
+        guard let value = layers[key] else { return nil }
+        guard !value.text.isEmpty else {
+            throw ConfigurationError(place: value.place, problem: "the value is empty; expected a path")
+        }
+        return resolved(value)
+    }
+
+    /// Relative paths in the file start from the file's folder, all others from the working directory.
+    private func resolved(_ value: ConfigurationLayers.Value) -> String {
+        surroundings.absolute(value.text, from: value.isFromFile ? file.map(surroundings.folder) : nil)
+    }
+
+    private func credential(_ name: String) -> String? {
+        let path = surroundings.environment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
+        return path.flatMap { surroundings.isFile($0) ? $0 : nil }
+    }
+
+    /// No error, since whoever starts the daemon may use the prefix for something of their own.
+    private func unknownVariables() -> [String] {
+        let known = ConfigurationKey.allCases.map(\.variable)
+        let unknown = surroundings.environment.keys.filter {
+            $0.hasPrefix(ConfigurationKey.variablePrefix) && !known.contains($0)
+        }
+        return unknown.sorted().map { name in
+            let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+            return "the environment variable \(name) is no key of the configuration\(hint)"
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import EntitySchema
+
+/// Reads values by type, and says of a wrong one what it is, where it was set, and what was expected.
+struct ConfigurationValues {
+    let layers: ConfigurationLayers
+
+    func integer(
+        _ key: ConfigurationKey, in range: ClosedRange<Int>, else fallback: Int
+    ) throws(ConfigurationError) -> Int {
+        try value(
+            key, "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            { text in Int(text).flatMap { range.contains($0) ? $0 : nil } }) ?? fallback
+    }
+
+    /// The bounds and the default are written as a file would have them.
+    func duration(
+        _ key: ConfigurationKey, from: String, to: String, else fallback: String
+    ) throws(ConfigurationError) -> Duration {
+        let lowest = Duration(text: from) ?? .zero
+        let highest = Duration(text: to) ?? .zero
+        return try value(
+            key, "a duration such as 500ms, 30s, 15m or 24h, from \(from) to \(to)",
+            { text in Duration(text: text).flatMap { (lowest...highest).contains($0) ? $0 : nil } })
+            ?? Duration(text: fallback) ?? lowest
+    }
+
+    /// A share from 0 to 1, written and defaulted in percent.
+    func percentage(_ key: ConfigurationKey, else fallback: Double) throws(ConfigurationError) -> Double {
+        try value(
+            key, "a percentage such as 20%, from 0% to 100%",
+            { text in
+                guard text.hasSuffix("%"), text.dropLast().allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }),
+                    let percent = Double(text.dropLast()), (0...100).contains(percent)
+                else { return nil }
+                return percent / 100
+            }) ?? fallback / 100
+    }
+
+    func boolean(_ key: ConfigurationKey, else fallback: Bool) throws(ConfigurationError) -> Bool {
+        try value(key, "true or false", { Bool($0) }) ?? fallback
+    }
+
+    func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ key: ConfigurationKey, else fallback: Choice
+    ) throws(ConfigurationError) -> Choice {
+        let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        return try value(key, "one of \(names)", { Choice(rawValue: $0) }) ?? fallback
+    }
+
+    /// Text without spaces or slashes.
+    func name(_ key: ConfigurationKey, else fallback: String) throws(ConfigurationError) -> String {
+        try value(
+            key, "a name of letters, digits, -, _ and .",
+            { text in
+                let isName = text.allSatisfy { $0.isLetter || $0.isNumber || "-_.".contains($0) }
+                return isName && !text.isEmpty && !text.hasPrefix("-") && !text.hasPrefix(".") ? text : nil
+            }) ?? fallback
+    }
+
+    /// Nil for `off`.
+    func address(_ key: ConfigurationKey, else fallback: String) throws(ConfigurationError) -> ListenAddress? {
+        guard layers[key]?.text != "off" else { return nil }
+        return try value(
+            key, "an IP address and a port from 0 to 65535, such as 127.0.0.1:7679 or [::1]:7679, or off",
+            { ListenAddress($0) }) ?? ListenAddress(fallback)
+    }
+
+    /// An address to which paths are added; nil where none is set.
+    func url(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
+        try value(
+            key, "an address such as https://api.example.com, without user, query or fragment",
+            { text in
+                guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
+                    case let rest = text.dropFirst(scheme.count), let first = rest.first, first != "/",
+                    text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !rest.contains(where: { "?#@\\".contains($0) })
+                else { return nil }
+                return text.hasSuffix("/") ? String(text.dropLast()) : text
+            })
+    }
+
+    /// Nil when the key is not set.
+    private func value<Value>(
+        _ key: ConfigurationKey, _ expected: String, _ parse: (String) -> Value?
+    ) throws(ConfigurationError) -> Value? {
+        guard let set = layers[key] else { return nil }
+        guard let value = parse(set.text) else {
+            throw ConfigurationError(place: set.place, problem: "\"\(set.text)\" cannot be used; expected \(expected)")
+        }
+        return value
+    }
+}

@@ -1,0 +1,48 @@
+import EntitySchema
+import Foundation
+
+/// Finds the schema that a configuration names, and reads it.
+struct SchemaFinder {
+    let surroundings: Surroundings
+
+    /// A schema is named, or given as a path: with a slash, or ending as a file does.
+    static func isPath(_ schema: String) -> Bool {
+        schema.contains("/") || [".yaml", ".yml", ".json"].contains { schema.hasSuffix($0) }
+    }
+
+    func schema(for configuration: Configuration) throws(ConfigurationError) -> EntitySchema {
+        let path = try path(for: configuration)
+        let text = try surroundings.text(of: path)
+        do {
+            return try EntitySchema(yaml: text, file: path)
+        } catch {
+            throw ConfigurationError(place: "", problem: "\(error)")
+        }
+    }
+
+    /// Throws when no folder has it, and says where it was looked for.
+    func path(for configuration: Configuration) throws(ConfigurationError) -> String {
+        let name = configuration.schema
+        if Self.isPath(name) { return name }
+        let folders = folders(for: configuration)
+        if let found = folders.map({ "\($0)/\(name).yaml" }).first(where: surroundings.isFile) { return found }
+        let known = folders.flatMap(surroundings.names).filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
+        let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
+        throw ConfigurationError(
+            place: "schema",
+            problem: "there is no schema \(name)\(hint) Looked for \(name).yaml in \(folders.joined(separator: ", "))")
+    }
+
+    /// Beside the configuration file, then the system's, then what is shipped with the program.
+    private func folders(for configuration: Configuration) -> [String] {
+        let beside = configuration.file.map { surroundings.folder(of: $0) + "/schemas" }
+        return [beside, surroundings.systemFolder + "/schemas", shipped].compactMap(\.self)
+    }
+
+    /// `../share` of an installed program; for one that was built in a checkout, the checkout's own schemas.
+    private var shipped: String {
+        let folder = surroundings.folder(of: surroundings.executable)
+        if let build = folder.range(of: "/.build/") { return folder[..<build.lowerBound] + "/config/schemas" }
+        return surroundings.absolute("../share/repairminder-sync/schemas", from: folder)
+    }
+}

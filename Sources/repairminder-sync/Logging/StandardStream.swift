@@ -1,0 +1,35 @@
+import Glibc
+
+/// Standard output or error, written without a buffer of ours.
+struct StandardStream: Sendable {
+    static let output = StandardStream(descriptor: STDOUT_FILENO)
+    static let error = StandardStream(descriptor: STDERR_FILENO)
+
+    private let descriptor: Int32
+
+    /// One call for the whole text, so that lines of several threads do not mix; what cannot be written is lost.
+    func write(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 || errno == EINTR else { return }
+            rest = rest.dropFirst(max(count, 0))
+        }
+    }
+
+    var isTerminal: Bool { isatty(descriptor) == 1 }
+
+    /// How many columns the terminal has; nil where this is none.
+    var width: Int? {
+        var size = winsize()
+        guard isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// True when this leads to systemd's journal: `JOURNAL_STREAM` names its device and inode (systemd.exec(5)).
+    func isJournal(environment: [String: String]) -> Bool {
+        var file = stat()
+        guard let named = environment["JOURNAL_STREAM"], fstat(descriptor, &file) == 0 else { return false }
+        return named == "\(file.st_dev):\(file.st_ino)"
+    }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import Glibc
+
+/// The command: `run` is the daemon, all others talk to it.
+@main
+struct RepairminderSync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "repairminder-sync",
+        abstract: "Keeps a local copy of a remote API, sends local changes to it, and answers for it on this machine.",
+        discussion: """
+            Exit status:
+            \(CommandStatus.allCases.map { "  \($0.rawValue)  \($0.meaning)" }.joined(separator: "\n"))
+            """,
+        version: ProgramVersion.text,
+        subcommands: [
+            RunCommand.self, StatusCommand.self, SyncCommand.self, PendingCommand.self, ListCommand.self,
+            GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self, CheckConfigCommand.self,
+        ])
+
+    static func main() async {
+        // A reader that has seen enough (`| head`) ends the program without a word, even if a parent ignores SIGPIPE.
+        signal(SIGPIPE, SIG_DFL)
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            Self.end(with: error)
+        }
+    }
+
+    /// Says what went wrong and ends with the status that `CommandStatus` has for it.
+    private static func end(with error: any Error) -> Never {
+        if let failure = CommandFailure(any: error) {
+            if !failure.message.isEmpty { StandardStream.error.write("repairminder-sync: \(failure.message)\n") }
+            Glibc.exit(failure.status.rawValue)
+        }
+        let code = exitCode(for: error)
+        let message = fullMessage(for: error)
+        if code.isSuccess {
+            StandardStream.output.write(message + "\n")
+            Glibc.exit(CommandStatus.done.rawValue)
+        }
+        if !message.isEmpty { StandardStream.error.write(message + "\n") }
+        Glibc.exit(code == .validationFailure ? CommandStatus.usage.rawValue : CommandStatus.internalError.rawValue)
+    }
+}

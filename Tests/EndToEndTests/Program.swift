@@ -1,0 +1,82 @@
+import Foundation
+
+/// One of our built commands, running as a process of its own.
+actor Program {
+    private let process = Process()
+    private var lines: AsyncStream<String>.AsyncIterator
+    private var seen: [String] = []
+
+    struct Failure: Error {
+        var message: String
+    }
+
+    /// Starts `name` from the folder of the built products; its standard output and error come as lines.
+    init(_ name: String, _ arguments: [String]) throws {
+        process.executableURL = Self.products.appending(path: name)
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        process.standardInput = FileHandle.nullDevice
+        let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+        lines = stream.makeAsyncIterator()
+        let descriptor = dup(pipe.fileHandleForReading.fileDescriptor)
+        try process.run()
+        Thread.detachNewThread { Self.read(descriptor, into: continuation) }
+    }
+
+    /// Where the products of this build are: the test bundle lies beside them. `REPAIRMINDER_BIN` names another folder.
+    private static var products: URL {
+        if let folder = ProcessInfo.processInfo.environment["REPAIRMINDER_BIN"] { return URL(filePath: folder) }
+        return URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+    }
+
+    var pid: Int32 { process.processIdentifier }
+
+    /// Returns the first line that holds `text`, from here on; throws when the program ends without one.
+    func line(containing text: String) async throws -> String {
+        var iterator = lines
+        defer { lines = iterator }
+        while let line = await iterator.next(isolation: self) {
+            seen.append(line)
+            if line.contains(text) { return line }
+        }
+        throw Failure(message: "ended without a line with \(text):\n\(seen.joined(separator: "\n"))")
+    }
+
+    /// Waits for the end; everything that it printed since the last look, and its status.
+    func finish() async -> (status: Int32, output: String) {
+        var printed: [String] = []
+        var iterator = lines
+        while let line = await iterator.next(isolation: self) { printed.append(line) }
+        process.waitUntilExit()
+        return (process.terminationStatus, printed.joined(separator: "\n"))
+    }
+
+    func signal(_ number: Int32) {
+        guard process.isRunning else { return }
+        kill(process.processIdentifier, number)
+    }
+
+    /// Runs a command to its end.
+    static func run(_ name: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
+        try await Program(name, arguments).finish()
+    }
+
+    private static func read(_ descriptor: Int32, into continuation: AsyncStream<String>.Continuation) {
+        var rest: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { break }
+            rest += buffer[..<count]
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
+                rest.removeSubrange(...end)
+            }
+        }
+        if !rest.isEmpty { continuation.yield(String(decoding: rest, as: UTF8.self)) }
+        close(descriptor)
+        continuation.finish()
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import JSONText
+import Upstream
+
+/// A reference upstream with data and a daemon on it, as built, in a temporary folder.
+actor Shop {
+    let folder: URL
+    let upstream: Program
+    /// The daemon's way to the upstream; the test itself goes there directly.
+    let gateway: Gateway
+    private let upstreamAddress: String
+    private var daemon: Program
+    private let upstreamTransport: CurlTransport
+    private let daemonTransport: CurlTransport
+
+    /// With the data that `REPAIRMINDER_TEST_DATA` names, else with a shop that the upstream makes itself.
+    init() async throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let data = ProcessInfo.processInfo.environment["REPAIRMINDER_TEST_DATA"]
+        let source = data.map { ["--data", $0] } ?? ["--rows", "500", "--seed", "1"]
+        upstream = try Program(
+            "repairminder-upstream", ["--schema", Self.schema, "--listen", "127.0.0.1:0", "--server-ids"] + source)
+        let line = try await upstream.line(containing: "listening on ")
+        upstreamAddress = String(line.split(separator: " ").last ?? "")
+        gateway = try Gateway(to: upstreamAddress)
+        try await gateway.open()
+        let config = await """
+        schema: \(Self.schema)
+        state_dir: \(folder.path)/state
+        upstream: { base_url: "\(gateway.address)" }
+        sync: { interval: 24h }
+        listen: { tcp: "127.0.0.1:0", unix: \(folder.path)/api.sock }
+        """
+        try config.write(to: folder.appending(path: "config.yaml"), atomically: true, encoding: .utf8)
+        upstreamTransport = try CurlTransport(userAgent: "test")
+        daemonTransport = try CurlTransport(userAgent: "test", unixSocketPath: "\(folder.path)/api.sock")
+        daemon = try await Self.startDaemon(folder)
+    }
+
+    private static let schema = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "config/schemas/repairminder.yaml").path
+
+    // MARK: The daemon
+
+    private static func startDaemon(_ folder: URL) async throws -> Program {
+        let daemon = try Program("repairminder-sync", ["run", "--config", "\(folder.path)/config.yaml"])
+        _ = try await daemon.line(containing: "api.sock")
+        return daemon
+    }
+
+    func startDaemon() async throws { daemon = try await Self.startDaemon(folder) }
+
+    /// Ends it without any warning, as a power cut would.
+    func killDaemon() async {
+        await daemon.signal(SIGKILL)
+        _ = await daemon.finish()
+    }
+
+    /// Ends it as systemd does; returns its exit status.
+    func stopDaemon() async -> Int32 {
+        await daemon.signal(SIGTERM)
+        return await daemon.finish().status
+    }
+
+    /// Runs a subcommand against the daemon.
+    func command(_ arguments: String...) async throws -> (status: Int32, output: String) {
+        let name = arguments[0]
+        let rest = Array(arguments.dropFirst())
+        return try await Program.run("repairminder-sync", [name, "--config", "\(folder.path)/config.yaml"] + rest)
+    }
+
+    /// Calls the local API.
+    func call(_ method: String, _ path: String, _ body: JSONText? = nil) async throws -> (status: Int, body: JSONText) {
+        let response = try await daemonTransport.send(request(method, "http://localhost\(path)", body))
+        return (response.status, response.body.isEmpty ? .null : try JSONText(response.body))
+    }
+
+    // MARK: The upstream
+
+    /// What an admin path answers, line by line.
+    func admin(_ path: String) async throws -> [JSONText] {
+        let response = try await upstreamTransport.send(
+            HTTPRequest(url: "\(upstreamAddress)/__admin/\(path)", maximumBody: 1 << 30))
+        return try response.body.split(separator: UInt8(ascii: "\n")).map { try JSONText($0) }
+    }
+
+    private func request(_ method: String, _ url: String, _ body: JSONText?) -> HTTPRequest {
+        HTTPRequest(
+            method: method, url: url, headers: body == nil ? [] : [HTTPHeader("Content-Type", "application/json")],
+            body: body.map { Array($0.bytes) })
+    }
+
+    func end() async {
+        await daemon.signal(SIGKILL)
+        await upstream.signal(SIGKILL)
+        await gateway.close()
+        _ = await daemon.finish()
+        _ = await upstream.finish()
+        try? FileManager.default.removeItem(at: folder)
+    }
+}

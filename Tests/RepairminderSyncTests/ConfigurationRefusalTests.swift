@@ -1,0 +1,153 @@
+import Testing
+
+@testable import repairminder_sync
+
+@Suite struct ConfigurationRefusalTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    static let durations = "a duration such as 500ms, 30s, 15m or 24h, from"
+
+    @Test(
+        "a wrong value is refused with line, key, value and what was expected",
+        arguments: [
+            (
+                "sync:\n  interval: 15",
+                "config.yaml:2: sync.interval: \"15\" cannot be used; expected \(durations) 100ms to 7d"
+            ),
+            (
+                "sync: {interval: 8d}",
+                "config.yaml:1: sync.interval: \"8d\" cannot be used; expected \(durations) 100ms to 7d"
+            ),
+            (
+                "sync: {delete_guard: 0.2}",
+                "config.yaml:1: sync.delete_guard: \"0.2\" cannot be used; expected a percentage such as 20%, from 0% to 100%"
+            ),
+            (
+                "sync: {delete_guard: 101%}",
+                "config.yaml:1: sync.delete_guard: \"101%\" cannot be used; expected a percentage such as 20%, from 0% to 100%"
+            ),
+            (
+                "upstream:\n\n  parallel: 33",
+                "config.yaml:3: upstream.parallel: \"33\" cannot be used; expected a whole number from 1 to 32"
+            ),
+            (
+                "listen: {allow_remote: maybe}",
+                "config.yaml:1: listen.allow_remote: \"maybe\" cannot be used; expected true or false"
+            ),
+            ("log: {format: xml}", "config.yaml:1: log.format: \"xml\" cannot be used; expected one of text, json"),
+            (
+                "upstream: {base_url: 'ftp://a'}",
+                "config.yaml:1: upstream.base_url: \"ftp://a\" cannot be used; expected an address such as "
+                    + "https://api.example.com, without user, query or fragment"
+            ),
+            ("state_dir: ''", "config.yaml:1: state_dir: the value is empty; expected a path"),
+            (
+                "retry: {cap: 1s}",
+                "config.yaml:1: retry.cap: retry.cap is below retry.base; expected it to be at least as long"
+            ),
+        ])
+    func wrongValue(yaml: String, message: String) throws {
+        #expect(try folder.refusal(yaml: yaml) == message)
+    }
+
+    @Test("a wrong value of a flag or a variable is refused by its name there")
+    func places() throws {
+        let problem = "\"x\" cannot be used; expected a whole number from 1 to 64"
+        #expect(try folder.refusal(flags: [.listenThreads: "x"]) == "--listen.threads: \(problem)")
+        let variable = "REPAIRMINDER_SYNC_LISTEN_THREADS"
+        #expect(try folder.refusal(environment: [variable: "x"]) == "\(variable): \(problem)")
+    }
+
+    @Test(
+        "an unknown key is refused with its line and the key that was probably meant",
+        arguments: [
+            ("sync:\n  intervall: 1m", "config.yaml:2: sync.intervall: unknown key; did you mean sync.interval?"),
+            ("statedir: /x", "config.yaml:1: statedir: unknown key; did you mean state_dir?"),
+            ("interval: 1m", "config.yaml:1: interval: unknown key; did you mean sync.interval?"),
+            ("synk: {interval: 1m}", "config.yaml:1: synk: unknown key; did you mean sync?"),
+        ])
+    func unknownKey(yaml: String, message: String) throws {
+        #expect(try folder.refusal(yaml: yaml) == message)
+    }
+
+    @Test("a key that nothing resembles is refused with all there are")
+    func strangeKey() throws {
+        let message = try #require(try folder.refusal(yaml: "zzzzzzzz: 1"))
+        #expect(message.hasPrefix("config.yaml:1: zzzzzzzz: unknown key; the keys are schema, state_dir, "))
+    }
+
+    @Test(
+        "a file of another shape is refused",
+        arguments: [
+            ("- a", "config.yaml:1: expected a mapping (key: value)"),
+            ("sync: 15m", "config.yaml:1: sync: expected a mapping (key: value)"),
+            ("schema: [a, b]", "config.yaml:1: schema: expected one value"),
+        ])
+    func shape(yaml: String, message: String) throws {
+        #expect(try folder.refusal(yaml: yaml) == message)
+    }
+
+    @Test("a key that stands twice is refused")
+    func doubledKey() throws {
+        let message = "config.yaml:2: in what begins here, base stands more than once"
+        #expect(try folder.refusal(yaml: "retry:\n  base: 1s\n  base: 2s") == message)
+    }
+
+    @Test("text that is not YAML is refused with its line")
+    func notYAML() throws {
+        let message = try #require(try folder.refusal(yaml: "schema: a\nsync: [1,\n"))
+        #expect(message.hasPrefix("config.yaml:3: not YAML: "))
+        #expect(!message.contains("\n"))
+    }
+
+    @Test("an address that other machines reach is refused unless that is allowed")
+    func remote() throws {
+        let yaml = "listen: {tcp: '0.0.0.0:7679'}"
+        let message = try #require(try folder.refusal(yaml: yaml))
+        #expect(message.contains("listen.tcp: 0.0.0.0:7679 can be reached from other machines"))
+        let allowed = try folder.configuration(yaml: yaml, flags: [.listenAllowRemote: "true"])
+        #expect(allowed.listen.tcp == ListenAddress("0.0.0.0:7679"))
+    }
+
+    @Test("a daemon that listens nowhere is refused")
+    func nowhere() throws {
+        #expect(try folder.refusal(flags: [.listenTCP: "off"])?.contains("set listen.unix") == true)
+        let configuration = try folder.configuration(flags: [.listenTCP: "off", .listenUnix: "/run/x.sock"])
+        #expect(configuration.listen.tcp == nil)
+    }
+
+    @Test("a socket's path longer than the kernel takes is refused")
+    func longSocket() throws {
+        let path = "/" + String(repeating: "a", count: 107)
+        #expect(try folder.refusal(flags: [.listenUnix: path])?.contains("too long for a Unix socket") == true)
+    }
+
+    @Test("a file that was asked for must be there")
+    func missingFile() throws {
+        let error = #expect(throws: ConfigurationError.self) {
+            try ConfigurationReader(path: "/nowhere/c.yaml", flags: [:], surroundings: folder.surroundings())
+        }
+        #expect(error?.description == "/nowhere/c.yaml: the file is not there")
+    }
+
+    @Test(
+        "only an IP address with a port is one to listen on",
+        arguments: [
+            "7679", "127.0.0.1", "127.0.0.1:65536", "127.0.0.1:-1", "example.com:80", "::1:80", "[127.0.0.1]:80", "",
+        ])
+    func addresses(text: String) {
+        #expect(ListenAddress(text) == nil)
+    }
+
+    @Test("an address is written as it is read")
+    func addressText() throws {
+        #expect(ListenAddress("[::1]:80")?.description == "[::1]:80")
+        #expect(ListenAddress("localhost:0")?.description == "127.0.0.1:0")
+        #expect(try #require(ListenAddress("127.9.9.9:1")).isLoopback)
+        #expect(try #require(ListenAddress("192.168.1.1:1")).isLoopback == false)
+    }
+}

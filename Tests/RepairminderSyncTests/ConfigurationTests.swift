@@ -1,0 +1,141 @@
+import ArgumentParser
+import Foundation
+import Logging
+import Testing
+
+@testable import repairminder_sync
+
+@Suite struct ConfigurationTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test("without file, flags and environment every key has its default")
+    func defaults() throws {
+        let expected = Configuration(
+            file: nil, schema: "repairminder", stateDirectory: "/home/ada/.local/state/repairminder-sync",
+            upstream: .init(baseURL: nil, tokenFile: nil, parallel: 4, deadline: .seconds(60)),
+            sync: .init(
+                interval: .seconds(900), fullEvery: .seconds(86_400), deleteGuard: 0.2, writeDelay: .milliseconds(100)),
+            retry: .init(maximumAttempts: 10, base: .seconds(2), cap: .seconds(300)),
+            listen: .init(
+                tcp: ListenAddress("127.0.0.1:7679"), unix: nil, allowRemote: false, group: "repairminder", threads: 2),
+            log: .init(level: .info, format: .text), warnings: [])
+        #expect(try folder.configuration() == expected)
+    }
+
+    @Test("a flag goes over the environment, the environment over the file, the file over the default")
+    func precedence() throws {
+        let yaml = "sync:\n  interval: 1m"
+        let environment = ["REPAIRMINDER_SYNC_SYNC_INTERVAL": "2m"]
+        #expect(try folder.configuration(yaml: yaml).sync.interval == .seconds(60))
+        #expect(try folder.configuration(yaml: yaml, environment: environment).sync.interval == .seconds(120))
+        let flags = [ConfigurationKey.syncInterval: "3m"]
+        let all = try folder.configuration(yaml: yaml, flags: flags, environment: environment)
+        #expect(all.sync.interval == .seconds(180))
+    }
+
+    @Test("each key can be set by its environment variable", arguments: ConfigurationKey.allCases)
+    func variables(key: ConfigurationKey) throws {
+        let configuration = try folder.configuration(environment: [key.variable: Samples.value(key)])
+        #expect(configuration != (try folder.configuration()))
+        #expect(configuration.warnings.isEmpty)
+    }
+
+    @Test("each key can be set by its flag", arguments: ConfigurationKey.allCases)
+    func flags(key: ConfigurationKey) throws {
+        let options = try ConfigurationOptions.parse(["--\(key.flag)", Samples.value(key)])
+        #expect(options.flags == [key: Samples.value(key)])
+    }
+
+    @Test("the flag that allows remote callers needs no value")
+    func bareFlag() throws {
+        #expect(try ConfigurationOptions.parse(["--listen.allow-remote"]).flags == [.listenAllowRemote: "true"])
+    }
+
+    @Test("JSON is read as YAML is")
+    func json() throws {
+        let configuration = try folder.configuration(
+            yaml: #"{"retry": {"max_attempts": 3}, "log": {"format": "json"}}"#)
+        #expect(configuration.retry.maximumAttempts == 3)
+        #expect(configuration.log.format == .json)
+    }
+
+    @Test("an empty file, an empty section, a null and an empty variable set nothing")
+    func nothing() throws {
+        for yaml in ["", "# a comment\n", "sync:\n", "sync:\n  interval:\n", "schema: null\nlisten: {unix: ~}"] {
+            var configuration = try folder.configuration(
+                yaml: yaml, environment: ["REPAIRMINDER_SYNC_SYNC_INTERVAL": ""])
+            configuration.file = nil
+            #expect(configuration == (try folder.configuration()), "\(yaml)")
+        }
+    }
+
+    @Test("a quoted null is text")
+    func quotedNull() throws {
+        #expect(try folder.configuration(yaml: "schema: 'null'").schema == "null")
+    }
+
+    @Test("systemd's directories give the defaults, the first of several")
+    func systemd() throws {
+        try folder.write("secret", to: "credentials/upstream-token")
+        let configuration = try folder.configuration(environment: [
+            "STATE_DIRECTORY": "/var/lib/a:/var/lib/b", "RUNTIME_DIRECTORY": "/run/a",
+            "CREDENTIALS_DIRECTORY": folder.path + "/credentials",
+        ])
+        #expect(configuration.stateDirectory == "/var/lib/a")
+        #expect(configuration.tokenFile == "/var/lib/a/api-token")
+        #expect(configuration.listen.unix == "/run/a/api.sock")
+        #expect(configuration.upstream.tokenFile == folder.path + "/credentials/upstream-token")
+    }
+
+    @Test("a relative path starts from the file's folder when it stands there, else from the working directory")
+    func relativePaths() throws {
+        let file = try folder.write("upstream: {token_file: token}\nstate_dir: ~/state", to: "deep/config.yaml")
+        let configuration = try ConfigurationReader(
+            path: file, flags: [.schema: "./mine.yaml"], surroundings: folder.surroundings()
+        ).configuration()
+        #expect(configuration.upstream.tokenFile == folder.path + "/deep/token")
+        #expect(configuration.stateDirectory == "/home/ada/state")
+        #expect(configuration.schema == folder.path + "/mine.yaml")
+    }
+
+    @Test("the system's file is read when none is named")
+    func systemFile() throws {
+        let file = try folder.write("schema: mine", to: "etc/config.yaml")
+        let configuration = try folder.configuration()
+        #expect(configuration.file == file)
+        #expect(configuration.schema == "mine")
+    }
+
+    @Test("a variable that is no key is told, with what may have been meant")
+    func unknownVariable() throws {
+        let configuration = try folder.configuration(environment: ["REPAIRMINDER_SYNC_SYNC_INTERVALL": "1m"])
+        #expect(
+            configuration.warnings == [
+                "the environment variable REPAIRMINDER_SYNC_SYNC_INTERVALL is no key of the configuration; "
+                    + "did you mean REPAIRMINDER_SYNC_SYNC_INTERVAL?"
+            ])
+    }
+}
+
+/// A value for each key that is not its default.
+enum Samples {
+    static func value(_ key: ConfigurationKey) -> String {
+        switch key {
+        case .schema: "other"
+        case .stateDirectory, .upstreamTokenFile, .listenUnix: "/tmp/elsewhere"
+        case .upstreamBaseURL: "http://127.0.0.1:8080/"
+        case .upstreamParallel, .retryMaximumAttempts, .listenThreads: "7"
+        case .upstreamDeadline, .syncInterval, .syncFullEvery, .syncWriteDelay, .retryBase, .retryCap: "7s"
+        case .syncDeleteGuard: "7.5%"
+        case .listenTCP: "[::1]:0"
+        case .listenAllowRemote: "true"
+        case .listenGroup: "staff"
+        case .logLevel: "debug"
+        case .logFormat: "json"
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import EntitySchema
+import JSONText
+import Logging
+import Synchronization
+import Testing
+
+@testable import repairminder_sync
+
+@Suite struct LogLineTests {
+    static let time = Timestamp(milliseconds: 1_795_257_720_000)
+
+    private func line(_ message: String, _ metadata: Logger.Metadata = [:], level: Logger.Level = .info) -> LogLine {
+        LogLine(time: Self.time, level: level, label: "sync", message: message, metadata: metadata)
+    }
+
+    @Test("an event is time, level, part, message and values by name")
+    func text() {
+        let text = line("pulled", ["seen": "500", "entity": "orders"]).text
+        #expect(text == "\(Self.time) info sync: pulled entity=orders seen=500")
+    }
+
+    @Test(
+        "a value is quoted where its end could not be told",
+        arguments: [
+            ("plain", "plain"), ("", #""""#), ("a b", #""a b""#), ("a=b", #""a=b""#), ("a\"b", #""a\"b""#),
+            ("a\nb", #""a\nb""#), ("a\\b", #""a\\b""#), ("é", "é"), ("a\u{1B}[31m", #""a\u001b[31m""#),
+        ])
+    func quoting(value: String, shown: String) {
+        #expect(line("m", ["v": .string(value)]).text.hasSuffix("sync: m v=\(shown)"))
+    }
+
+    @Test(
+        "no event takes two lines or steers a terminal",
+        arguments: ["\n", "\r\n", "\u{85}", "\u{2028}", "\u{1B}", "\u{9B}"])
+    func oneLine(breaker: String) {
+        let line = line("a\(breaker)b", ["v": .string("c\(breaker)d")])
+        for text in [line.text, line.journalText] {
+            #expect(!text.unicodeScalars.contains { breaker.unicodeScalars.contains($0) })
+        }
+        #expect(!line.json.contains { $0.isNewline && $0 != "\u{85}" && $0 != "\u{2028}" })
+    }
+
+    @Test(
+        "the journal gets the priority and no time",
+        arguments: zip(Logger.Level.allCases, [7, 7, 6, 5, 4, 3, 2]))
+    func journal(level: Logger.Level, priority: Int) {
+        #expect(line("hello", level: level).journalText == "<\(priority)>sync: hello")
+    }
+
+    @Test("as JSON an event is one object, its values as they are nested")
+    func json() throws {
+        let text = line("a\nb", ["n": ["x", ["k": "v"]], "s": "1"]).json
+        #expect(
+            text == #"{"time":"\#(Self.time)","level":"info","label":"sync","message":"a\nb","#
+                + #""metadata":{"n":["x",{"k":"v"}],"s":"1"}}"#)
+        #expect(throws: Never.self) { try JSONText(parsing: text) }
+    }
+
+    @Test("the logger writes what reaches its level, with its own and the event's values")
+    func handler() {
+        let sink = Sink()
+        var log = Logger(label: "pull") { label in
+            LineLogHandler(label: label, level: .info, style: .text, now: { Self.time }, write: sink.write)
+        }
+        log[metadataKey: "run"] = "1"
+        log[metadataKey: "entity"] = "none"
+        log.debug("too fine")
+        log.warning("slow", metadata: ["entity": "orders"])
+        #expect(sink.lines == ["\(Self.time) warning pull: slow entity=orders run=1\n"])
+    }
+
+    @Test("text goes to the journal in its own form, JSON as it is")
+    func styles() {
+        #expect(LineLogHandler.Style(format: .text, isJournal: true) == .journal)
+        #expect(LineLogHandler.Style(format: .text, isJournal: false) == .text)
+        #expect(LineLogHandler.Style(format: .json, isJournal: true) == .json)
+    }
+}
+
+/// Keeps what is written.
+private final class Sink: Sendable {
+    private let written = Mutex<[String]>([])
+
+    var lines: [String] { written.withLock { $0 } }
+
+    @Sendable func write(_ line: String) { written.withLock { $0.append(line) } }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+@testable import Upstream
+
+@Suite("The upstream's token")
+struct BearerTokenTests {
+    private func file(_ text: String, mode: Int) throws -> String {
+        let path = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)").path
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        return path
+    }
+
+    @Test("is read from a file that only its owner can read", arguments: [0o600, 0o400])
+    func reads(_ mode: Int) throws {
+        #expect(try BearerToken(path: file("abc.def\n", mode: mode)).current == "abc.def")
+    }
+
+    @Test("is refused when others can read it, with what to do", arguments: [0o640, 0o604, 0o644])
+    func othersCanRead(_ mode: Int) throws {
+        let path = try file("abc", mode: mode)
+        #expect {
+            try BearerToken(path: path)
+        } throws: { ($0 as? BearerTokenError)?.message.contains("chmod 600") == true }
+    }
+
+    @Test(
+        "is refused when the file is missing, empty or holds what no header can",
+        arguments: ["", "\n", "a b", "a\u{7F}", "é"])
+    func unusable(_ text: String) throws {
+        let path = try file(text, mode: 0o600)
+        #expect(throws: BearerTokenError.self) { try BearerToken(path: path) }
+        #expect(throws: BearerTokenError.self) { try BearerToken(path: path + "-missing") }
+    }
+
+    @Test("is read again on request, which tells whether it is another")
+    func reloads() throws {
+        let path = try file("old", mode: 0o600)
+        let token = try BearerToken(path: path)
+        #expect(!token.reload())
+        try Data("new".utf8).write(to: URL(filePath: path))
+        #expect(token.reload())
+        #expect(token.current == "new")
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import JSONText
+import ReferenceUpstream
+import SocketServer
+import Testing
+import Upstream
+
+@testable import EntitySchema
+
+/// What the engine relies on, over real sockets and libcurl, and over plain calls: one contract for both.
+@Suite("An upstream over HTTP")
+struct UpstreamContractTests {
+    private static let now = Timestamp(milliseconds: 1_795_257_720_000)
+
+    enum Way: CaseIterable {
+        case sockets, calls
+    }
+
+    /// Three orders, in pages of two.
+    private func with(_ way: Way, _ body: (HTTPUpstream, ReferenceUpstream, Entity) async throws -> Void) async throws {
+        let schema = try EntitySchema(yaml: Self.shop, file: "shop.yaml")
+        let records = try (1...3).map { number in
+            try JSONText(
+                parsing: #"{"id":"\#(number)","total":\#(number).50,"updated_at":"2026-01-0\#(number)T00:00:00.000Z"}"#)
+        }
+        let reference = ReferenceUpstream(schema: schema, records: ["orders": records], now: { Self.now })
+        let orders = try #require(schema["orders"])
+        switch way {
+        case .calls:
+            let transport = CallTransport(reference: reference)
+            let upstream = HTTPUpstream(
+                plan: schema.upstream, baseURL: "http://localhost", transport: transport, token: nil, now: { Self.now })
+            try await body(upstream, reference, orders)
+        case .sockets:
+            let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)]) { await reference.respond(to: $0) }
+            let address = try #require(try server.bind().first).description
+            let running = Task { try await server.run() }
+            defer { running.cancel() }
+            let upstream = HTTPUpstream(
+                plan: schema.upstream, baseURL: address, transport: try CurlTransport(userAgent: "test"), token: nil,
+                deadline: .seconds(5), now: { Self.now })
+            try await body(upstream, reference, orders)
+        }
+    }
+
+    @Test("pages tell their records to the letter, the total, and which is the last", arguments: Way.allCases)
+    func pages(_ way: Way) async throws {
+        try await with(way) { upstream, _, _ in
+            let first = try await upstream.page(PageRequest(path: "/orders", page: 1))
+            #expect(first.records.elements.first?["total"]?.text == "1.50")
+            #expect(first.count == 2 && first.total == 3 && !first.isLast)
+            let second = try await upstream.page(PageRequest(path: "/orders", page: 2))
+            #expect(second.count == 1 && second.isLast)
+        }
+    }
+
+    @Test("a list since a time has what changed then or later", arguments: Way.allCases)
+    func since(_ way: Way) async throws {
+        try await with(way) { upstream, _, _ in
+            let since = PageRequest.Since(parameter: "updated_since", time: "2026-01-03T00:00:00.000Z")
+            let page = try await upstream.page(PageRequest(path: "/orders", page: 1, since: since))
+            #expect(page.records.elements.map { $0["id"]?.string } == ["3"])
+        }
+    }
+
+    @Test("a record is found by its key, a missing one is nil", arguments: Way.allCases)
+    func record(_ way: Way) async throws {
+        try await with(way) { upstream, _, orders in
+            let found = try await upstream.record(of: orders, key: "2")
+            #expect(found?["total"]?.text == "2.50")
+            let missing = try await upstream.record(of: orders, key: "9")
+            #expect(missing == nil)
+        }
+    }
+
+    @Test("a change repeated with its key is made once and answered as the first time", arguments: Way.allCases)
+    func idempotency(_ way: Way) async throws {
+        try await with(way) { upstream, reference, _ in
+            let request = PushRequest(method: "POST", path: "/orders", body: JSONText.object(["total": 5]))
+            let first = try await upstream.push(request, idempotencyKey: "k-1")
+            let again = try await upstream.push(request, idempotencyKey: "k-1")
+            #expect(first?["id"] == again?["id"])
+            #expect(reference.records(of: "orders").count == 4)
+        }
+    }
+
+    @Test("every failure is sorted by what to do about it", arguments: Way.allCases)
+    func failures(_ way: Way) async throws {
+        try await with(way) { upstream, reference, _ in
+            func failure(_ effect: Faults.Effect) async -> UpstreamError? {
+                reference.faults = Faults([Faults.Rule(effect)])
+                let request = PushRequest(method: "PATCH", path: "/orders/1", body: JSONText.object(["total": 5]))
+                do throws(UpstreamError) {
+                    _ = try await upstream.push(request, idempotencyKey: UUID().uuidString)
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            guard case .unclear(500, _) = await failure(.fail(status: 500)) else { return wrong("500") }
+            guard case .throttled(.seconds(7), _) = await failure(.fail(status: 429, retryAfter: "7")) else {
+                return wrong("429")
+            }
+            guard
+                case .throttled(.seconds(3600), _) = await failure(
+                    .fail(status: 503, retryAfter: "99999999999999999999"))
+            else {
+                return wrong("503")
+            }
+            guard case .unauthorized = await failure(.fail(status: 401)) else { return wrong("401") }
+            guard case .changed(409, _) = await failure(.fail(status: 409)) else { return wrong("409") }
+            guard case .gone(410, _) = await failure(.fail(status: 410)) else { return wrong("410") }
+            guard case .refused(422, let message) = await failure(.fail(status: 422)) else { return wrong("422") }
+            #expect(message.contains("fault rule"), "the upstream's own words are kept")
+            guard case .unclear(nil, _) = await failure(.cutBody) else { return wrong("a cut-off answer") }
+        }
+    }
+
+    @Test("an answer that is not what it should be is refused whole", arguments: Way.allCases)
+    func malformed(_ way: Way) async throws {
+        try await with(way) { upstream, _, _ in
+            await #expect(throws: UpstreamError.self) {
+                try await upstream.page(PageRequest(path: "/orders/1", page: 1))
+            }
+        }
+    }
+
+    @Test("the account is known and the probe answered", arguments: Way.allCases)
+    func account(_ way: Way) async throws {
+        try await with(way) { upstream, _, _ in
+            let account = try await upstream.account()
+            #expect(account == "company-1")
+            try await upstream.probe()
+        }
+    }
+
+    private func wrong(_ what: String) {
+        Issue.record("\(what) was sorted wrongly")
+    }
+
+    private static let shop = """
+        schema: shop
+        upstream:
+          base_url: http://localhost
+          account: { path: /me, id: data.company.id }
+          probe: /health
+          records: data
+          error_message: error
+          idempotency_header: Idempotency-Key
+          pagination: { style: page, page_size: 2, total: pagination.total, pages: pagination.pages }
+        entities:
+          orders:
+            fields:
+              id: { type: string }
+              total: { type: money }
+              updated_at: { type: time }
+            pull: { path: /orders, since: { param: updated_since, field: updated_at } }
+            push:
+              create: { call: POST /orders }
+              update: { call: "PATCH /orders/{id}" }
+        """
+}
+
+/// Carries requests to a reference upstream without any socket.
+struct CallTransport: HTTPTransport {
+    let reference: ReferenceUpstream
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        var headers = Headers()
+        for header in request.headers { headers.append(name: header.name, value: header.value) }
+        let target = request.url.dropFirst("http://localhost".count).split(separator: "?", maxSplits: 1)
+        let call = Request(
+            method: request.method, path: String(target[0]), query: target.count > 1 ? String(target[1]) : nil,
+            headers: headers, body: request.body ?? [])
+        let response: Response
+        do throws(BrokenExchange) {
+            response = try await reference.exchange(call)
+        } catch {
+            throw error == .refused ? .unreachable("refused") : .ambiguous("no answer")
+        }
+        guard case .complete = response.ending, case .bytes(let body) = response.body else {
+            throw .ambiguous("cut off")
+        }
+        return HTTPResponse(
+            status: response.status, headers: response.headers.map { HTTPHeader($0.name, $0.value) }, body: body)
+    }
+}
