@@ -36,22 +36,38 @@ enum JSONEscapes {
 
     /// Writes `text` with its quotes: escapes what must be, leaves everything else as it is.
     static func encode(_ text: String) -> [UInt8] {
-        var bytes: [UInt8] = [UInt8(ascii: "\"")]
+        var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 2)
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case 0x0A: bytes += Array("\\n".utf8)
-            case 0x0D: bytes += Array("\\r".utf8)
-            case 0x09: bytes += Array("\\t".utf8)
-            case 0..<0x20:
-                let digits = String(byte, radix: 16)
-                bytes += Array("\\u00\(digits.count == 1 ? "0" : "")\(digits)".utf8)
-            default: bytes.append(byte)
-            }
+        append(text, to: &bytes)
+        return bytes
+    }
+
+    /// The same at the end of what is there already.
+    static func append(_ text: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        if text.utf8.contains(where: needsEscape) {
+            for byte in text.utf8 { appendEscaped(byte, to: &bytes) }
+        } else {
+            bytes += text.utf8
         }
         bytes.append(UInt8(ascii: "\""))
-        return bytes
+    }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+        case 0x0A: bytes += Array("\\n".utf8)
+        case 0x0D: bytes += Array("\\r".utf8)
+        case 0x09: bytes += Array("\\t".utf8)
+        case 0..<0x20:
+            let digits = String(byte, radix: 16)
+            bytes += Array("\\u00\(digits.count == 1 ? "0" : "")\(digits)".utf8)
+        default: bytes.append(byte)
+        }
     }
 
     private static func single(_ escape: UInt8) -> UInt8 {

@@ -32,12 +32,25 @@ extension JSONText {
     }
 
     package static func array(_ elements: some Sequence<JSONText>) -> JSONText {
-        JSONText(trusted: join(elements.lazy.map(\.bytes), open: UInt8(ascii: "["), close: UInt8(ascii: "]"))[...])
+        var bytes = [UInt8(ascii: "[")]
+        for element in elements {
+            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+            bytes += element.bytes
+        }
+        bytes.append(UInt8(ascii: "]"))
+        return JSONText(trusted: bytes[...])
     }
 
     package static func object(members: some Sequence<(key: String, value: JSONText)>) -> JSONText {
-        let parts = members.lazy.map { JSONEscapes.encode($0.key)[...] + [UInt8(ascii: ":")] + $0.value.bytes }
-        return JSONText(trusted: join(parts, open: UInt8(ascii: "{"), close: UInt8(ascii: "}"))[...])
+        var bytes = [UInt8(ascii: "{")]
+        for (key, value) in members {
+            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+            JSONEscapes.append(key, to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            bytes += value.bytes
+        }
+        bytes.append(UInt8(ascii: "}"))
+        return JSONText(trusted: bytes[...])
     }
 
     /// A literal in the order written, which a dictionary would not keep.
@@ -59,15 +72,5 @@ extension JSONText {
     /// Every member of `changes` set in turn: the other object's null sets null, it removes nothing.
     package func setting(_ changes: JSONText) -> JSONText {
         changes.members.reduce(self) { $0.setting($1.key, to: $1.value) }
-    }
-
-    private static func join(_ parts: some Sequence<ArraySlice<UInt8>>, open: UInt8, close: UInt8) -> [UInt8] {
-        var bytes = [open]
-        for part in parts {
-            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-            bytes += part
-        }
-        bytes.append(close)
-        return bytes
     }
 }

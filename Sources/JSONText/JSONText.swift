@@ -70,7 +70,16 @@ package struct JSONText: Sendable, Hashable {
 extension JSONText {
     /// The value of the first member of this name; nil when there is none or this is no object.
     package subscript(key: String) -> JSONText? {
-        members.first { $0.key == key }?.value
+        guard kind == .object else { return nil }
+        var found: JSONText?
+        walk { (scanner) throws(JSONError) in
+            try scanner.forEachMember { (scanner, name) throws(JSONError) in
+                let start = scanner.at
+                try scanner.skipValue()
+                if found == nil, slice(name).spells(key) { found = slice(start..<scanner.at) }
+            }
+        }
+        return found
     }
 
     /// Follows names separated by dots (`data.pagination.total`); the empty path is the value itself.
@@ -126,6 +135,13 @@ extension JSONText {
         case .null: ""
         default: text
         }
+    }
+
+    /// Whether this is the string `text`, byte for byte; allocates only to decode escapes.
+    private func spells(_ text: String) -> Bool {
+        let inner = bytes.dropFirst().dropLast()
+        guard inner.contains(UInt8(ascii: "\\")) else { return inner.elementsEqual(text.utf8) }
+        return JSONEscapes.decode(inner).utf8.elementsEqual(text.utf8)
     }
 
     private func slice(_ range: Range<Int>) -> JSONText {

@@ -169,7 +169,8 @@ struct Table: Sendable {
     }
 
     private mutating func refilter(_ position: Int, from old: JSONText?, to new: JSONText?) {
-        for field in filters.keys {
+        // A copy of the names: while the dictionary itself is gone through, each change would copy an index first.
+        for field in Array(filters.keys) {
             let before = old.map { $0[field]?.plain ?? "" }
             let after = new.map { $0[field]?.plain ?? "" }
             guard before != after else { continue }

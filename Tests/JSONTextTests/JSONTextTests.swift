@@ -67,4 +67,23 @@ struct JSONTextTests {
         let changes = try JSONText(parsing: #"{"n":2,"new":[]}"#)
         #expect(record.setting(changes).text == #"{"total":129.90,"status":"ready","n":2,"new":[]}"#)
     }
+
+    @Test(
+        "a decimal has exactly the places that it is given",
+        arguments: [
+            (12990, 2, "129.90"), (5, 2, "0.05"), (0, 2, "0.00"), (-7, 1, "-0.7"), (42, 0, "42"), (-1200, 3, "-1.200"),
+        ])
+    func decimal(_ units: Int, _ places: Int, _ text: String) throws {
+        #expect(JSONText.decimal(units, places: places).text == text)
+        _ = try JSONText(parsing: text)
+    }
+
+    @Test("a member is found by its name's bytes, escaped or not, and the first of two counts")
+    func member() throws {
+        let object = try JSONText(parsing: #"{"a":1,"\u0062":2,"a":3,"e\u0301":4}"#)
+        #expect(object["a"] == 1)
+        #expect(object["b"] == 2)
+        #expect(object["e\u{301}"] == 4)
+        #expect(object["\u{E9}"] == nil)
+    }
 }
