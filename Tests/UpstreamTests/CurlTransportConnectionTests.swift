@@ -21,11 +21,12 @@ struct CurlTransportConnectionTests {
 
     @Test("a kept connection that was dropped while idle is replaced unseen", arguments: ["GET", "POST", "PATCH"])
     func droppedIdle(_ method: String) async throws {
-        let server = try ScriptedServer([.receive, Self.ok], [.receive, Self.ok])
-        for _ in 1...2 {
-            let response = try await transport.send(HTTPRequest(method: method, url: server.url))
-            #expect(response.status == 200)
-        }
+        let dropped = ScriptedServer.Gate()
+        let server = try ScriptedServer([.receive, Self.ok, .finish, .open(dropped)], [.receive, Self.ok])
+        let first = try await transport.send(HTTPRequest(method: method, url: server.url))
+        dropped.pass()
+        let second = try await transport.send(HTTPRequest(method: method, url: server.url))
+        #expect(first.status == 200 && second.status == 200)
         #expect(server.acceptedConnections == 2)
     }
 

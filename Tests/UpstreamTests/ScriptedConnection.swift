@@ -20,6 +20,7 @@ struct ScriptedConnection {
             case .awaitClientLeaving: while !hasClientLeft(within: -1) {}
             case .pass(let gate): gate.pass()
             case .open(let gate): gate.open()
+            case .finish: shutdown(socket, Int32(SHUT_WR))
             case .reset: Sockets.resetOnClose(socket)
             }
         }

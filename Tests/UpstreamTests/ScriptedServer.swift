@@ -16,6 +16,8 @@ final class ScriptedServer: Sendable {
         case pass(Gate)
         /// Opens a gate the test waits at.
         case open(Gate)
+        /// Sends FIN now, so that a gate opened next tells that the client has it.
+        case finish
         /// Ends the connection with RST instead of FIN.
         case reset
 
