@@ -51,7 +51,7 @@ package struct LocalAPIServer: Sendable {
             }
             // HEAD is GET whose body the server leaves out.
             guard let handler = resource[request.method == "HEAD" ? "GET" : request.method] else {
-                throw .methodNotAllowed(resource.methods)
+                throw .methodNotAllowed(resource.methods, of: resource.entity)
             }
             return try await answer(request, handler)
         } catch {

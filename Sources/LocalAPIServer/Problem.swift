@@ -35,10 +35,13 @@ extension Problem {
         Problem(status: 404, title: "Not found", detail: detail)
     }
 
-    static func methodNotAllowed(_ allowed: [String]) -> Problem {
+    /// `entity`: whose schema leaves the other methods out, if one does.
+    static func methodNotAllowed(_ allowed: [String], of entity: String? = nil) -> Problem {
         let list = allowed.joined(separator: ", ")
+        let reason = entity.map { "; the schema has no way to send other changes of \($0)" } ?? ""
         return Problem(
-            status: 405, title: "Method not allowed", detail: "this address takes \(list)", headers: [("Allow", list)])
+            status: 405, title: "Method not allowed", detail: "this address takes \(list)\(reason)",
+            headers: [("Allow", list)])
     }
 
     static func conflict(_ detail: String) -> Problem {
@@ -57,10 +60,9 @@ extension Problem {
             self.init(
                 status: 422, title: "Unprocessable content", detail: detail.joined(separator: "; "), errors: errors)
         case .notFound(let detail): self = .notFound(detail)
-        case .unsupported(let operation, let entity, let supported):
+        case .unsupported(_, let entity, let supported):
             let methods = supported.compactMap { ["create": "POST", "update": "PATCH", "delete": "DELETE"][$0] }
-            self = .methodNotAllowed(["GET", "HEAD"] + methods)
-            detail = "the upstream takes no \(operation) of \(entity)"
+            self = .methodNotAllowed(["GET", "HEAD"] + methods, of: entity)
         case .conflict(let detail): self = .conflict(detail)
         case .badQuery(let field, let message): self = .badRequest(message, field: field)
         case .unwritable(let detail), .failed(let detail), .incompatible(let detail): self = .unavailable(detail)

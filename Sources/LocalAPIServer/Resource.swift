@@ -5,9 +5,13 @@ internal import SocketServer
 struct Resource {
     typealias Handler = (Request) async throws -> Response
 
+    /// The entity whose schema decides which methods there are; nil where nothing does.
+    let entity: String?
     private var handlers: [(method: String, handler: Handler)] = []
 
-    init() {}
+    init(of entity: String? = nil) {
+        self.entity = entity
+    }
 
     subscript(method: String) -> Handler? { handlers.first { $0.method == method }?.handler }
 
@@ -77,14 +81,14 @@ extension LocalAPIServer {
     }
 
     private func records(of entity: Entity) -> Resource {
-        let resource = Resource().on("GET") { request in try list(entity, request) }
+        let resource = Resource(of: entity.name).on("GET") { request in try list(entity, request) }
         guard entity.operations.contains(.create) else { return resource }
         return resource.on("POST") { request in try await create(entity, request) }
     }
 
     private func one(_ name: String, _ key: String) throws(Problem) -> Resource {
         let entity = try entity(name)
-        var resource = Resource().on("GET") { _ in try get(entity, key) }
+        var resource = Resource(of: entity.name).on("GET") { _ in try get(entity, key) }
         if !entity.routes(for: .update).isEmpty {
             resource = resource.on("PATCH") { request in try await update(entity, key, request) }
         }

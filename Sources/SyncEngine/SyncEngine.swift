@@ -247,7 +247,11 @@ package actor SyncEngine {
             log.error("the cache could not be written", metadata: ["error": "\(error)"])
         }
         run.end(at: now())
-        log.info("sync ended", metadata: ["ok": "\(run.error == nil)", "error": "\(run.error ?? "")"])
+        if let error = run.error {
+            log.warning("sync failed", metadata: ["error": "\(error)"])
+        } else {
+            log.info("sync ended")
+        }
         finishWaiters(result, through: run.number)
     }
 
