@@ -6,6 +6,8 @@ package struct ListQuery: Sendable, Equatable {
     package var filters: [Filter]
     /// Empty for the entity's own order.
     package var sort: [SortTerm]
+    /// The only fields to show, besides the key; nil for whole records.
+    package var fields: [String]?
     package var limit: Int
     package var cursor: String?
     package var sync: SyncFilter?
@@ -13,12 +15,14 @@ package struct ListQuery: Sendable, Equatable {
     package var count: Bool
 
     package init(
-        entity: String, filters: [Filter] = [], sort: [SortTerm] = [], limit: Int = 50, cursor: String? = nil,
+        entity: String, filters: [Filter] = [], sort: [SortTerm] = [], fields: [String]? = nil, limit: Int = 50,
+        cursor: String? = nil,
         sync: SyncFilter? = nil, count: Bool = false
     ) {
         self.entity = entity
         self.filters = filters
         self.sort = sort
+        self.fields = fields
         self.limit = limit
         self.cursor = cursor
         self.sync = sync

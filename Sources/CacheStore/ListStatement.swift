@@ -20,6 +20,11 @@ struct ListStatement {
         self.table = table
         self.query = query
         terms = try Self.terms(query.sort, table.entity)
+        for name in query.fields ?? [] {
+            guard let field = table.entity[field: name], !field.secret else {
+                throw CacheError.badQuery(field: "fields", message: "\(table.entity.name) cannot show a field \(name)")
+            }
+        }
         var filter = ListFilter(table: table)
         for term in query.filters { try filter.add(term) }
         if let sync = query.sync { filter.add(sync) }
@@ -82,7 +87,7 @@ struct ListStatement {
             terms.map { "\(table.sql(for: $0.field))\($0.descending ? " DESC" : "")" }
             + ["_pk\(tieDescending ? " DESC" : "")"]
         return """
-            SELECT \(RecordSelect(table: table).columns)\(sortColumns) FROM \(table.name)
+            SELECT \(RecordSelect(table: table, fields: query.fields).columns)\(sortColumns) FROM \(table.name)
             WHERE \(all.joined(separator: " AND ")) ORDER BY \(order.joined(separator: ", "))
             """
     }

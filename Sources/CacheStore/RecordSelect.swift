@@ -5,6 +5,8 @@ internal import EntitySchema
 /// SQLite hands over the document as it stands; only a record with queued changes costs a look into the queue.
 struct RecordSelect {
     let table: EntityTable
+    /// The only fields to show, besides the key; nil for the whole record.
+    var fields: [String]?
 
     /// Columns of every record query, in this order.
     static let documentColumn: Int32 = 0
@@ -16,8 +18,15 @@ struct RecordSelect {
 
     var one: String { "SELECT \(columns) FROM \(table.name) WHERE _key = ? AND _deleted = 0" }
 
-    /// What readers see, without the secret fields.
+    /// What readers see, without the secret fields. The key is always there.
     private var document: String {
+        if let fields {
+            let key = table.entity.key
+            let members = ([key] + fields.filter { $0 != key }).map {
+                "'\($0)', \(EntityTable.document) -> '$.\"\($0)\"'"
+            }
+            return "json_object(\(members.joined(separator: ", ")))"
+        }
         let secrets = table.entity.fields.filter(\.secret).map { "'$.\"\($0.name)\"'" }
         guard !secrets.isEmpty else { return EntityTable.document }
         return "json_remove(\(EntityTable.document), \(secrets.joined(separator: ", ")))"

@@ -9,6 +9,7 @@ extension QueryParameters {
         query.cursor = try value("cursor")
         query.count = try flag("count")
         query.sort = (try value("sort") ?? "").split(separator: ",").map { SortTerm(text: String($0)) }
+        query.fields = try value("fields").map { $0.split(separator: ",").map(String.init) }
         if let sync = try value("sync") {
             guard let filter = ListQuery.SyncFilter(rawValue: sync) else {
                 let known = ListQuery.SyncFilter.allCases.map(\.rawValue).joined(separator: " or ")
@@ -16,7 +17,7 @@ extension QueryParameters {
             }
             query.sync = filter
         }
-        for item in items where !["limit", "cursor", "count", "sort", "sync"].contains(item.name) {
+        for item in items where !["limit", "cursor", "count", "fields", "sort", "sync"].contains(item.name) {
             query.filters.append(try filter(item.name, item.value))
         }
         return query

@@ -25,10 +25,17 @@ struct RecordTests {
         #expect(ready.json["data"]?.elements.count == 1)
     }
 
+    @Test("a list can be of some fields alone, the key in any case, numbers to the letter")
+    func fields() async throws {
+        let list = try await TestAPI.filled().call("GET", "/v1/orders?fields=total&limit=1")
+        #expect(list.text.hasPrefix(#"{"data":[{"id":"a","total":129.90,"_sync":"#))
+    }
+
     @Test(
         "a query that cannot be meant gets 400 and names the parameter",
         arguments: [
             "limit=0", "limit=1001", "limit=x", "stat=ready", "status.like=r", "sync=maybe", "cursor=abc", "sort=nope",
+            "fields=nope",
             "count=7", "limit=1&limit=2", "status=%zz",
         ])
     func badQuery(_ query: String) async throws {
