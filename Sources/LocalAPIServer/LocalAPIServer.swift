@@ -76,7 +76,10 @@ package struct LocalAPIServer: Sendable {
     private static func segments(of path: String) throws(Problem) -> [String] {
         var segments: [String] = []
         for part in path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            segments.append(try QueryParameters.decoded(Substring(part)))
+            guard let segment = PercentCoding.decode(Substring(part)), !segment.utf8.contains(0) else {
+                throw .badRequest("the path holds a broken %-escape, or what is not UTF-8 text")
+            }
+            segments.append(segment)
         }
         return segments
     }

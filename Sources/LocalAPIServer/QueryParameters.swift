@@ -2,15 +2,13 @@ internal import SocketServer
 
 /// A request's query, decoded (`application/x-www-form-urlencoded`), in the order it came.
 struct QueryParameters {
-    private(set) var items: [(name: String, value: String)] = []
+    let items: [(name: String, value: String)]
 
     init(_ request: Request) throws(Problem) {
-        guard let query = request.query, !query.isEmpty else { return }
-        for part in query.utf8.split(separator: UInt8(ascii: "&")) {
-            let pair = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            let name = try Self.decoded(Substring(pair[0]), plusIsSpace: true)
-            items.append((name, pair.count > 1 ? try Self.decoded(Substring(pair[1]), plusIsSpace: true) : ""))
-        }
+        guard let items = PercentCoding.parameters(request.query),
+            items.allSatisfy({ !$0.name.utf8.contains(0) && !$0.value.utf8.contains(0) })
+        else { throw .badRequest("the query holds a broken %-escape, or what is not UTF-8 text") }
+        self.items = items
     }
 
     /// The value of a parameter that may stand once; nil when it is not there.
@@ -42,30 +40,5 @@ struct QueryParameters {
             let known = names.isEmpty ? "it takes none" : "it takes \(names.joined(separator: ", "))"
             throw .badRequest("this address has no parameter \(item.name); \(known)", field: item.name)
         }
-    }
-
-    static func decoded(_ text: Substring, plusIsSpace: Bool = false) throws(Problem) -> String {
-        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
-            return String(text)
-        }
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                let digits = rest.prefix(2)
-                guard digits.count == 2, let value = UInt8(String(Substring(digits)), radix: 16) else {
-                    throw .badRequest("the address holds a broken %-escape")
-                }
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            default: bytes.append(byte)
-            }
-        }
-        guard let decoded = String(validating: bytes, as: UTF8.self), !decoded.utf8.contains(0) else {
-            throw .badRequest("the address holds what is not UTF-8 text")
-        }
-        return decoded
     }
 }

@@ -1,4 +1,5 @@
 internal import EntitySchema
+internal import SocketServer
 
 /// What a list is asked for; parameters that mean nothing to the entity are ignored, as most upstreams do.
 struct ListQuery {

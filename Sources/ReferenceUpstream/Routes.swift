@@ -1,4 +1,5 @@
 internal import EntitySchema
+internal import SocketServer
 
 /// Every call that a schema says its upstream takes.
 struct Routes: Sendable {

@@ -36,7 +36,7 @@ struct RecordTests {
         arguments: [
             "limit=0", "limit=1001", "limit=x", "stat=ready", "status.like=r", "sync=maybe", "cursor=abc", "sort=nope",
             "fields=nope",
-            "count=7", "limit=1&limit=2", "status=%zz",
+            "count=7", "limit=1&limit=2", "status=%zz", "status=%+5", "status=%00",
         ])
     func badQuery(_ query: String) async throws {
         let answer = try await TestAPI.filled().call("GET", "/v1/orders?\(query)")

@@ -1,7 +1,10 @@
 /// Percent-encoding (RFC 3986, 2.1), decoded strictly.
-enum PercentCoding {
+package enum PercentCoding {
     /// Nil when an escape is broken or the bytes are not UTF-8.
-    static func decode(_ text: Substring, plusIsSpace: Bool = false) -> String? {
+    package static func decode(_ text: Substring, plusIsSpace: Bool = false) -> String? {
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+            return String(text)
+        }
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {
@@ -21,12 +24,12 @@ enum PercentCoding {
     }
 
     /// The parameters of a query in order, `a=1&b=2`; nil when one of them cannot be decoded.
-    static func parameters(_ query: String?) -> [(name: String, value: String)]? {
+    package static func parameters(_ query: String?) -> [(name: String, value: String)]? {
         var parameters: [(name: String, value: String)] = []
-        for part in (query ?? "").split(separator: "&") {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = decode(pair[0], plusIsSpace: true),
-                let value = decode(pair.count > 1 ? pair[1] : "", plusIsSpace: true)
+        for part in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
+            let pair = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = decode(Substring(pair[0]), plusIsSpace: true),
+                let value = decode(pair.count > 1 ? Substring(pair[1]) : "", plusIsSpace: true)
             else { return nil }
             parameters.append((name, value))
         }
