@@ -13,14 +13,14 @@ extension LocalAPIServer {
     func list(_ relation: Relation, of entity: Entity, _ key: String, _ request: Request) throws -> Response {
         let other = try self.entity(relation.entity)
         var query = try QueryParameters(request).listQuery(of: other)
-        let key = try existingKey(entity, key)
-        switch relation.kind {
-        case .many(let field, _):
-            query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [key]))
-        case .one(let field):
-            let target = try record(entity, key)[field]?.plain ?? ""
-            query.filters.append(ListQuery.Filter(field: other.key, comparison: .equal, values: [target]))
-        }
+        let record = try record(entity, key)
+        // Both ends by the key that the record has now; the caller may name one that it had before.
+        let (field, value) =
+            switch relation.kind {
+            case .many(let field, _): (field, record[entity.key])
+            case .one(let field): (other.key, record[field])
+            }
+        query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [value?.plain ?? ""]))
         return try listed(query)
     }
 
