@@ -118,6 +118,11 @@ final class TestClock: Clock, Sendable {
             return state.stops
         }
         started.continuation.yield()
-        if stops { try await Task.sleep(for: .seconds(3600)) }
+        guard stops else { return }
+        // This clock never moves again, so only cancellation ends the wait.
+        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+        for await _ in never {}
+        withExtendedLifetime(continuation) {}
+        try Task.checkCancellation()
     }
 }

@@ -130,7 +130,7 @@ extension SocketServerTests {
             let (started, begin) = AsyncStream.makeStream(of: Void.self)
             try await TestServer.run { _ in
                 begin.yield()
-                try? await Task.sleep(for: .seconds(60))
+                await untilCancelled()
                 report.yield(Task.isCancelled)
                 return Response(status: 200)
             } _: { server in

@@ -41,7 +41,7 @@ extension SocketServerTests {
             let (started, begin) = AsyncStream.makeStream(of: Void.self)
             let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)], limits: limits) { _ in
                 begin.yield()
-                try? await Task.sleep(for: .seconds(60))
+                await untilCancelled()
                 return Response(status: 200)
             }
             let address = try #require(try server.bind().first)
@@ -59,7 +59,7 @@ extension SocketServerTests {
             let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)]) { _ in
                 Response(status: 200, headers: []) { write in
                     try? await write([0x61])
-                    try? await Task.sleep(for: .seconds(60))
+                    await untilCancelled()
                 }
             }
             let address = try #require(try server.bind().first)

@@ -67,7 +67,7 @@ extension SocketServerTests {
             try await TestServer.run { _ in
                 Response(status: 200, headers: []) { write in
                     try? await write([0x61])
-                    try? await Task.sleep(for: .seconds(60))
+                    await untilCancelled()
                     report.yield(Task.isCancelled)
                 }
             } _: { server in

@@ -47,3 +47,10 @@ extension ServerLimits {
         return limits
     }
 }
+
+/// Never ends by itself: returns when the calling task is cancelled.
+func untilCancelled() async {
+    let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+    for await _ in never {}
+    withExtendedLifetime(continuation) {}
+}
