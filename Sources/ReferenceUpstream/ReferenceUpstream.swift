@@ -156,10 +156,6 @@ extension ReferenceUpstream {
 
     package var log: [RequestLog.Entry] { state.withLock { $0.log.entries } }
 
-    package func clearLog() {
-        state.withLock { $0.log.clear() }
-    }
-
     /// Every live record of an entity, in the order of its list; empty for an unknown one.
     package func records(of entity: String) -> [JSONText] {
         state.withLock { $0.store.records(of: entity) ?? [] }
