@@ -59,13 +59,13 @@ extension CacheStore {
     /// Parents after `pk` whose children must be fetched: all, or those that have changed since they last were.
     package func parents(of entity: String, after pk: Int64, all: Bool, limit: Int) throws -> [OutdatedParent] {
         let table = try table(entity)
-        guard let detail = table.detail else { return [] }
-        let condition = all ? "_remote IS NOT NULL AND _deleted = 0" : table.detailOutdated(detail)
+        guard let detail = table.detail, let whenChanged = detail.whenChanged else { return [] }
+        let condition = all ? "_remote IS NOT NULL AND _deleted = 0" : table.detailOutdated(whenChanged)
         return try read { db in
             let rows = try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT _pk, _key, CAST(\(table.sql(for: detail.whenChanged)) AS TEXT) AS value, _remote
+                        SELECT _pk, _key, CAST(\(table.sql(for: whenChanged)) AS TEXT) AS value, _remote
                         FROM \(table.name) WHERE \(condition) AND _pk > ? ORDER BY _pk LIMIT ?
                         """),
                 arguments: [pk, limit])
@@ -113,14 +113,16 @@ extension PullCursor {
 extension PullUnderWay {
     fileprivate var json: String {
         JSONText.object([
-            "since": .string(since), "page": .integer(page), "seen": .integer(seen), "latest": .string(latest),
+            "since": .string(since), "position": .string(position), "seen": .integer(seen), "latest": .string(latest),
         ]).text
     }
 
     fileprivate init?(json: String) {
-        guard let value = try? JSONText(parsing: json), let page = value["page"]?.integer,
-            let seen = value["seen"]?.integer
-        else { return nil }
-        self.init(since: value["since"]?.string, page: page, seen: seen, latest: value["latest"]?.string)
+        guard let value = try? JSONText(parsing: json), let seen = value["seen"]?.integer, value["page"] == nil else {
+            return nil
+        }
+        self.init(
+            since: value["since"]?.string, position: value["position"]?.string, seen: seen,
+            latest: value["latest"]?.string)
     }
 }

@@ -28,10 +28,17 @@ struct ChangeValidation {
 
     /// The fields that the operation's route can send; nil for any.
     private func sendable(_ operation: Operation, record: JSONText) -> [String]? {
-        guard let route = entity.route(for: operation, record: record) else { return nil }
-        guard let fields = route.fields ?? route.body.map({ Array($0.values) }) else { return nil }
+        if operation == .update {
+            var all: [String] = []
+            for route in entity.routes(meeting: record, for: .update) {
+                guard let fields = route.sendable else { return nil }
+                all += fields.filter { !all.contains($0) }
+            }
+            return all
+        }
+        guard let route = entity.route(for: operation, record: record), let fields = route.sendable else { return nil }
         // A new record also has its key, and whatever its path is made of.
-        return operation == .create ? fields + route.path.holes + route.conditions.keys + [entity.key] : fields
+        return fields + route.path.holes + route.conditions.keys + [entity.key]
     }
 
     private func problem(

@@ -3,7 +3,7 @@ internal import EntitySchema
 /// How one entity stands in SQL: its table of records, the columns over their text, the indexes, and the view that
 /// people query under the entity's own name.
 ///
-/// A record is one row. `_acknowledged` is where the change log stood when a change of it was last acknowledged, `_detail`
+/// A record is one row. `_version` is what tells `_remote` from the server's other versions, `_acknowledged` is where the change log stood when a change of it was last acknowledged, `_detail`
 /// for which value of the parent its children were fetched. `_remote` is what the server last said, to the letter; `_local` the fields that queued changes
 /// set; `_document` the first with the second laid over it. The last two are null unless a change is queued, so
 /// `coalesce(_document, _remote)` is what readers see. Every field is a virtual column over that text: it costs nothing to
@@ -23,6 +23,9 @@ struct EntityTable {
           _deleted INTEGER NOT NULL DEFAULT 0, _synced_at INTEGER, _acknowledged INTEGER, _detail)
         """
     }
+
+    /// Columns that tables of earlier versions lack: name → definition.
+    static let laterColumns = ["_version": "_version TEXT"]
 
     // MARK: Columns
 
@@ -56,12 +59,19 @@ struct EntityTable {
 
     private func expression(for field: Field) -> String {
         guard field.name != entity.key else { return "_key" }
-        let value = "\(Self.document) ->> '$.\"\(field.name)\"'"
         switch field.kind {
-        case .object, .list: return "\(Self.document) -> '$.\"\(field.name)\"'"
-        case .time: return Self.normalizedTime(value)
-        default: return value
+        case .object, .list: return value(of: field, by: "->")
+        case .time: return Self.normalizedTime(value(of: field, by: "->>"))
+        default: return value(of: field, by: "->>")
         }
+    }
+
+    /// The member of the field's name or, where there is none, what stands at its source.
+    private func value(of field: Field, by arrow: String) -> String {
+        let own = "\(Self.document) \(arrow) '$.\"\(field.name)\"'"
+        guard let source = field.source else { return own }
+        let path = source.split(separator: ".").map { ".\"\($0)\"" }.joined()
+        return "coalesce(\(own), \(Self.document) \(arrow) '$\(path)')"
     }
 
     /// A time as UTC with milliseconds, so that text compares as time does; what is no time stays as it is. The guard
@@ -88,9 +98,9 @@ struct EntityTable {
                 WHERE _deleted = 0
                 """
         }
-        if let detail {
+        if let detail, let whenChanged = detail.whenChanged {
             let index = "\(entity.name)_with_new_\(detail.entity)"
-            indexes[index] = "CREATE INDEX \"\(index)\" ON \(name) (_pk) WHERE \(detailOutdated(detail))"
+            indexes[index] = "CREATE INDEX \"\(index)\" ON \(name) (_pk) WHERE \(detailOutdated(whenChanged))"
         }
         return indexes
     }
@@ -98,8 +108,8 @@ struct EntityTable {
     var detail: PullPlan.Detail? { entity.pull?.detail }
 
     /// True for records whose children have changed since they were last fetched.
-    func detailOutdated(_ detail: PullPlan.Detail) -> String {
-        "_detail IS NOT \(sql(for: detail.whenChanged)) AND _remote IS NOT NULL AND _deleted = 0"
+    func detailOutdated(_ whenChanged: String) -> String {
+        "_detail IS NOT \(sql(for: whenChanged)) AND _remote IS NOT NULL AND _deleted = 0"
     }
 
     var createView: String {

@@ -18,6 +18,9 @@ struct EntityTableAdapter {
                 sql: "INSERT INTO sync_tally VALUES (?, 0)", arguments: ["rows:\(table.entity.name)"])
         }
         try rememberKey()
+        for (name, definition) in EntityTable.laterColumns where try !hasColumn(name) {
+            try db.execute(sql: "ALTER TABLE \(table.name) ADD COLUMN \(definition)")
+        }
         try adaptColumns()
         try adaptIndexes()
         try adaptView()
@@ -45,6 +48,10 @@ struct EntityTableAdapter {
     }
 
     // MARK: Columns, indexes, view
+
+    private func hasColumn(_ name: String) throws -> Bool {
+        try db.columns(in: "records_\(table.entity.name)").contains { $0.name == name }
+    }
 
     private func adaptColumns() throws {
         let wanted = table.columns

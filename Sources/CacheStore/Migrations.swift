@@ -7,6 +7,7 @@ enum Migrations {
     static func migrator() -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1: queue, cursors, change log") { db in try db.execute(sql: first) }
+        migrator.registerMigration("2: conflicts, drift") { db in try db.execute(sql: second) }
         return migrator
     }
 
@@ -92,6 +93,63 @@ enum Migrations {
         CREATE TRIGGER sync_outbox_moved AFTER UPDATE OF state ON sync_outbox
         WHEN (OLD.state = 'failed') IS NOT (NEW.state = 'failed') BEGIN
           UPDATE sync_tally SET count = count + iif(NEW.state = 'failed', 1, -1) WHERE name = 'failed';
+        END;
+        """
+
+    private static let second = """
+        -- When each field of a change was edited, as the server's clock had it: a JSON object of milliseconds.
+        ALTER TABLE sync_outbox ADD COLUMN edited TEXT NOT NULL DEFAULT '{}';
+        -- The greatest _pk of the entity before the first attempt: what was here then cannot be its work.
+        ALTER TABLE sync_outbox ADD COLUMN known_pk INTEGER;
+
+        -- How late rows have arrived at most, in milliseconds: rows whose change time was before the watermark.
+        ALTER TABLE sync_cursor ADD COLUMN lateness INTEGER NOT NULL DEFAULT 0;
+        -- Records that the last full pull did not see and that are too many to be deleted without a person's word.
+        ALTER TABLE sync_cursor ADD COLUMN held_deletions INTEGER NOT NULL DEFAULT 0;
+
+        -- Every decision between a change made here and one made there, for good. Values are JSON text, null where there
+        -- was none. `field` is null where the whole record was at stake: deleted on one side, edited on the other.
+        CREATE TABLE sync_conflict (
+          id INTEGER PRIMARY KEY AUTOINCREMENT,
+          at INTEGER NOT NULL,
+          change_id INTEGER NOT NULL,     -- the change, which may have left the queue since
+          entity TEXT NOT NULL,
+          record_key TEXT NOT NULL,
+          operation TEXT NOT NULL,        -- the change's
+          field TEXT,
+          base TEXT,
+          local TEXT,
+          server TEXT,
+          local_at INTEGER,               -- when each side was changed, as the server's clock has it
+          server_at INTEGER,
+          rule TEXT NOT NULL,             -- the policy that decided, or will let a person decide
+          winner TEXT CHECK (winner IN ('local', 'server')),  -- null until someone chooses
+          decided_at INTEGER,
+          undone_at INTEGER
+        ) STRICT;
+        CREATE INDEX sync_conflict_by_record ON sync_conflict (entity, record_key);
+        CREATE INDEX sync_conflict_open ON sync_conflict (change_id) WHERE winner IS NULL;
+
+        -- Where records and the schema disagree, counted over the versions of records that were written.
+        CREATE TABLE sync_drift (
+          entity TEXT NOT NULL,
+          field TEXT NOT NULL,
+          kind TEXT NOT NULL CHECK (kind IN ('unknown', 'missing', 'type', 'value')),
+          found TEXT NOT NULL,            -- the JSON type, or the value outside an enum
+          count INTEGER NOT NULL,
+          example TEXT NOT NULL,          -- the key of the latest record
+          first_seen INTEGER NOT NULL,
+          last_seen INTEGER NOT NULL,
+          PRIMARY KEY (entity, field, kind, found)
+        ) STRICT, WITHOUT ROWID;
+
+        INSERT INTO sync_tally VALUES ('conflicts', 0);
+        CREATE TRIGGER sync_conflict_opened AFTER INSERT ON sync_conflict WHEN NEW.winner IS NULL BEGIN
+          UPDATE sync_tally SET count = count + 1 WHERE name = 'conflicts';
+        END;
+        CREATE TRIGGER sync_conflict_decided AFTER UPDATE OF winner ON sync_conflict
+        WHEN OLD.winner IS NULL AND NEW.winner IS NOT NULL BEGIN
+          UPDATE sync_tally SET count = count - 1 WHERE name = 'conflicts';
         END;
         """
 }

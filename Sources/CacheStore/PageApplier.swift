@@ -56,8 +56,8 @@ struct PageApplier {
     }
 
     private func summary(of page: String) throws -> PageOutcome {
-        let change = table.entity.pull?.since.map {
-            "max(iif(usable, \(EntityTable.normalizedTime("value ->> '$.\"\($0.field)\"'")), NULL))"
+        let change = table.entity.pull?.changedAt.map {
+            "max(iif(usable, \(EntityTable.normalizedTime("value ->> '$.\"\($0)\"'")), NULL))"
         }
         let row = try Row.fetchOne(
             db.cachedStatement(

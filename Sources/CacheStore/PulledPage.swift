@@ -80,16 +80,16 @@ package struct PullCursor: Sendable, Equatable {
 package struct PullUnderWay: Sendable, Equatable {
     /// The time asked for; nil for everything.
     package var since: String?
-    /// The next page, from 1.
-    package var page: Int
+    /// What the next page is asked for with; nil for the first.
+    package var position: String?
     /// Records got so far.
     package var seen: Int
     /// The greatest change time so far.
     package var latest: String?
 
-    package init(since: String?, page: Int = 1, seen: Int = 0, latest: String? = nil) {
+    package init(since: String?, position: String? = nil, seen: Int = 0, latest: String? = nil) {
         self.since = since
-        self.page = page
+        self.position = position
         self.seen = seen
         self.latest = latest
     }

@@ -14,6 +14,7 @@ package struct Entity: Sendable, Equatable {
     package var push: PushPlan
     /// Changes to records with the same value here are pushed in the order written.
     package var orderWithin: String?
+    package var conflict = ConflictPolicy.lastWriteWins
 
     package subscript(field name: String) -> Field? { fields.first { $0.name == name } }
 

@@ -2,6 +2,9 @@
 struct EntityReader {
     let node: SchemaNode
     let name: String
+    /// What holds for every entity that does not say otherwise.
+    let list: ListPlan
+    let record: Place
 
     private static let simpleKinds: [String: Field.Kind] = [
         "string": .string, "integer": .integer, "number": .number, "money": .money, "boolean": .boolean, "time": .time,
@@ -10,21 +13,32 @@ struct EntityReader {
 
     func entity() throws(SchemaError) -> Entity {
         try node.requireKeys([
-            "key", "title", "title_else", "sort", "fields", "many", "pull", "push", "order_within",
+            "key", "title", "title_else", "sort", "fields", "many", "pull", "push", "order_within", "conflict",
         ])
         try checkName()
         let fields = try fields(node.required("fields"))
-        let plans = PlanReader(entity: node)
+        let key = try node.child("key")?.string() ?? "id"
+        let plans = PlanReader(entity: node, key: key, list: list, record: record)
         return Entity(
             name: name,
-            key: try node.child("key")?.string() ?? "id",
+            key: key,
             fields: fields,
             titles: try titles(),
             sort: try node.child("sort")?.string().split(separator: ",").map { SortTerm(text: String($0)) } ?? [],
             relations: try one(fields) + many(node.child("many")),
             pull: try plans.pull(),
             push: try plans.push(),
-            orderWithin: try node.child("order_within")?.string())
+            orderWithin: try node.child("order_within")?.string(),
+            conflict: try conflict(node.child("conflict")))
+    }
+
+    private func conflict(_ node: SchemaNode?) throws(SchemaError) -> ConflictPolicy {
+        guard let node else { return .lastWriteWins }
+        guard let policy = ConflictPolicy(rawValue: try node.string()) else {
+            let known = ConflictPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+            throw node.error("expected one of \(known)")
+        }
+        return policy
     }
 
     private func checkName() throws(SchemaError) {
@@ -67,9 +81,9 @@ struct EntityReader {
     }
 
     private func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
-        try node.requireKeys(["type", "values", "to", "as", "index", "required", "secret"])
+        try node.requireKeys(["type", "values", "to", "as", "from", "index", "required", "secret"])
         let field = Field(
-            name: name, kind: try kind(node),
+            name: name, kind: try kind(node), source: try node.child("from")?.dottedPath(),
             indexed: try node.child("index")?.boolean() ?? false,
             required: try node.child("required")?.boolean() ?? false,
             secret: try node.child("secret")?.boolean() ?? false)
@@ -130,6 +144,13 @@ struct EntityReader {
 }
 
 extension SchemaNode {
+    /// Names separated by dots, each of which may stand in a path of SQLite's.
+    fileprivate func dottedPath() throws(SchemaError) -> String {
+        let path = try string()
+        for name in path.split(separator: ".", omittingEmptySubsequences: false) { _ = try identifier(String(name)) }
+        return path
+    }
+
     func template() throws(SchemaError) -> Template {
         guard let template = Template(try string()) else { throw error("expected every { to be closed around a name") }
         return template

@@ -16,6 +16,8 @@ package struct Field: Sendable, Equatable {
 
     package var name: String
     package var kind: Kind
+    /// Where in the upstream's record the value stands when there is no member of the field's own name.
+    package var source: String?
     /// Filters and sorts on it use an index.
     package var indexed = false
     /// A record made locally must carry it.

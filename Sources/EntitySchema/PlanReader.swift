@@ -1,32 +1,88 @@
 /// Reads how an entity is pulled and pushed.
 struct PlanReader {
     let entity: SchemaNode
+    let key: String
+    /// What holds for every entity that does not say otherwise.
+    let list: ListPlan
+    let record: Place
+
+    // MARK: Pull
 
     func pull() throws(SchemaError) -> PullPlan? {
         guard let node = entity.child("pull") else { return nil }
-        try node.requireKeys(["path", "since", "deleted", "detail"])
+        try node.requireKeys([
+            "path", "query", "records", "pagination", "mode", "since", "changed_at", "deleted", "record", "detail",
+        ])
+        let path = try node.required("path")
+        let mode = try mode(node)
+        var changedAt = try node.child("changed_at")?.string()
+        if changedAt == nil { changedAt = try node.child("since")?.required("field").string() }
         return PullPlan(
-            path: try node.required("path").urlPath(),
-            since: try since(node.child("since")),
+            path: try path.urlPath(),
+            query: try query(node.child("query")),
+            list: try ListReader(node: node, base: list).list(),
+            mode: mode,
+            changedAt: changedAt,
             deleted: try node.child("deleted")?.string(),
+            single: try single(node.child("record"), path),
             detail: try detail(node.child("detail")))
     }
 
-    private func since(_ node: SchemaNode?) throws(SchemaError) -> PullPlan.Since? {
-        guard let node else { return nil }
+    private func mode(_ node: SchemaNode) throws(SchemaError) -> PullPlan.Mode {
+        let since = node.child("since")
+        let word = try node.child("mode")?.string() ?? (since == nil ? "full" : "since")
+        guard word == "since" else {
+            if let since { throw since.error("only mode since asks for what changed since a time") }
+            if word == "full" { return .full }
+            if word == "newest_first" { return .newestFirst }
+            throw try node.required("mode").error("expected the mode since, newest_first or full")
+        }
+        let node = try node.required("since")
         try node.requireKeys(["param", "field", "overlap"])
-        return PullPlan.Since(
-            parameter: try node.required("param").string(), field: try node.required("field").string(),
+        return .since(
+            parameter: try node.required("param").string(),
             overlap: try node.child("overlap")?.duration() ?? .seconds(300))
+    }
+
+    private func query(_ node: SchemaNode?) throws(SchemaError) -> [QueryItem] {
+        var items: [QueryItem] = []
+        for (name, value) in try node?.members() ?? [] {
+            items.append(QueryItem(name: name, value: try value.string()))
+        }
+        return items
+    }
+
+    /// Without a key of its own the single record stands below the list's path.
+    private func single(_ node: SchemaNode?, _ path: SchemaNode) throws(SchemaError) -> PullPlan.Single {
+        try node?.requireKeys(["path", "at"])
+        guard let template = Template("\(try path.urlPath())/{\(key)}") else {
+            throw path.error("expected a path without braces")
+        }
+        return PullPlan.Single(
+            path: try node?.child("path")?.urlTemplate() ?? template,
+            place: try node?.child("at")?.place() ?? record)
     }
 
     private func detail(_ node: SchemaNode?) throws(SchemaError) -> PullPlan.Detail? {
         guard let node else { return nil }
-        try node.requireKeys(["path", "into", "when_changed"])
+        try node.requireKeys(["path", "into", "when_changed", "embedded", "records", "pagination"])
+        let path = try node.child("path")?.urlTemplate()
+        var plan = try ListReader(node: node, base: list).list()
+        if let embedded = node.child("embedded") {
+            plan.style = .single
+            plan.records = try embedded.place()
+        } else if path == nil {
+            throw node.error("expected path, or embedded for records that stand inside this entity's own")
+        }
+        let whenChanged = try node.child("when_changed")?.string()
+        guard (path == nil) == (whenChanged == nil) else {
+            throw node.error("path and when_changed go together: the field says for which records to ask")
+        }
         return PullPlan.Detail(
-            path: try node.required("path").urlTemplate(), entity: try node.required("into").string(),
-            whenChanged: try node.required("when_changed").string())
+            path: path, entity: try node.required("into").string(), list: plan, whenChanged: whenChanged)
     }
+
+    // MARK: Push
 
     func push() throws(SchemaError) -> PushPlan {
         guard let node = entity.child("push") else { return PushPlan(create: [], update: [], delete: []) }
@@ -45,7 +101,7 @@ struct PlanReader {
     }
 
     private func route(_ node: SchemaNode) throws(SchemaError) -> PushRoute {
-        try node.requireKeys(["call", "when", "fields", "body"])
+        try node.requireKeys(["call", "when", "fields", "body", "record", "look_up"])
         let call = try node.required("call")
         let words = try call.string().split(separator: " ")
         guard words.count == 2, ["POST", "PUT", "PATCH", "DELETE"].contains(words[0]), words[1].hasPrefix("/"),
@@ -55,7 +111,27 @@ struct PlanReader {
             method: String(words[0]), path: path,
             conditions: try pairs(node.child("when")) ?? [:],
             fields: try node.child("fields")?.strings(),
-            body: try pairs(node.child("body")))
+            body: try pairs(node.child("body")),
+            record: try node.child("record")?.place() ?? record,
+            lookUp: try lookUp(node.child("look_up")))
+    }
+
+    private func lookUp(_ node: SchemaNode?) throws(SchemaError) -> LookUp? {
+        guard let node else { return nil }
+        guard node.isMapping else {
+            guard try node.string() == "key" else { throw node.error("expected key, or { match: [fields] }") }
+            return .key
+        }
+        try node.requireKeys(["match", "path", "embedded", "records", "pagination"])
+        var plan = try ListReader(node: node, base: list).list()
+        if let embedded = node.child("embedded") {
+            plan.style = .single
+            plan.records = try embedded.place()
+        }
+        guard let path = node.child("path") ?? entity.child("pull")?.child("path") else {
+            throw node.error("expected path: this entity has no list of its own to look in")
+        }
+        return .match(fields: try node.required("match").strings(), path: try path.urlTemplate(), list: plan)
     }
 
     private func pairs(_ node: SchemaNode?) throws(SchemaError) -> [String: String]? {
@@ -76,5 +152,10 @@ extension SchemaNode {
     fileprivate func urlTemplate() throws(SchemaError) -> Template {
         _ = try urlPath()
         return try template()
+    }
+
+    /// One path or a list of alternatives.
+    func place() throws(SchemaError) -> Place {
+        isSequence ? Place(paths: try strings()) : Place(paths: [try string()])
     }
 }

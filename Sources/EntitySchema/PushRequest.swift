@@ -11,6 +11,18 @@ package struct PushRequest: Sendable, Equatable {
     package var path: String
     /// Nil where nothing is sent but the path.
     package var body: JSONText?
+    /// Where the answer holds the record as it now is.
+    package var record: Place
+    /// The version of the record that the change was made on: the upstream refuses it when that is no longer the one.
+    package var version: String?
+
+    package init(method: String, path: String, body: JSONText?, record: Place = .itself, version: String? = nil) {
+        self.method = method
+        self.path = path
+        self.body = body
+        self.record = record
+        self.version = version
+    }
 }
 
 extension Entity {
@@ -25,37 +37,55 @@ extension Entity {
     /// The operations that the schema can send.
     package var operations: [Operation] { Operation.allCases.filter { !routes(for: $0).isEmpty } }
 
-    /// The first route of the operation whose conditions the record meets.
-    package func route(for operation: Operation, record: JSONText) -> PushRoute? {
-        routes(for: operation).first { route in
-            route.conditions.allSatisfy { record[$0.key]?.plain == $0.value }
+    /// The first route of the operation whose conditions the record meets and that can send all of `fields`.
+    package func route(for operation: Operation, record: JSONText, fields: [String] = []) -> PushRoute? {
+        routes(meeting: record, for: operation).first { route in
+            operation != .update || fields.allSatisfy(route.canSend)
         }
+    }
+
+    /// The operation's routes whose conditions the record meets.
+    package func routes(meeting record: JSONText, for operation: Operation) -> [PushRoute] {
+        routes(for: operation).filter { $0.isMet(by: record, of: self) }
     }
 
     /// The request that sends `body`, the fields that change, of `record`, the whole of it.
     ///
     /// Nil when no route fits or the record lacks a field that the path needs.
     package func request(for operation: Operation, record: JSONText, body: JSONText) -> PushRequest? {
-        guard let route = route(for: operation, record: record),
-            let path = route.path.filled({ record[$0].map { Self.percentEncoded($0.plain) } })
+        guard let route = route(for: operation, record: record, fields: body.members.map(\.key)),
+            let path = path(route.path, of: record)
         else { return nil }
-        guard operation != .delete else { return PushRequest(method: route.method, path: path, body: nil) }
+        guard operation != .delete else {
+            return PushRequest(method: route.method, path: path, body: nil, record: route.record)
+        }
         var members = body.members.filter { route.fields?.contains($0.key) ?? true }
         if let names = route.body {
             members = names.sorted { $0.key < $1.key }.compactMap { wire, field in body[field].map { (wire, $0) } }
         }
-        return PushRequest(method: route.method, path: path, body: .object(members: members))
+        return PushRequest(
+            method: route.method, path: path, body: .object(members: members), record: route.record)
+    }
+
+    /// A path with its holes filled from a record; nil when one of them would stay empty.
+    package func path(_ template: Template, of record: JSONText) -> String? {
+        template.filled { value(of: $0, in: record).map { Self.percentEncoded($0.plain) } }
     }
 
     /// The path of a single record, where the entity is served by one.
-    package func recordPath(key: String) -> String? {
-        pull.map { "\($0.path)/\(Self.percentEncoded(key))" }
+    package func recordPath(of record: JSONText) -> String? {
+        pull.flatMap { path($0.single.path, of: record) }
+    }
+
+    /// A field's value: the member of its name or, where there is none, what stands at the field's source.
+    package func value(of field: String, in record: JSONText) -> JSONText? {
+        record[field] ?? self[field: field]?.source.flatMap { record.at(path: $0) }
     }
 
     /// How a person would name the record; its key when no template can be filled.
     package func title(of record: JSONText) -> String {
         for title in titles {
-            if let text = title.filled({ record[$0]?.plain }) { return text }
+            if let text = title.filled({ value(of: $0, in: record)?.plain }) { return text }
         }
         return record[key]?.plain ?? ""
     }
@@ -76,4 +106,15 @@ extension Entity {
         // A lone "." or ".." would be a step in the path rather than a name.
         return result == "." || result == ".." ? result.replacing(".", with: "%2E") : result
     }
+}
+
+extension PushRoute {
+    func isMet(by record: JSONText, of entity: Entity) -> Bool {
+        conditions.allSatisfy { entity.value(of: $0.key, in: record)?.plain == $0.value }
+    }
+
+    /// The fields that it can send; nil for any.
+    package var sendable: [String]? { fields ?? body.map { $0.values.sorted() } }
+
+    package func canSend(_ field: String) -> Bool { sendable?.contains(field) ?? true }
 }

@@ -49,14 +49,23 @@ struct SchemaCheck {
             guard filled else { throw error(entity, "pull", "nothing brings these records; add pull: { path: … }") }
             return
         }
-        if let since = pull.since { try field(since.field, of: entity, at: "pull.since.field") }
-        if let detail = pull.detail {
-            guard schema[detail.entity] != nil else {
-                throw error(entity, "pull.detail.into", "there is no entity \(detail.entity)")
-            }
-            try field(detail.whenChanged, of: entity, at: "pull.detail.when_changed")
-            for hole in detail.path.holes { try field(hole, of: entity, at: "pull.detail.path") }
+        if let changedAt = pull.changedAt {
+            try field(changedAt, of: entity, at: pull.isSince ? "pull.since.field" : "pull.changed_at")
         }
+        for hole in pull.single.path.holes { try field(hole, of: entity, at: "pull.record.path") }
+        if let detail = pull.detail { try check(detail, of: entity) }
+    }
+
+    private func check(_ detail: PullPlan.Detail, of entity: Entity) throws(SchemaError) {
+        guard let child = schema[detail.entity] else {
+            throw error(entity, "pull.detail.into", "there is no entity \(detail.entity)")
+        }
+        guard child.fields.contains(where: { $0.kind == .reference(to: entity.name) }) else {
+            throw error(
+                entity, "pull.detail.into", "\(child.name) needs a field of type reference to \(entity.name)")
+        }
+        if let name = detail.whenChanged { try field(name, of: entity, at: "pull.detail.when_changed") }
+        for hole in detail.path?.holes ?? [] { try field(hole, of: entity, at: "pull.detail.path") }
     }
 
     private func checkPush(_ entity: Entity) throws(SchemaError) {
@@ -66,10 +75,15 @@ struct SchemaCheck {
             for route in routes {
                 let names =
                     route.path.holes + route.conditions.keys.sorted() + (route.fields ?? [])
-                    + (route.body?.values.sorted() ?? [])
+                    + (route.body?.values.sorted() ?? []) + lookUpNames(route)
                 for name in names { try field(name, of: entity, at: "push.\(operation)") }
             }
         }
+    }
+
+    private func lookUpNames(_ route: PushRoute) -> [String] {
+        guard case .match(let fields, let path, _) = route.lookUp else { return [] }
+        return fields + path.holes
     }
 
     // MARK: Complaints

@@ -9,21 +9,24 @@ struct SchemaReader {
         guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }) else {
             throw nameNode.error("\(name) cannot be a schema's name; expected letters, digits, - or _")
         }
+        let upstream = try root.required("upstream")
+        let plan = try self.upstream(upstream)
+        let list = try ListReader(node: upstream, base: nil).list()
         var entities: [Entity] = []
         for (name, node) in try root.required("entities").members() {
-            entities.append(try EntityReader(node: node, name: name).entity())
+            entities.append(try EntityReader(node: node, name: name, list: list, record: plan.record).entity())
         }
         guard !entities.isEmpty else { throw try root.required("entities").error("expected at least one entity") }
         let schema = EntitySchema(
-            name: name, title: try root.child("title")?.string() ?? name,
-            upstream: try upstream(root.required("upstream")), entities: entities)
+            name: name, title: try root.child("title")?.string() ?? name, upstream: plan, entities: entities)
         try SchemaCheck(schema: schema, root: root).run()
-        return schema
+        return schema.withForeignKeys
     }
 
     private func upstream(_ node: SchemaNode) throws(SchemaError) -> UpstreamPlan {
         try node.requireKeys([
-            "base_url", "account", "probe", "error_message", "pagination", "records", "idempotency_header",
+            "base_url", "auth", "account", "probe", "error_message", "pagination", "records", "record",
+            "idempotency_header", "version",
         ])
         let base = try node.required("base_url")
         let url = try base.string()
@@ -33,29 +36,53 @@ struct SchemaReader {
         return UpstreamPlan(
             baseURL: url.hasSuffix("/") ? String(url.dropLast()) : url,
             account: try account(node.child("account")),
+            refresh: try auth(node.child("auth")),
             probe: try node.child("probe")?.urlPath() ?? "/",
-            errorMessage: try node.child("error_message")?.string(),
-            pagination: try pagination(node.required("pagination")),
-            records: try node.child("records")?.string() ?? "",
-            idempotencyHeader: try node.child("idempotency_header")?.string())
+            errorMessage: try node.child("error_message")?.place(),
+            record: try (node.child("record") ?? node.child("records"))?.place() ?? .itself,
+            idempotencyHeader: try node.child("idempotency_header")?.string(),
+            version: try version(node.child("version")))
     }
 
     private func account(_ node: SchemaNode?) throws(SchemaError) -> UpstreamPlan.Account? {
         guard let node else { return nil }
         try node.requireKeys(["path", "id"])
-        return UpstreamPlan.Account(
-            path: try node.required("path").urlPath(), id: try node.required("id").string())
+        return UpstreamPlan.Account(path: try node.required("path").urlPath(), id: try node.required("id").place())
     }
 
-    private func pagination(_ node: SchemaNode) throws(SchemaError) -> UpstreamPlan.Pagination {
-        try node.requireKeys(["style", "page", "size", "page_size", "total", "pages"])
-        let style = try node.required("style")
-        guard try style.string() == "page" else { throw style.error("expected the paging style page") }
-        return UpstreamPlan.Pagination(
-            page: try node.child("page")?.string() ?? "page",
-            size: try node.child("size")?.string() ?? "limit",
-            pageSize: try node.child("page_size")?.integer(in: 1...10_000) ?? 100,
-            total: try node.child("total")?.string(),
-            pages: try node.child("pages")?.string())
+    private func auth(_ node: SchemaNode?) throws(SchemaError) -> UpstreamPlan.Refresh? {
+        guard let node else { return nil }
+        try node.requireKeys(["type", "refresh"])
+        if let type = node.child("type"), try type.string() != "bearer" {
+            throw type.error("expected bearer, the only kind of authorization there is")
+        }
+        guard let refresh = node.child("refresh") else { return nil }
+        try refresh.requireKeys(["path", "send", "token", "refresh_token", "expires_in"])
+        return UpstreamPlan.Refresh(
+            path: try refresh.required("path").urlPath(), send: try refresh.required("send").string(),
+            token: try refresh.required("token").place(),
+            refreshToken: try refresh.child("refresh_token")?.place(),
+            expiresIn: try refresh.child("expires_in")?.place())
+    }
+
+    private func version(_ node: SchemaNode?) throws(SchemaError) -> UpstreamPlan.Version? {
+        guard let node else { return nil }
+        try node.requireKeys(["etag", "field", "header"])
+        if let etag = node.child("etag") { return try etag.boolean() ? .etag : nil }
+        return .field(try node.required("field").string(), header: try node.required("header").string())
+    }
+}
+
+extension EntitySchema {
+    /// Details know by which field the others refer to their parent.
+    fileprivate var withForeignKeys: EntitySchema {
+        var schema = self
+        for index in schema.entities.indices {
+            guard let child = schema.entities[index].pull?.detail?.entity else { continue }
+            let parent = schema.entities[index].name
+            let link = self[child]?.fields.first { $0.kind == .reference(to: parent) }
+            schema.entities[index].pull?.detail?.by = link?.name
+        }
+        return schema
     }
 }

@@ -5,39 +5,41 @@ internal import JSONText
 struct Envelope: Sendable {
     let plan: UpstreamPlan
 
-    func list(_ rows: [JSONText], page: Int, size: Int, total: Int) -> JSONText {
+    func list(_ rows: [JSONText], of list: ListPlan, page: Int, size: Int, total: Int) -> JSONText {
         let records = JSONText.array(rows)
-        guard !plan.records.isEmpty else { return records }
-        var parts: [(path: [Substring], value: JSONText)] = [(["success"], true), (Self.path(plan.records), records)]
-        if let place = plan.pagination.total ?? plan.pagination.pages {
-            let beside = Self.path(place).dropLast()
-            parts.append((beside + [plan.pagination.page[...]], .integer(page)))
-            parts.append((beside + [plan.pagination.size[...]], .integer(size)))
+        guard list.records != .itself else { return records }
+        var parts: [(path: [Substring], value: JSONText)] = [(["success"], true), (Self.path(list.records), records)]
+        var pages: Place?
+        if case .page(let parameter, let place) = list.style {
+            pages = place
+            if let place = list.total ?? place {
+                let beside = Self.path(place).dropLast()
+                parts.append((beside + [parameter[...]], .integer(page)))
+                if let name = list.size { parts.append((beside + [name[...]], .integer(size))) }
+            }
         }
-        if let place = plan.pagination.total { parts.append((Self.path(place), .integer(total))) }
-        if let place = plan.pagination.pages {
-            parts.append((Self.path(place), .integer(total / size + (total % size == 0 ? 0 : 1))))
-        }
+        if let place = list.total { parts.append((Self.path(place), .integer(total))) }
+        if let place = pages { parts.append((Self.path(place), .integer((total + size - 1) / size))) }
         return Self.tree(parts[...])
     }
 
-    func record(_ record: JSONText) -> JSONText {
-        guard !plan.records.isEmpty else { return record }
-        return Self.tree([(["success"], true), (Self.path(plan.records), record)])
+    func record(_ record: JSONText, at place: Place) -> JSONText {
+        guard place != .itself else { return record }
+        return Self.tree([(["success"], true), (Self.path(place), record)])
     }
 
-    func account(_ id: String, at path: String) -> JSONText {
-        Self.tree([(["success"], true), (Self.path(path), .string(id))])
+    func account(_ id: String, at place: Place) -> JSONText {
+        Self.tree([(["success"], true), (Self.path(place), .string(id))])
     }
 
     func error(_ refusal: Refusal) -> JSONText {
         Self.tree([
-            (["success"], false), (Self.path(plan.errorMessage ?? "error"), .string(refusal.message)),
+            (["success"], false), (plan.errorMessage.map(Self.path) ?? ["error"], .string(refusal.message)),
             (["code"], .string(refusal.code)),
         ])
     }
 
-    private static func path(_ text: String) -> [Substring] { text.split(separator: ".") }
+    private static func path(_ place: Place) -> [Substring] { place.paths[0].split(separator: ".") }
 
     /// The object in which each value stands at its path; a path that leads through another's value gives way to it.
     private static func tree(_ parts: ArraySlice<(path: [Substring], value: JSONText)>) -> JSONText {

@@ -10,18 +10,21 @@ struct ListQuery {
     var filters: [(name: String, value: String)] = []
 
     init(
-        _ query: String?, entity: Entity, settings: ReferenceUpstream.Settings, plan: UpstreamPlan
+        _ query: String?, entity: Entity, settings: ReferenceUpstream.Settings, list: ListPlan
     ) throws(Refusal) {
-        let names = plan.pagination
-        size = names.pageSize
+        size = list.pageSize
+        var pageParameter: String?
+        if case .page(let parameter, _) = list.style { pageParameter = parameter }
+        var sinceParameter: String?
+        if case .since(let parameter, _) = entity.pull?.mode { sinceParameter = parameter }
         guard let parameters = PercentCoding.parameters(query) else {
             throw .parameter("the query cannot be decoded; check its percent-encoding")
         }
         for (name, value) in parameters {
             switch name {
-            case names.page: page = try Self.count(name, value)
-            case names.size: size = min(try Self.count(name, value), max(settings.largestPage, names.pageSize))
-            case entity.pull?.since?.parameter:
+            case pageParameter: page = try Self.count(name, value)
+            case list.size: size = min(try Self.count(name, value), max(settings.largestPage, list.pageSize))
+            case sinceParameter:
                 guard let time = Timestamp(iso8601: value) else {
                     throw .parameter("\(name): expected a time as ISO 8601, such as 2026-01-31T09:00:00Z")
                 }

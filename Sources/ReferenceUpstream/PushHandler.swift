@@ -33,6 +33,8 @@ struct PushHandler {
         var operation: Operation
         /// Of the record that is there; empty for a create.
         var key: String
+        /// Where the answer holds the record.
+        var place: Place
         /// The body's members under their fields' names, with what path and conditions add.
         var fields: JSONText
         /// All conditions hold without adding anything, and every name in the body is one that the route knows.
@@ -70,7 +72,8 @@ struct PushHandler {
         var fields = JSONText.object(members: sent.map { (key: route.body?[$0.key] ?? $0.key, value: $0.value) })
         let known = route.body.map { Set($0.keys) } ?? route.fields.map(Set.init)
         var call = Call(
-            entity: entity, operation: operation, key: present?[entity.key]?.plain ?? "", fields: fields,
+            entity: entity, operation: operation, key: present?[entity.key]?.plain ?? "",
+            place: route.record, fields: fields,
             fitsAsItIs: known.map { known in sent.allSatisfy { known.contains($0.key) } } ?? true,
             fitsWithConditions: true)
         for (field, text) in route.conditions.sorted(by: { $0.key < $1.key }) {
@@ -92,19 +95,19 @@ struct PushHandler {
         switch call.operation {
         case .create:
             let record = try store.create(call.fields, in: call.entity, at: now)
-            var answer = handler.tagged(.json(201, handler.envelope.record(record)), record)
-            if let path = call.entity.recordPath(key: record[call.entity.key]?.plain ?? "") {
+            var answer = handler.tagged(.json(201, handler.envelope.record(record, at: call.place)), record)
+            if let path = call.entity.recordPath(of: record) {
                 answer.headers.append(("Location", path))
             }
             return answer
         case .update:
             try checkPrecondition(call, store)
             let record = try store.update(call.entity, key: call.key, with: call.fields, at: now)
-            return handler.tagged(.json(200, handler.envelope.record(record)), record)
+            return handler.tagged(.json(200, handler.envelope.record(record, at: call.place)), record)
         case .delete:
             try checkPrecondition(call, store)
             try store.delete(call.entity, key: call.key, at: now)
-            return .json(200, handler.envelope.record(.null))
+            return .json(200, handler.envelope.record(.null, at: call.place))
         }
     }
 

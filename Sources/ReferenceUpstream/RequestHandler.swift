@@ -43,10 +43,11 @@ struct RequestHandler: Sendable {
     private func read(_ match: Routes.Match, _ request: Request, _ store: inout Store) throws(Refusal) -> Answer {
         switch match.target {
         case .account:
-            return .json(200, envelope.account(settings.account, at: schema.upstream.account?.id ?? "id"))
+            return .json(
+                200, envelope.account(settings.account, at: schema.upstream.account?.id ?? Place(paths: ["id"])))
         case .list(let name):
-            guard let entity = schema[name] else { throw .notFound("such path") }
-            return try list(entity, where: [], request, &store)
+            guard let entity = schema[name], let plan = entity.pull?.list else { throw .notFound("such path") }
+            return try list(entity, plan, where: [], request, &store)
         case .record(let name):
             return try record(name, match.holes, request, store)
         case .detail(let parent, let child):
@@ -57,36 +58,41 @@ struct RequestHandler: Sendable {
     }
 
     private func list(
-        _ entity: Entity, where fixed: [(name: String, value: String)], _ request: Request, _ store: inout Store
+        _ entity: Entity, _ plan: ListPlan, where fixed: [(name: String, value: String)], _ request: Request,
+        _ store: inout Store
     ) throws(Refusal) -> Answer {
-        let query = try ListQuery(request.query, entity: entity, settings: settings, plan: schema.upstream)
+        let query = try ListQuery(request.query, entity: entity, settings: settings, list: plan)
         let found = store.select(
             entity.name, where: fixed + query.filters, since: query.since, page: query.page, size: query.size)
-        return .json(200, envelope.list(found.rows, page: query.page, size: query.size, total: found.total))
+        return .json(200, envelope.list(found.rows, of: plan, page: query.page, size: query.size, total: found.total))
     }
 
     private func record(
         _ entity: String, _ holes: [String: String], _ request: Request, _ store: Store
     ) throws(Refusal) -> Answer {
-        let key = schema[entity].flatMap { holes[$0.key] } ?? ""
+        guard let plan = schema[entity] else { throw .notFound("such path") }
+        let key = holes[plan.key] ?? ""
+        let place = plan.pull?.single.place ?? schema.upstream.record
         guard let record = store.record(entity, key: key) else { throw .notFound("record \(key) in \(entity)") }
         let tag = EntityTag(of: record)
         if request.headers[all: "If-None-Match"].contains(where: tag.isWeaklyIn) {
             return Answer(status: 304, headers: [("ETag", tag.text)])
         }
-        return tagged(.json(200, envelope.record(record)), record)
+        return tagged(.json(200, envelope.record(record, at: place)), record)
     }
 
     private func detail(
         _ parent: String, _ child: String, _ holes: [String: String], _ request: Request, _ store: inout Store
     ) throws(Refusal) -> Answer {
-        guard let above = schema[parent], let entity = schema[child] else { throw .notFound("such path") }
+        guard let above = schema[parent], let entity = schema[child], let plan = above.pull?.detail?.list else {
+            throw .notFound("such path")
+        }
         let conditions = holes.map { (name: $0.key, value: $0.value) }
         guard let record = store.find(above, where: conditions) else { throw .notFound("such record in \(parent)") }
         guard let link = store.link(from: child, to: parent), let key = record[above.key] else {
             throw .notFound("way from \(parent) to \(child)")
         }
-        return try list(entity, where: [(link, key.plain)], request, &store)
+        return try list(entity, plan, where: [(link, key.plain)], request, &store)
     }
 
     func tagged(_ answer: Answer, _ record: JSONText) -> Answer {

@@ -32,11 +32,11 @@ struct Routes: Sendable {
         for entity in schema.entities {
             if let pull = entity.pull {
                 routes.append(Self.get(pull.path, .list(entity: entity.name)))
-                let path = [Template.Part.text(pull.path + "/"), .hole(entity.key)]
+                let path = pull.single.path.parts
                 routes.append(Route(method: "GET", path: path, target: .record(entity: entity.name)))
-                if let detail = pull.detail {
+                if let detail = pull.detail, let path = detail.path {
                     let target = Target.detail(parent: entity.name, child: detail.entity)
-                    routes.append(Route(method: "GET", path: detail.path.parts, target: target))
+                    routes.append(Route(method: "GET", path: path.parts, target: target))
                 }
             }
             for operation in Operation.allCases {

@@ -120,7 +120,7 @@ struct Store: Sendable {
     }
 
     private func stamped(_ record: JSONText, _ entity: Entity, _ now: Timestamp) -> JSONText {
-        guard let field = entity.pull?.since?.field else { return record }
+        guard let field = entity.pull?.changedAt else { return record }
         return record.setting(field, to: .string(now.description))
     }
 

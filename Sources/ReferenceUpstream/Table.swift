@@ -144,7 +144,7 @@ struct Table: Sendable {
     }
 
     private func changeTime(of record: JSONText) -> Int64? {
-        guard let field = entity.pull?.since?.field, let text = record[field]?.string else { return nil }
+        guard let field = entity.pull?.changedAt, let text = record[field]?.string else { return nil }
         return Timestamp(iso8601: text)?.milliseconds
     }
 

@@ -59,7 +59,7 @@ struct DetailPuller {
             var waiting = parents[...]
             func addNext() {
                 guard let parent = waiting.popFirst() else { return }
-                group.addTask { await children(of: parent, detail) }
+                group.addTask { await children(of: parent, entity, detail) }
             }
             for _ in 0..<parallel { addNext() }
             while let result = try await group.next() {
@@ -75,20 +75,19 @@ struct DetailPuller {
     }
 
     private func children(
-        of parent: CacheStore.OutdatedParent, _ detail: PullPlan.Detail
+        of parent: CacheStore.OutdatedParent, _ entity: Entity, _ detail: PullPlan.Detail
     ) async -> Result<Children, UpstreamError> {
         do throws(UpstreamError) {
             guard let record = try? JSONText(parsing: parent.record),
-                let path = detail.path.filled({ record[$0].map { Entity.percentEncoded($0.plain) } })
+                let template = detail.path, let path = entity.path(template, of: record)
             else { throw .malformed("\(parent.key) lacks a field that the path of its children needs") }
             var lists: [JSONText] = []
-            var number = 1
-            while true {
-                let page = try await upstream.page(PageRequest(path: path, page: number))
+            var position: String?
+            repeat {
+                let page = try await upstream.page(PageRequest(path: path, list: detail.list, position: position))
                 lists.append(page.records)
-                if page.isLast { break }
-                number += 1
-            }
+                position = page.next
+            } while position != nil
             return .success(Children(parent: parent, lists: lists))
         } catch .gone {
             // The parent went away; its own tombstone is on its way.

@@ -36,19 +36,20 @@ struct Puller {
         var pull = cursor.pull ?? PullUnderWay(since: full ? nil : since(plan, cursor))
         if full, pull.since != nil { pull = PullUnderWay(since: nil) }
         var summary = Summary()
-        let isWhole = pull.page == 1
+        let isWhole = pull.position == nil
         var fetched = try await fetch(plan, pull)
         var missed: Int?
         while let (page, position) = fetched {
-            pull.page += 1
+            pull.position = page.next
             pull.seen += page.count
-            let following = page.isLast ? nil : pull
+            let isLast = page.next == nil
+            let following = isLast ? nil : pull
             async let next = fetch(plan, following)
-            if page.isLast {
+            if isLast {
                 cursor.pull = nil
                 cursor.lastSyncedAt = now()
                 // Where every pull is a full one there is nothing to remember.
-                if pull.since == nil, plan.since != nil { cursor.lastFullAt = now() }
+                if pull.since == nil, plan.isSince { cursor.lastFullAt = now() }
                 cursor.error = nil
             } else {
                 cursor.pull = pull
@@ -75,16 +76,19 @@ struct Puller {
         guard let pull else { return nil }
         // What is acknowledged after this point is newer than what the page will say of it.
         let position = try store.position()
-        let since = plan.since.flatMap { since in
-            pull.since.map { PageRequest.Since(parameter: since.parameter, time: $0) }
+        var request = PageRequest(path: plan.path, query: plan.query, list: plan.list, position: pull.position)
+        if case .since(let parameter, _) = plan.mode {
+            request.since = pull.since.map { QueryItem(name: parameter, value: $0) }
         }
-        return (try await upstream.page(PageRequest(path: plan.path, page: pull.page, since: since)), position)
+        return (try await upstream.page(request), position)
     }
 
     private func since(_ plan: PullPlan, _ cursor: PullCursor) -> String? {
-        guard let since = plan.since, let watermark = cursor.watermark.flatMap(Timestamp.init(iso8601:)) else {
+        guard case .since(_, let overlap) = plan.mode,
+            let watermark = cursor.watermark.flatMap(Timestamp.init(iso8601:))
+        else {
             return nil
         }
-        return (watermark - since.overlap).description
+        return (watermark - overlap).description
     }
 }

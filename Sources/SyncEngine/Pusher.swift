@@ -48,8 +48,8 @@ struct Pusher {
         let outcome: PushOutcome
         var failure: UpstreamError?
         do throws(UpstreamError) {
-            outcome = .acknowledged(
-                record: try await upstream.push(request, idempotencyKey: change.idempotencyKey))
+            let answer = try await upstream.push(request, idempotencyKey: change.idempotencyKey)
+            outcome = .acknowledged(record: answer?.record)
         } catch .cancelled {
             // Left as uploading: it is sent again with the same key at the next start.
             throw CancellationError()
@@ -90,9 +90,9 @@ struct Pusher {
     /// Brings the server's version of a record that was changed there, so that the next attempt builds on it.
     private func refresh(_ change: OutboxChange, _ entity: Entity) async throws {
         guard let position = try? store.position(),
-            let record = try? await upstream.record(of: entity, key: change.key)
+            let answer = try? await upstream.record(of: entity, known: change.record)
         else { return }
-        let page = PulledPage(entity: entity.name, records: JSONText.array([record]).text, position: position)
+        let page = PulledPage(entity: entity.name, records: JSONText.array([answer.record]).text, position: position)
         _ = try await store.apply(page, at: now())
     }
 }

@@ -25,76 +25,86 @@ package struct HTTPUpstream: Upstream {
 
     package func account() async throws(UpstreamError) -> String? {
         guard let account = plan.account else { return nil }
-        let body = try await json("GET", account.path)
-        guard let id = body.at(path: account.id)?.plain, !id.isEmpty else {
-            throw .malformed("\(account.path) answered no \(account.id), which tells whose records these are")
+        let response = try await send("GET", account.path, headers: Self.acceptJSON, body: nil)
+        guard let id = account.id.value(in: try json(response, account.path))?.plain, !id.isEmpty else {
+            throw .malformed(
+                "\(account.path) answered no \(account.id.description), which tells whose records these are")
         }
         return id
     }
 
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
-        let pagination = plan.pagination
-        var query = "\(pagination.page)=\(request.page)&\(pagination.size)=\(pagination.pageSize)"
-        if let since = request.since { query += "&\(since.parameter)=\(Entity.percentEncoded(since.time))" }
-        let body = try await json("GET", "\(request.path)?\(query)")
-        guard let records = body.at(path: plan.records), records.kind == .array else {
-            let place = plan.records.isEmpty ? "the answer" : plan.records
-            throw .malformed("\(request.path) answered no list at \(place)")
+        let list = request.list
+        let response = try await send("GET", PageAddress(request).path, headers: Self.acceptJSON, body: nil)
+        let body = try json(response, request.path)
+        guard let records = list.records.value(in: body), records.kind == .array else {
+            throw .malformed("\(request.path) answered no list at \(list.records.description)")
         }
         let count = records.elements.count
-        let total = pagination.total.flatMap { body.at(path: $0)?.integer }
-        let isLast: Bool
-        if let pages = pagination.pages.flatMap({ body.at(path: $0)?.integer }) {
-            isLast = request.page >= pages
-        } else if let total {
-            isLast = request.page * pagination.pageSize >= total
-        } else {
-            isLast = count < pagination.pageSize
-        }
-        // An empty page is the end whatever the counts say, or a list that shrinks would be read for ever.
-        return Page(records: records, count: count, total: total, isLast: isLast || count == 0)
+        let total = list.total?.value(in: body)?.integer
+        return Page(
+            records: records, count: count, total: total,
+            next: try PageAddress(request).next(after: response, body, count: count, total: total))
     }
 
-    package func record(of entity: Entity, key: String) async throws(UpstreamError) -> JSONText? {
-        guard let path = entity.recordPath(key: key) else { return nil }
-        let body: JSONText
+    package func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
+        guard let single = entity.pull?.single, let path = entity.recordPath(of: known) else { return nil }
+        let response: HTTPResponse
         do throws(UpstreamError) {
-            body = try await json("GET", path)
+            response = try await send("GET", path, headers: Self.acceptJSON, body: nil)
         } catch .gone {
             return nil
         }
-        guard let record = body.at(path: plan.records), record.kind == .object else {
-            throw .malformed("\(path) answered no record")
+        guard let record = single.place.value(in: try json(response, path)), record.kind == .object else {
+            throw .malformed("\(path) answered no record at \(single.place.description)")
         }
-        return record
+        return RemoteRecord(record, version: version(of: record, response))
     }
 
-    package func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> JSONText? {
+    package func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
         var headers: [HTTPHeader] = []
         if let name = plan.idempotencyHeader { headers.append(HTTPHeader(name, idempotencyKey)) }
+        if let version = request.version { headers.append(HTTPHeader(versionHeader, version)) }
         if request.body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }
         let response = try await send(request.method, request.path, headers: headers, body: request.body)
         guard !response.body.isEmpty else { return nil }
         // Acknowledged all the same when the answer holds no record: the next pull brings it.
-        guard let body = try? JSONText(response.body), let record = body.at(path: plan.records) else { return nil }
-        return record.kind == .object ? record : nil
+        guard let body = try? JSONText(response.body), let record = request.record.value(in: body) else { return nil }
+        return record.kind == .object ? RemoteRecord(record, version: version(of: record, response)) : nil
+    }
+
+    private var versionHeader: String {
+        if case .field(_, let header) = plan.version { header } else { "If-Match" }
+    }
+
+    private func version(of record: JSONText, _ response: HTTPResponse) -> String? {
+        switch plan.version {
+        case nil: nil
+        case .etag: response.header("ETag")
+        case .field(let name, _): record[name]?.plain
+        }
     }
 
     package func probe() async throws(UpstreamError) {
+        let request = HTTPRequest(url: baseURL + plan.probe, deadline: min(deadline, .seconds(10)))
+        let status: Int
         do {
-            _ = try await transport.send(HTTPRequest(url: baseURL + plan.probe, deadline: min(deadline, .seconds(10))))
+            status = try await transport.send(request).status
         } catch {
             switch error {
             case .cancelled: throw .cancelled
             case .unreachable(let message), .ambiguous(let message), .unacceptable(let message): throw .offline(message)
             }
         }
+        // Any other answer shows that it works, be it only by refusing a caller without a token.
+        guard status < 500 else { throw .unclear(status: status, "GET \(plan.probe) answered \(status)") }
     }
 
     // MARK: One exchange
 
-    private func json(_ method: String, _ path: String) async throws(UpstreamError) -> JSONText {
-        let response = try await send(method, path, headers: [HTTPHeader("Accept", "application/json")], body: nil)
+    private static let acceptJSON = [HTTPHeader("Accept", "application/json")]
+
+    private func json(_ response: HTTPResponse, _ path: String) throws(UpstreamError) -> JSONText {
         do {
             return try JSONText(response.body)
         } catch {
@@ -154,8 +164,8 @@ package struct HTTPUpstream: Upstream {
 
     /// The upstream's own words, if it has any.
     private func detail(_ response: HTTPResponse) -> String {
-        guard let path = plan.errorMessage, let body = try? JSONText(response.body),
-            let text = body.at(path: path)?.plain, !text.isEmpty
+        guard let place = plan.errorMessage, let body = try? JSONText(response.body),
+            let text = place.value(in: body)?.plain, !text.isEmpty
         else { return "" }
         return ": \(text.prefix(500))"
     }

@@ -9,38 +9,48 @@ package protocol Upstream: Sendable {
     /// One page of a list.
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page
 
-    /// One record of an entity that is served by itself; nil when the upstream has none of this key.
-    func record(of entity: Entity, key: String) async throws(UpstreamError) -> JSONText?
+    /// One record of an entity that is served by itself; nil when the upstream has none like it.
+    ///
+    /// `known` is what is known of it here, for the holes of its path: its key at least.
+    func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord?
 
     /// Sends a change. Every attempt of one change carries the same key, so that a repeat is recognised as one.
     /// Returns the record that was answered, nil where none was.
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> JSONText?
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord?
 
-    /// Returns when the upstream answers at all.
+    /// Returns when the upstream answers, and with something else than that it has failed.
     func probe() async throws(UpstreamError)
+}
+
+/// A record as the upstream answered it by itself.
+package struct RemoteRecord: Sendable, Equatable {
+    package var record: JSONText
+    /// What tells this version from others, to be sent back with a change that builds on it; nil where nothing does.
+    package var version: String?
+
+    package init(_ record: JSONText, version: String? = nil) {
+        self.record = record
+        self.version = version
+    }
 }
 
 package struct PageRequest: Sendable, Equatable {
     package var path: String
-    /// From 1.
-    package var page: Int
+    package var query: [QueryItem]
     /// Asks only for records changed at or after this time.
-    package var since: Since?
+    package var since: QueryItem?
+    package var list: ListPlan
+    /// `next` of the page before; nil for the first page.
+    package var position: String?
 
-    package struct Since: Sendable, Equatable {
-        package var parameter: String
-        package var time: String
-
-        package init(parameter: String, time: String) {
-            self.parameter = parameter
-            self.time = time
-        }
-    }
-
-    package init(path: String, page: Int, since: Since? = nil) {
+    package init(
+        path: String, query: [QueryItem] = [], since: QueryItem? = nil, list: ListPlan, position: String? = nil
+    ) {
         self.path = path
-        self.page = page
+        self.query = query
         self.since = since
+        self.list = list
+        self.position = position
     }
 }
 
@@ -50,12 +60,14 @@ package struct Page: Sendable, Equatable {
     package var count: Int
     /// How many records the upstream says the whole list has.
     package var total: Int?
-    package var isLast: Bool
+    /// What the next page is asked for with; it means something only to the upstream, and goes on meaning it after a
+    /// restart. Nil on the last page.
+    package var next: String?
 
-    package init(records: JSONText, count: Int, total: Int?, isLast: Bool) {
+    package init(records: JSONText, count: Int, total: Int? = nil, next: String? = nil) {
         self.records = records
         self.count = count
         self.total = total
-        self.isLast = isLast
+        self.next = next
     }
 }

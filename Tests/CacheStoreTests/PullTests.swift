@@ -101,7 +101,7 @@ struct PullTests {
     func cursor() async throws {
         let cache = try TestCache()
         var cursor = PullCursor(watermark: "2026-01-01T00:00:00.000Z", lastSyncedAt: TestCache.now, error: "none")
-        cursor.pull = PullUnderWay(since: "x", page: 3, seen: 1000)
+        cursor.pull = PullUnderWay(since: "x", position: "3", seen: 1000)
         let records = #"[{"id":"a","updated_at":"2026-02-01"}]"#
         let page = PulledPage(entity: "orders", records: records, cursor: cursor)
         _ = try await cache.store.apply(page, at: TestCache.now)

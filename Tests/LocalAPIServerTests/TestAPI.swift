@@ -106,10 +106,10 @@ struct TestAPI {
 struct AbsentUpstream: Upstream {
     func account() async throws(UpstreamError) -> String? { throw .offline("nobody there") }
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page { throw .offline("nobody there") }
-    func record(of entity: Entity, key: String) async throws(UpstreamError) -> JSONText? {
+    func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         throw .offline("nobody there")
     }
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> JSONText? {
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
         throw .offline("nobody there")
     }
     func probe() async throws(UpstreamError) { throw .offline("nobody there") }

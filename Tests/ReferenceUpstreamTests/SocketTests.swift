@@ -25,6 +25,11 @@ struct SocketTests {
         }
     }
 
+    private static func orders(_ schema: EntitySchema) throws -> PageRequest {
+        let plan = try #require(schema["orders"]?.pull)
+        return PageRequest(path: plan.path, list: plan.list)
+    }
+
     private func shop(_ rules: Faults.Rule...) throws -> Harness {
         try Harness(TestSchema.repairminder(), ["orders": [#"{"id":"o1","total":129.90}"#]]) {
             $0.faults = Faults(rules)
@@ -38,15 +43,15 @@ struct SocketTests {
             let orders = try #require(schema["orders"])
             try await client.probe()
             #expect(try await client.account() == "company-1")
-            let page = try await client.page(PageRequest(path: "/api/orders", page: 1))
+            let page = try await client.page(try Self.orders(schema))
             #expect(page.records.text == #"[{"id":"o1","total":129.90}]"#)
-            #expect(page.isLast && page.total == 1)
+            #expect(page.next == nil && page.total == 1)
             let change = JSONText.object(["status": "ready"])
             let first = try #require(page.records.elements.first)
             let push = try #require(orders.request(for: .update, record: first, body: change))
-            #expect(try await client.push(push, idempotencyKey: "k")?["status"] == "ready")
-            #expect(try await client.record(of: orders, key: "o1")?["status"] == "ready")
-            #expect(try await client.record(of: orders, key: "none") == nil)
+            #expect(try await client.push(push, idempotencyKey: "k")?.record["status"] == "ready")
+            #expect(try await client.record(of: orders, known: first)?.record["status"] == "ready")
+            #expect(try await client.record(of: orders, known: .object(["id": "none"])) == nil)
         }
         #expect(harness.upstream.record("orders", "o1")?["status"] == "ready")
     }
@@ -58,23 +63,23 @@ struct SocketTests {
         try await serve(harness) { client, schema in
             for _ in 1...3 {
                 let error = await #expect(throws: UpstreamError.self) {
-                    try await client.page(PageRequest(path: "/api/orders", page: 1))
+                    try await client.page(try Self.orders(schema))
                 }
                 guard case .unclear(nil, _) = try #require(error) else {
                     Issue.record("expected no clear outcome, got \(String(describing: error))")
                     continue
                 }
             }
-            #expect(try await client.page(PageRequest(path: "/api/orders", page: 1)).count == 1)
+            #expect(try await client.page(try Self.orders(schema)).count == 1)
         }
         #expect(harness.upstream.log.map(\.fault) == ["cut_body", "timeout_after_apply", "offline", nil])
     }
 
     @Test("a failure with Retry-After makes the client wait that long")
     func throttled() async throws {
-        try await serve(shop(.init(.fail(status: 503, retryAfter: "7")))) { client, _ in
+        try await serve(shop(.init(.fail(status: 503, retryAfter: "7")))) { client, schema in
             await #expect(throws: UpstreamError.self) {
-                try await client.page(PageRequest(path: "/api/orders", page: 1))
+                try await client.page(try Self.orders(schema))
             }
             do throws(UpstreamError) {
                 _ = try await client.account()

@@ -66,21 +66,23 @@ final class FakeUpstream: Upstream, Sendable {
         }
         if let failure { throw failure }
         let matching = all.filter { record in
-            request.since.map { (record["updated_at"]?.string ?? "") >= $0.time } ?? true
+            request.since.map { (record["updated_at"]?.string ?? "") >= $0.value } ?? true
         }
-        let first = (request.page - 1) * pageSize
+        let page = request.position.flatMap { Int($0) } ?? 1
+        let first = (page - 1) * pageSize
         let records = Array(matching.dropFirst(first).prefix(pageSize))
         return Page(
             records: .array(records), count: records.count, total: matching.count,
-            isLast: first + pageSize >= matching.count)
+            next: first + pageSize < matching.count ? "\(page + 1)" : nil)
     }
 
-    func record(of entity: Entity, key: String) async throws(UpstreamError) -> JSONText? {
+    func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         try requireOnline()
-        return state.withLock { $0.lists[entity.pull?.path ?? ""]?.first { $0["id"]?.string == key } }
+        let found = state.withLock { $0.lists[entity.pull?.path ?? ""]?.first { $0["id"] == known["id"] } }
+        return found.map { RemoteRecord($0) }
     }
 
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> JSONText? {
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
         try requireOnline()
         let (failure, answer) = state.withLock { state -> ((error: UpstreamError, afterApplying: Bool)?, JSONText?) in
             state.pushes.append(Push(request: request, key: idempotencyKey))
@@ -92,7 +94,7 @@ final class FakeUpstream: Upstream, Sendable {
             return (failure, answer)
         }
         if let failure { throw failure.error }
-        return answer
+        return answer.map { RemoteRecord($0) }
     }
 
     func probe() async throws(UpstreamError) { try requireOnline() }

@@ -35,7 +35,7 @@ struct SyncEngineTests {
             try await test.engine.sync(SyncRequest())
             try await test.engine.sync(SyncRequest())
         }
-        let asked = test.upstream.pages.filter { $0.path == "/orders" }.map(\.since?.time)
+        let asked = test.upstream.pages.filter { $0.path == "/orders" }.map(\.since?.value)
         #expect(asked.first == .some(nil))
         #expect(asked.last == "2025-12-31T23:55:00.000Z")
         #expect(test.upstream.pages.filter { $0.path == "/orders/a/messages" }.count == 1)

@@ -45,20 +45,22 @@ struct UpstreamContractTests {
 
     @Test("pages tell their records to the letter, the total, and which is the last", arguments: Way.allCases)
     func pages(_ way: Way) async throws {
-        try await with(way) { upstream, _, _ in
-            let first = try await upstream.page(PageRequest(path: "/orders", page: 1))
+        try await with(way) { upstream, _, orders in
+            let list = try #require(orders.pull?.list)
+            let first = try await upstream.page(PageRequest(path: "/orders", list: list))
             #expect(first.records.elements.first?["total"]?.text == "1.50")
-            #expect(first.count == 2 && first.total == 3 && !first.isLast)
-            let second = try await upstream.page(PageRequest(path: "/orders", page: 2))
-            #expect(second.count == 1 && second.isLast)
+            #expect(first.count == 2 && first.total == 3 && first.next != nil)
+            let second = try await upstream.page(PageRequest(path: "/orders", list: list, position: first.next))
+            #expect(second.count == 1 && second.next == nil)
         }
     }
 
     @Test("a list since a time has what changed then or later", arguments: Way.allCases)
     func since(_ way: Way) async throws {
-        try await with(way) { upstream, _, _ in
-            let since = PageRequest.Since(parameter: "updated_since", time: "2026-01-03T00:00:00.000Z")
-            let page = try await upstream.page(PageRequest(path: "/orders", page: 1, since: since))
+        try await with(way) { upstream, _, orders in
+            let list = try #require(orders.pull?.list)
+            let since = QueryItem(name: "updated_since", value: "2026-01-03T00:00:00.000Z")
+            let page = try await upstream.page(PageRequest(path: "/orders", since: since, list: list))
             #expect(page.records.elements.map { $0["id"]?.string } == ["3"])
         }
     }
@@ -66,9 +68,9 @@ struct UpstreamContractTests {
     @Test("a record is found by its key, a missing one is nil", arguments: Way.allCases)
     func record(_ way: Way) async throws {
         try await with(way) { upstream, _, orders in
-            let found = try await upstream.record(of: orders, key: "2")
-            #expect(found?["total"]?.text == "2.50")
-            let missing = try await upstream.record(of: orders, key: "9")
+            let found = try await upstream.record(of: orders, known: .object(["id": "2"]))
+            #expect(found?.record["total"]?.text == "2.50")
+            let missing = try await upstream.record(of: orders, known: .object(["id": "9"]))
             #expect(missing == nil)
         }
     }
@@ -76,10 +78,11 @@ struct UpstreamContractTests {
     @Test("a change repeated with its key is made once and answered as the first time", arguments: Way.allCases)
     func idempotency(_ way: Way) async throws {
         try await with(way) { upstream, reference, _ in
-            let request = PushRequest(method: "POST", path: "/orders", body: JSONText.object(["total": 5]))
+            let request = PushRequest(
+                method: "POST", path: "/orders", body: JSONText.object(["total": 5]), record: Place(paths: ["data"]))
             let first = try await upstream.push(request, idempotencyKey: "k-1")
             let again = try await upstream.push(request, idempotencyKey: "k-1")
-            #expect(first?["id"] == again?["id"])
+            #expect(first?.record["id"] == again?.record["id"])
             #expect(reference.records(of: "orders").count == 4)
         }
     }
@@ -118,9 +121,10 @@ struct UpstreamContractTests {
 
     @Test("an answer that is not what it should be is refused whole", arguments: Way.allCases)
     func malformed(_ way: Way) async throws {
-        try await with(way) { upstream, _, _ in
+        try await with(way) { upstream, _, orders in
+            let list = try #require(orders.pull?.list)
             await #expect(throws: UpstreamError.self) {
-                try await upstream.page(PageRequest(path: "/orders/1", page: 1))
+                try await upstream.page(PageRequest(path: "/orders/1", list: list))
             }
         }
     }
