@@ -113,6 +113,13 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: ["JSONText", "SocketServer", "Upstream", "repairminder-sync", "repairminder-upstream"],
             swiftSettings: strict),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "SyncEngine", "Upstream",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),
         .testTarget(
             name: "UpstreamTests",
