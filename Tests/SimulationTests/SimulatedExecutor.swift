@@ -81,9 +81,12 @@ final class SimulatedExecutor: SerialExecutor {
         state.withLock { $0.now = end }
     }
 
-    /// Runs at most so many jobs, without letting time pass.
-    func run(jobs: Int) {
-        for _ in 0..<jobs { guard runOne() else { return } }
+    /// Stops after so many jobs, whatever is ready then; at the latest when so much time has passed.
+    func run(jobs: Int, within limit: Duration) {
+        let end = now + limit
+        for _ in 0..<jobs {
+            while !runOne() { guard fireNextTimer(before: end) else { return } }
+        }
     }
 
     /// Runs until nothing is ready and nothing waits. False when that has not come about within `limit`.

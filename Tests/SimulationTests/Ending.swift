@@ -1,0 +1,82 @@
+import EntitySchema
+import JSONText
+import SyncEngine
+
+@testable import CacheStore
+
+/// The end of every script: trouble is taken away, and what the rules promise for then is checked.
+struct Ending {
+    let world: World
+
+    func run() throws {
+        for daemon in world.daemons {
+            daemon.network.heal()
+            try daemon.start()
+            world.resume(daemon)
+        }
+        try settle(full: false)
+        if !world.server.poisoned.isEmpty {
+            log("poisoned is still \(world.server.poisoned)")
+            try WriteCheck(world: world).run(sparing: Set(world.server.poisoned))
+            try checkEquality(sparing: Set(world.server.poisoned))
+            world.server.heal()
+        }
+        try settle(full: false)
+        try settle(full: true)
+        try checkQueues()
+        try checkEquality(sparing: [])
+        try WriteCheck(world: world).run(sparing: [])
+    }
+
+    private func log(_ line: String) { world.log.add("ending: \(line)") }
+
+    /// Undisturbed time, and a sync at its end.
+    private func settle(full: Bool) throws {
+        world.executor.run(for: .seconds(100))
+        for daemon in world.daemons { world.sync(daemon, full: full) }
+        world.executor.run(for: .seconds(100))
+        try world.checkAfterStep()
+    }
+
+    /// Nothing is left but what failed and what waits for that.
+    private func checkQueues() throws {
+        for daemon in world.daemons {
+            guard let store = daemon.life?.store else { continue }
+            let (changes, _) = try store.pending(after: 0, limit: 1000)
+            for change in changes where !["failed", "blocked"].contains(change["state"]?.string) {
+                throw Violation(rule: .equalInTheEnd, detail: "d\(daemon.number) still has \(change.text)")
+            }
+        }
+    }
+
+    // MARK: Equality
+
+    /// `spared`: entities, and records as `entity/key`, that may differ.
+    private func checkEquality(sparing spared: Set<String>) throws {
+        let rule: Violation.Rule = spared.isEmpty ? .equalInTheEnd : .othersGoOn
+        for daemon in world.daemons {
+            guard let store = daemon.life?.store else { continue }
+            let reader = CacheReader(store: store)
+            for entity in Variety.entities where !spared.contains(entity) {
+                let truth = Dictionary(uniqueKeysWithValues: world.server.records(entity).map { ($0.key, $0.record) })
+                var here: [String: JSONText] = [:]
+                for record in try reader.records(entity) { here[record.key] = record.remote }
+                for key in Set(truth.keys).union(here.keys).sorted() where !spared.contains("\(entity)/\(key)") {
+                    guard !Self.same(truth[key], here[key]) else { continue }
+                    throw Violation(
+                        rule: rule,
+                        detail: """
+                            d\(daemon.number) \(entity)/\(key): the server has \(truth[key]?.text ?? "nothing"), \
+                            the cache \(here[key]?.text ?? "nothing")
+                            """)
+                }
+            }
+        }
+    }
+
+    static func same(_ one: JSONText?, _ other: JSONText?) -> Bool {
+        guard let one, let other else { return (one == nil) == (other == nil) }
+        func sorted(_ record: JSONText) -> [String] { record.members.map { "\($0.key)=\($0.value.text)" }.sorted() }
+        return one == other || sorted(one) == sorted(other)
+    }
+}
