@@ -74,10 +74,11 @@ struct CacheCheck {
         else { return }
         let overlap = Duration.seconds(server.variety.overlap)
         let known = Dictionary(records.map { ($0.key, $0) }) { $1 }
+        let undecided = try reader.undecidedRecords()
         for row in server.rows(entity) where row.changedAt < watermark - overlap {
             // What became visible long after its change time is found by the next full pull.
             let lateness = server.time(at: row.visibleAt).since(row.changedAt)
-            guard lateness < overlap / 2 else { continue }
+            guard lateness < overlap / 2, !undecided.contains("\(entity)/\(row.key)") else { continue }
             let remote = known[row.key]?.remote
             guard row.isDeleted ? remote != nil : remote?.text != row.record.text else { continue }
             throw Violation(

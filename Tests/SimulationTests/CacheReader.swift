@@ -77,5 +77,31 @@ struct CacheReader {
         }
     }
 
+    /// Records, as `entity/key`, that somebody has to decide about before they follow the server.
+    func undecidedRecords() throws -> Set<String> {
+        try store.pool.read { db in
+            try String.fetchSet(
+                db.cachedStatement(
+                    sql: """
+                        SELECT entity || '/' || record_key FROM sync_conflict WHERE winner IS NULL AND field IS NULL
+                        """))
+        }
+    }
+
+    /// Changes that wait for a person, and those that wait for them.
+    func stuckChanges() throws -> Set<Int64> {
+        try store.pool.read { db in
+            try Int64.fetchSet(
+                db.cachedStatement(
+                    sql: """
+                        WITH RECURSIVE stuck (id) AS (
+                          SELECT id FROM sync_outbox WHERE state = 'failed'
+                          UNION SELECT change_id FROM sync_conflict WHERE winner IS NULL
+                          UNION SELECT change_id FROM sync_dependency JOIN stuck ON needs_id = stuck.id)
+                        SELECT id FROM stuck
+                        """))
+        }
+    }
+
     private func json(_ text: String?) throws -> JSONText? { try text.map { try JSONText(parsing: $0) } }
 }

@@ -38,13 +38,19 @@ struct Ending {
         try world.checkAfterStep()
     }
 
-    /// Nothing is left but what failed and what waits for that.
+    /// Nothing is left but what failed or was disputed, and what waits for that.
     private func checkQueues() throws {
         for daemon in world.daemons {
             guard let store = daemon.life?.store else { continue }
-            let (changes, _) = try store.pending(after: 0, limit: 1000)
-            for change in changes where !["failed", "blocked"].contains(change["state"]?.string) {
-                throw Violation(rule: .equalInTheEnd, detail: "d\(daemon.number) still has \(change.text)")
+            let reader = CacheReader(store: store)
+            let stuck = try reader.stuckChanges()
+            for change in try reader.changes() where !stuck.contains(change.id) {
+                throw Violation(
+                    rule: .equalInTheEnd,
+                    detail: """
+                        d\(daemon.number) still has \(change.operation) \(change.entity)/\(change.key) \(change.body.text) \
+                        (\(change.state), \(change.attempts) attempts)
+                        """)
             }
         }
     }
@@ -57,6 +63,7 @@ struct Ending {
         for daemon in world.daemons {
             guard let store = daemon.life?.store else { continue }
             let reader = CacheReader(store: store)
+            let spared = try spared.union(reader.undecidedRecords())
             for entity in Variety.entities where !spared.contains(entity) {
                 let truth = Dictionary(uniqueKeysWithValues: world.server.records(entity).map { ($0.key, $0.record) })
                 var here: [String: JSONText] = [:]
