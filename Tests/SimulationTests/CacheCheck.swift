@@ -7,7 +7,9 @@ import JSONText
 struct CacheCheck {
     let daemon: SimulatedDaemon
     let store: CacheStore
-    let server: SimulatedServer
+    let world: World
+
+    private var server: SimulatedServer { world.server }
 
     private var reader: CacheReader { CacheReader(store: store) }
 
@@ -16,11 +18,13 @@ struct CacheCheck {
         for entity in Variety.entities {
             let queued = Dictionary(grouping: changes.filter { $0.entity == entity }, by: \.key)
             let records = try reader.records(entity)
-            for record in records { try checkLayers(entity, record, queued[record.key] ?? []) }
-            try checkCursor(entity, records, queued)
+            for record in records {
+                try world.check { try checkLayers(entity, record, queued[record.key] ?? []) }
+            }
+            try world.check { try checkCursor(entity, records) }
         }
-        try checkRetries(changes)
-        try checkPause()
+        try world.check { try checkRetries(changes) }
+        try world.check { try checkPause() }
     }
 
     // MARK: Layers
@@ -66,9 +70,7 @@ struct CacheCheck {
     // MARK: The cursor
 
     /// Nothing that changed before the watermark, give or take the overlap, is missing here.
-    private func checkCursor(
-        _ entity: String, _ records: [CacheReader.Record], _ queued: [String: [CacheReader.Change]]
-    ) throws {
+    private func checkCursor(_ entity: String, _ records: [CacheReader.Record]) throws {
         guard server.variety.sortsByKey, let plan = server.schema[entity]?.pull, plan.isSince,
             let watermark = try store.cursor(of: entity).watermark.flatMap(Timestamp.init(iso8601:))
         else { return }

@@ -1,10 +1,11 @@
 /// What must hold of all that daemons have done to the upstream, at every moment.
 struct EffectCheck {
     let effects: [SimulatedServer.Effect]
+    let world: World
 
     func run() throws {
-        try checkOnce()
-        try checkOrder()
+        try world.check { try checkOnce() }
+        try world.check { try checkOrder() }
     }
 
     /// Each marked value has been brought once; where only repeating an edit could be told from it, a creation.

@@ -17,15 +17,16 @@ struct Ending {
         try settle(full: false)
         if !world.server.poisoned.isEmpty {
             log("poisoned is still \(world.server.poisoned)")
-            try WriteCheck(world: world).run(sparing: Set(world.server.poisoned))
-            try checkEquality(sparing: Set(world.server.poisoned))
+            let spared = Set(world.server.poisoned)
+            try world.check { try WriteCheck(world: world).run(sparing: spared) }
+            try world.check { try checkEquality(sparing: spared) }
             world.server.heal()
         }
         try settle(full: false)
         try settle(full: true)
-        try checkQueues()
-        try checkEquality(sparing: [])
-        try WriteCheck(world: world).run(sparing: [])
+        try world.check { try checkQueues() }
+        try world.check { try checkEquality(sparing: []) }
+        try world.check { try WriteCheck(world: world).run(sparing: []) }
     }
 
     private func log(_ line: String) { world.log.add("ending: \(line)") }

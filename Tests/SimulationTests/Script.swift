@@ -43,9 +43,11 @@ struct Step: Sendable, CustomStringConvertible {
 struct ScriptMaker {
     private var random: SplitMix64
     private let variety: Variety
+    private let favourite: Int
 
     init(seed: UInt64, variety: Variety) {
         random = SplitMix64(seed: seed ^ 0x7363_7269_7074_0000)
+        favourite = random.below(1000)
         self.variety = variety
     }
 
@@ -93,7 +95,8 @@ struct ScriptMaker {
 
     private var daemon: Int { mutating get { random.below(variety.daemons) } }
     private var entity: String { mutating get { random.pick(Variety.entities) } }
-    private var pick: Int { mutating get { random.below(1000) } }
+    /// Mostly the same one, so that much happens to few records.
+    private var pick: Int { mutating get { random.chance(0.6) ? favourite : random.below(1000) } }
     private var late: Int { mutating get { random.chance(0.2) ? random.within(1...30_000) : 0 } }
 
     private var seconds: Int {

@@ -8,6 +8,8 @@ struct Simulation {
     let seed: UInt64
     let workplace: Workplace
     var mutation: Mutation?
+    /// The rules that are checked.
+    var rules = Set(Violation.Rule.allCases)
 
     var script: [Step] {
         var maker = ScriptMaker(seed: seed, variety: Variety(seed: seed))
@@ -15,7 +17,7 @@ struct Simulation {
     }
 
     func run(_ script: [Step]) throws -> Outcome {
-        let world = try World(seed: seed, workplace: workplace, mutation: mutation)
+        let world = try World(seed: seed, workplace: workplace, mutation: mutation, rules: rules)
         return try EnqueueHook.withJobs(takenBy: { [executor = world.executor] in executor.enqueue($0) }) {
             var violation: Violation?
             do { try world.run(script) } catch let error as Violation { violation = error }

@@ -29,4 +29,14 @@ struct SimulationTests {
             }
         }
     }
+
+    @Test("two runs of one seed are the same to the last line of their logs", arguments: [3, 17, 91] as [UInt64])
+    func repeats(_ seed: UInt64) throws {
+        let workplace = try Workplace()
+        defer { workplace.remove() }
+        let simulation = Simulation(seed: seed, workplace: workplace)
+        let first = try simulation.run(simulation.script).log
+        #expect(try simulation.run(simulation.script).log == first)
+        #expect(first.count > 50)
+    }
 }

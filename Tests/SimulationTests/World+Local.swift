@@ -92,8 +92,8 @@ extension World {
 
     func pause(_ daemon: SimulatedDaemon) {
         guard let life = daemon.life else { return }
-        Task { [log, number = daemon.number] in
-            await life.engine.pause()
+        Task { [log, mutation, number = daemon.number] in
+            if mutation != .ignoresPause { await life.engine.pause() }
             life.upstream.pauseBegins()
             log.add("d\(number) is paused")
         }
