@@ -57,6 +57,7 @@ extension LocalAPIServer {
         case "status": Resource().on("GET") { _ in try await status() }
         case "sync": Resource().on("POST", sync)
         case "pending": Resource().on("GET", pending)
+        case "drift": Resource().on("GET", drift)
         default: nil
         }
     }

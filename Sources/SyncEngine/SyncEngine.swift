@@ -28,6 +28,8 @@ package actor SyncEngine {
     private var waiters: [Waiter] = []
     private var nextSyncAt: Timestamp?
     private var isPushing = false
+    /// Where the drift that was warned of ends.
+    var driftMark: Int64 = 0
 
     private struct Waiter {
         /// The run under way when that covers what was asked for, else the next one.
@@ -61,6 +63,7 @@ package actor SyncEngine {
             log.notice("requeued changes whose sending was cut short", metadata: ["count": "\(interrupted)"])
         }
         requested = SyncRequest().merged(with: requested)
+        driftMark = try store.drift(after: 0).mark
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await self.pushLoop() }
@@ -236,6 +239,7 @@ package actor SyncEngine {
             run.phase = "pushing"
             try await pushOnce()
             try await pullEntities(request)
+            try warnOfNewDrift()
             if let error = run.error { result = .failure(.upstream(error)) }
         } catch let error as UpstreamError {
             run.error = error.message
