@@ -76,7 +76,7 @@ extension LocalAPIServer {
             "next_sync_at": time(status.nextSyncAt),
             "pending": .integer(count.pending),
             "failed": .integer(count.failed),
-            "conflicts": 0,
+            "conflicts": .integer(try store.openConflicts()),
             "drift": .integer(drift.drift),
             "set_aside": .integer(drift.setAside),
             "entities": try entities(status),

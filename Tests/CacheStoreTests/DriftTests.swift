@@ -141,7 +141,7 @@ struct DriftTests {
         _ = try await cache.pull("animals", animal())
         try await cache.store.update("animals", key: "a", body: JSONText(parsing: #"{"legs":3}"#), at: TestCache.now)
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        _ = try await cache.store.begin(change.id, at: TestCache.now)
+        _ = try await cache.store.begin(change, at: TestCache.now)
         let answer = try JSONText(parsing: animal(#"{"legs":"three"}"#)).elements[0]
         try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
         _ = try await cache.pull("animals", "[\(answer.text)]")
