@@ -56,6 +56,7 @@ extension SyncEngine {
             run.phase = "pushing"
             try await pushOnce()
             try await pullEntities(request)
+            try warnOfNewDrift()
             if let error = run.error { result = .failure(.upstream(error)) }
         } catch UpstreamError.cancelled {
             throw CancellationError()

@@ -31,6 +31,8 @@ package actor SyncEngine {
     var isPushing = false
     /// When the last pull of each entity began, well or badly ended.
     var pullsBegun: [String: Timestamp] = [:]
+    /// Where the drift that was warned of ends.
+    var driftMark: Int64 = 0
 
     struct Waiter {
         /// The run under way when that covers what was asked for, else the next one.
@@ -65,6 +67,7 @@ package actor SyncEngine {
             log.notice("requeued changes whose sending was cut short", metadata: ["count": "\(interrupted)"])
         }
         requested = SyncRequest().merged(with: requested)
+        driftMark = try store.drift(after: 0).mark
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await self.pushLoop() }
