@@ -86,7 +86,7 @@ struct ScriptMaker {
         case 19..<25: .crash(daemon: daemon, afterJobs: random.within(0...120))
         case 25..<28: .start(daemon: daemon)
         case 28: .stop(daemon: daemon)
-        case 29..<31: Feature.clockJumps.isOn ? .jump(daemon: daemon, seconds: seconds) : .nothing
+        case 29..<31: .jump(daemon: daemon, seconds: seconds)
         case 31: .pause(daemon: daemon)
         case 32..<34: .resume(daemon: daemon)
         default: .sync(daemon: daemon, full: random.chance(0.3))

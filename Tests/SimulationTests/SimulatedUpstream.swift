@@ -41,8 +41,9 @@ final class SimulatedNetwork: Sendable {
 final class SimulatedUpstream: Upstream {
     /// What its requests came to, for the checks.
     private struct Account: Sendable {
-        var isPaused = false
-        /// Requests that were begun since a pause was answered.
+        /// The moment when a pause was answered; nil while there is none.
+        var pausedAt: Duration?
+        /// Requests that were begun after that moment.
         var begunWhilePaused = 0
         /// Failed answers to pushes that count towards giving up, by idempotency key.
         var failures: [String: Int] = [:]
@@ -72,11 +73,11 @@ final class SimulatedUpstream: Upstream {
     var failures: [String: Int] { account.withLock { $0.failures } }
     var begunWhilePaused: Int { account.withLock { $0.begunWhilePaused } }
 
-    func pauseBegins() { account.withLock { $0.isPaused = true } }
+    func pauseBegins() { account.withLock { $0.pausedAt = executor.now } }
 
     func pauseEnds() {
         account.withLock { account in
-            account.isPaused = false
+            account.pausedAt = nil
             account.begunWhilePaused = 0
         }
     }
@@ -126,7 +127,7 @@ final class SimulatedUpstream: Upstream {
         _ what: String, _ serve: @escaping @Sendable () -> Result<Value, UpstreamError>
     ) async throws(UpstreamError) -> Value {
         guard isAlive, !Task.isCancelled else { throw .cancelled }
-        account.withLock { if $0.isPaused { $0.begunWhilePaused += 1 } }
+        account.withLock { if let paused = $0.pausedAt, paused < executor.now { $0.begunWhilePaused += 1 } }
         let answer = await withCheckedContinuation { continuation in
             send(what, serve) { continuation.resume(returning: $0) }
         }

@@ -22,14 +22,14 @@ struct Variety: Sendable {
     init(seed: UInt64) {
         var random = SplitMix64(seed: seed ^ 0x7661_7269_6574_7900)
         daemons = random.chance(0.4) ? 2 : 1
-        idempotency = random.chance(0.7) || !Feature.lookUp.isOn
+        idempotency = random.chance(0.7)
         renames = random.chance(0.6)
         policy = random.pick(ConflictPolicy.allCases)
         overlap = random.pick([60, 300])
         pageSize = random.within(2...4)
         sortsByKey = random.chance(0.7)
         newestFirst = Feature.newestFirst.isOn && random.chance(0.3)
-        versions = Feature.versions.isOn && random.chance(0.4)
+        versions = random.chance(0.4)
         maximumAttempts = random.within(2...4)
         parallel = random.within(1...4)
         serverClockError = random.within(-120_000...120_000)
@@ -102,11 +102,7 @@ struct Variety: Sendable {
 
 /// What the engine can do already; a simulation does not ask for more.
 enum Feature {
-    case lookUp, newestFirst, versions, clockJumps, conflicts, fullPullDeletions, pauseAtOnce
+    case newestFirst, fullPullDeletions
 
-    var isOn: Bool {
-        switch self {
-        case .lookUp, .newestFirst, .versions, .clockJumps, .conflicts, .fullPullDeletions, .pauseAtOnce: false
-        }
-    }
+    var isOn: Bool { false }
 }
