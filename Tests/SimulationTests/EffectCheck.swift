@@ -1,3 +1,5 @@
+import EntitySchema
+
 /// What must hold of all that daemons have done to the upstream, at every moment.
 struct EffectCheck {
     let effects: [SimulatedServer.Effect]
@@ -13,13 +15,18 @@ struct EffectCheck {
         var seen: [String: SimulatedServer.Effect] = [:]
         for effect in effects {
             for marker in effect.markers {
-                if let first = seen[marker] {
+                // An edit may win over a deletion: then it makes the record anew, with all that it was.
+                if let first = seen[marker], !(effect.operation == .create && isDeleted(first)) {
                     throw Violation(
                         rule: .onlyOnce, detail: "\(marker) was applied to \(first.key) and again to \(effect.key)")
                 }
                 seen[marker] = effect
             }
         }
+    }
+
+    private func isDeleted(_ effect: SimulatedServer.Effect) -> Bool {
+        world.server.row(effect.entity, effect.key)?.isDeleted ?? true
     }
 
     /// The edits of one record by one daemon arrive in the order in which they were written.

@@ -47,7 +47,7 @@ struct Simulation {
         let short = try shrink(script, rule: violation.rule)
         let outcome = try run(short)
         return """
-            seed \(seed) breaks rule \(outcome.violation ?? violation)
+            seed \(seed) breaks \(outcome.violation ?? violation)
             shortest script (of \(script.count) steps):
             \(short.map { "  \($0)" }.joined(separator: "\n"))
             its log ends:
