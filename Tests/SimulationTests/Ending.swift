@@ -14,16 +14,16 @@ struct Ending {
             try daemon.start()
             world.resume(daemon)
         }
-        try settle(full: false)
+        try settle(after: .seconds(100), full: false)
         if !world.server.poisoned.isEmpty {
             log("poisoned is still \(world.server.poisoned)")
             let spared = Set(world.server.poisoned)
             try world.check { try WriteCheck(world: world).run(sparing: spared) }
             try world.check { try checkEquality(sparing: spared) }
             world.server.heal()
+            try settle(after: .seconds(100), full: false)
         }
-        try settle(full: false)
-        try settle(full: true)
+        try settle(after: .seconds(1), full: true)
         try world.check { try checkQueues() }
         try world.check { try checkEquality(sparing: []) }
         try world.check { try WriteCheck(world: world).run(sparing: []) }
@@ -32,10 +32,12 @@ struct Ending {
     private func log(_ line: String) { world.log.add("ending: \(line)") }
 
     /// Undisturbed time, and a sync at its end.
-    private func settle(full: Bool) throws {
-        world.executor.run(for: .seconds(100))
+    ///
+    /// 100 s are longer than the longest wait between two attempts or two probes.
+    private func settle(after time: Duration, full: Bool) throws {
+        world.executor.run(for: time)
         for daemon in world.daemons { world.sync(daemon, full: full) }
-        world.executor.run(for: .seconds(100))
+        world.executor.run(for: .seconds(20))
         try world.checkAfterStep()
     }
 

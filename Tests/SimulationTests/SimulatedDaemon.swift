@@ -76,7 +76,7 @@ final class SimulatedDaemon {
 
     private var settings: SyncSettings {
         SyncSettings(
-            interval: .seconds(60), fullEvery: .seconds(900), writeDelay: .milliseconds(100),
+            interval: .seconds(90), fullEvery: .seconds(900), writeDelay: .milliseconds(100),
             parallel: server.variety.parallel,
             retry: RetryPolicy(maximumAttempts: server.variety.maximumAttempts, base: .seconds(1), cap: .seconds(20)))
     }

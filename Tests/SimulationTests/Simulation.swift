@@ -51,7 +51,7 @@ struct Simulation {
             shortest script (of \(script.count) steps):
             \(short.map { "  \($0)" }.joined(separator: "\n"))
             its log ends:
-            \(outcome.log.suffix(60).map { "  \($0)" }.joined(separator: "\n"))
+            \(outcome.log.suffix(40).map { "  \($0)" }.joined(separator: "\n"))
             replay with: make simulate SEED=\(seed)
             """
     }
