@@ -117,7 +117,7 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "SyncEngine", "Upstream",
+                "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer", "SyncEngine", "Upstream",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

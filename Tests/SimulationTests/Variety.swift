@@ -48,6 +48,7 @@ struct Variety: Sendable {
             upstream:
               base_url: http://simulated
               account: { path: /me, id: id }
+              records: data
               pagination: { style: page, page_size: \(pageSize), total: total }
               \(idempotency ? "idempotency_header: Idempotency-Key" : "")
               \(versions ? "version: { field: updated_at, header: If-Version }" : "")

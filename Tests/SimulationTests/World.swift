@@ -46,7 +46,7 @@ final class World {
             try checkAfterStep()
         }
         log.add("script over")
-        try Ending(world: self).run()
+        if !rules.isDisjoint(with: Ending.rules) { try Ending(world: self).run() }
     }
 
     /// Ends all that runs; throws when something does not.
