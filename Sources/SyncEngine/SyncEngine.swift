@@ -17,11 +17,11 @@ package actor SyncEngine {
     let random: @Sendable () -> Double
     let log: Logger
     private let pushRest: Rest
-    private let pullRest: Rest
+    let pullRest: Rest
     private let clock: any Clock<Duration>
 
-    private var health = UpstreamHealth()
-    private var isPaused = false
+    var health = UpstreamHealth()
+    private(set) var isPaused = false
     private var accountIsKnown = false
     var run = SyncRun()
     private var requested: SyncRequest?
@@ -216,10 +216,12 @@ package actor SyncEngine {
         return nextSyncAt.map { max($0.since(time), .zero) }
     }
 
-    private func probe() async {
+    func probe() async {
         health.probed()
         do {
             try await upstream.probe()
+            // Two probes may have been under way.
+            guard health.offline != nil else { return }
             health.reached()
             log.notice("the upstream can be reached again")
             requested = SyncRequest().merged(with: requested)
@@ -267,7 +269,7 @@ package actor SyncEngine {
     // MARK: What went wrong
 
     /// Takes note of what concerns the whole upstream.
-    private func note(_ error: UpstreamError) throws {
+    func note(_ error: UpstreamError) throws {
         switch error {
         case .offline(let message):
             if health.offline == nil {

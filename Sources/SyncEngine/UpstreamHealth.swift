@@ -25,6 +25,9 @@ struct UpstreamHealth: Equatable {
 
     mutating func probed() { probes += 1 }
 
+    /// The next failure is the first again: the network has changed.
+    mutating func beginProbingAnew() { probes = 0 }
+
     mutating func reached() {
         offline = nil
         probes = 0

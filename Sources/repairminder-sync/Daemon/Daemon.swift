@@ -4,6 +4,7 @@ internal import Foundation
 internal import Glibc
 internal import LocalAPIServer
 internal import Logging
+internal import NetworkMonitor
 internal import SocketServer
 internal import SyncEngine
 internal import UnixSignals
@@ -53,7 +54,10 @@ struct Daemon {
         let server = try server(store, engine, state)
         for address in try server.bind() { log.notice("listening", metadata: ["address": "\(address)"]) }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await engine.run() }
+            group.addTask {
+                async let _ = watchNetwork(for: engine)
+                try await engine.run()
+            }
             group.addTask { try await server.run() }
             group.addTask {
                 for await signal in signals {
@@ -63,6 +67,16 @@ struct Daemon {
             }
             defer { group.cancelAll() }
             try await group.next()
+        }
+    }
+
+    /// Returns when cancelled, or when the kernel does not tell of changes; probing alone finds out then.
+    private func watchNetwork(for engine: SyncEngine) async {
+        do {
+            try await NetworkMonitor(clock: ContinuousClock()).forEachChange { await engine.networkChanged() }
+        } catch {
+            log.notice(
+                "the kernel does not tell of network changes; probing finds out", metadata: ["error": "\(error)"])
         }
     }
 
