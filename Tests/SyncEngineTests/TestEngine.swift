@@ -60,6 +60,7 @@ struct TestEngine {
         schema: shop
         upstream:
           base_url: http://localhost
+          idempotency_header: Idempotency-Key
           pagination: { style: page }
         entities:
           orders:

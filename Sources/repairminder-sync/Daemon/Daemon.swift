@@ -73,7 +73,13 @@ struct Daemon {
     /// Returns when cancelled, or when the kernel does not tell of changes; probing alone finds out then.
     private func watchNetwork(for engine: SyncEngine) async {
         do {
-            try await NetworkMonitor(clock: ContinuousClock()).forEachChange { await engine.networkChanged() }
+            try await NetworkMonitor(clock: ContinuousClock()).forEachChange {
+                do {
+                    try await engine.networkChanged()
+                } catch {
+                    log.error("a change of the network could not be followed", metadata: ["error": "\(error)"])
+                }
+            }
         } catch {
             log.notice(
                 "the kernel does not tell of network changes; probing finds out", metadata: ["error": "\(error)"])
