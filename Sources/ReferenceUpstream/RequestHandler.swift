@@ -46,25 +46,14 @@ struct RequestHandler: Sendable {
             return .json(
                 200, envelope.account(settings.account, at: schema.upstream.account?.id ?? Place(paths: ["id"])))
         case .list(let name):
-            guard let entity = schema[name], let plan = entity.pull?.list else { throw .notFound("such path") }
-            return try list(entity, plan, where: [], request, &store)
+            return try ListHandler(handler: self, request: request).list(name, &store)
         case .record(let name):
             return try record(name, match.holes, request, store)
         case .detail(let parent, let child):
-            return try detail(parent, child, match.holes, request, &store)
+            return try ListHandler(handler: self, request: request).detail(parent, child, match.holes, &store)
         case .probe, .push:
             throw .notFound("such path")
         }
-    }
-
-    private func list(
-        _ entity: Entity, _ plan: ListPlan, where fixed: [(name: String, value: String)], _ request: Request,
-        _ store: inout Store
-    ) throws(Refusal) -> Answer {
-        let query = try ListQuery(request.query, entity: entity, settings: settings, list: plan)
-        let found = store.select(
-            entity.name, where: fixed + query.filters, since: query.since, page: query.page, size: query.size)
-        return .json(200, envelope.list(found.rows, of: plan, page: query.page, size: query.size, total: found.total))
     }
 
     private func record(
@@ -79,20 +68,6 @@ struct RequestHandler: Sendable {
             return Answer(status: 304, headers: [("ETag", tag.text)])
         }
         return tagged(.json(200, envelope.record(record, at: place)), record)
-    }
-
-    private func detail(
-        _ parent: String, _ child: String, _ holes: [String: String], _ request: Request, _ store: inout Store
-    ) throws(Refusal) -> Answer {
-        guard let above = schema[parent], let entity = schema[child], let plan = above.pull?.detail?.list else {
-            throw .notFound("such path")
-        }
-        let conditions = holes.map { (name: $0.key, value: $0.value) }
-        guard let record = store.find(above, where: conditions) else { throw .notFound("such record in \(parent)") }
-        guard let link = store.link(from: child, to: parent), let key = record[above.key] else {
-            throw .notFound("way from \(parent) to \(child)")
-        }
-        return try list(entity, plan, where: [(link, key.plain)], request, &store)
     }
 
     func tagged(_ answer: Answer, _ record: JSONText) -> Answer {
