@@ -10,7 +10,7 @@ extension CacheStore {
     package func apply(_ page: PulledPage, at now: Timestamp) async throws -> PageOutcome {
         let table = try table(page.entity)
         return try await writer.write { db in
-            let applier = PageApplier(table: table, schema: schema, db: db, now: now)
+            let applier = PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID)
             var outcome = try applier.apply(page.records, position: page.position)
             outcome.latestChange = [page.latest, outcome.latestChange].compactMap { $0 }.max()
             for detail in page.details { try markFetched(detail, db) }

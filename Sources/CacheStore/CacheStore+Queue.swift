@@ -13,10 +13,36 @@ extension CacheStore {
                         SELECT * FROM sync_outbox AS change
                         WHERE (state = 'queued' OR state = 'waiting' AND next_attempt_at <= ?1)
                           AND NOT EXISTS (SELECT 1 FROM sync_dependency WHERE change_id = change.id)
+                          AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = change.id AND winner IS NULL)
                         ORDER BY id LIMIT ?2
                         """),
                 arguments: [now.milliseconds, limit])
             return try rows.compactMap { row in try outboxChange(row, db) }
+        }
+    }
+
+    /// One change as it now is; nil when it has left the queue.
+    package func change(_ id: Int64) throws -> OutboxChange? {
+        try read { db in
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT * FROM sync_outbox WHERE id = ?"), arguments: [id])
+            return try row.flatMap { row in try outboxChange(row, db) }
+        }
+    }
+
+    /// Whether a record of this key was here, or came of an acknowledged change, before the change's first attempt: then
+    /// it cannot be what that attempt created.
+    package func wasKnown(_ key: String, before change: OutboxChange) throws -> Bool {
+        let table = try table(change.entity)
+        return try read { db in
+            try Bool.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT EXISTS (
+                          SELECT 1 FROM \(table.name) WHERE _key = ?1 AND (_acknowledged IS NOT NULL
+                            OR _pk <= (SELECT known_pk FROM sync_outbox WHERE id = ?2)))
+                        """),
+                arguments: [key, change.id]) ?? false
         }
     }
 
@@ -29,16 +55,18 @@ extension CacheStore {
     }
 
     /// Writes the attempt down before it is made. False when the change has left the queue or is being sent already.
-    package func begin(_ id: Int64, at now: Timestamp) async throws -> Bool {
-        try await writer.write { db in
+    package func begin(_ change: OutboxChange, at now: Timestamp) async throws -> Bool {
+        let table = try table(change.entity)
+        return try await writer.write { db in
             let begun = try Row.fetchOne(
                 db.cachedStatement(
                     sql: """
                         UPDATE sync_outbox SET state = 'uploading', tried = tried + 1, last_attempt_at = ?2,
-                          next_attempt_at = NULL
+                          next_attempt_at = NULL,
+                          known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
                         WHERE id = ?1 AND state IN ('queued', 'waiting') RETURNING entity, record_key
                         """),
-                arguments: [id, now.milliseconds])
+                arguments: [change.id, now.milliseconds])
             guard let begun else { return false }
             try ChangeLog(db: db, at: now).append(.uploading, entity: begun["entity"], keys: [begun["record_key"]])
             return true
@@ -48,7 +76,7 @@ extension CacheStore {
     /// Writes down what became of an attempt, with what it does to the record, in one transaction.
     package func settle(_ id: Int64, _ outcome: PushOutcome, at now: Timestamp) async throws {
         try await writer.write { db in
-            try Settlement(schema: schema, db: db, now: now).settle(id, outcome)
+            try Settlement(schema: schema, db: db, now: now, makeID: makeID).settle(id, outcome)
         }
     }
 
@@ -74,10 +102,23 @@ extension CacheStore {
         guard let entity = schema[row["entity"]] else { return nil }
         let body = try JSONText(parsing: row["body"] as String)
         let record = try RecordRow(table: EntityTable(entity: entity), db: db).load(row["record_key"])
+        let version = try version(of: row["record_key"], entity, record?.remote, db)
         return OutboxChange(
             id: row["id"], entity: entity.name, key: row["record_key"],
             operation: Operation(rawValue: row["operation"]) ?? .update, body: body,
             record: record?.document ?? body, idempotencyKey: row["idempotency_key"],
-            attemptCount: row["attempt_count"])
+            attemptCount: row["attempt_count"], isTried: row["tried"] > 0, version: version,
+            createdAt: Timestamp(milliseconds: row["created_at"]))
+    }
+
+    private func version(of key: String, _ entity: Entity, _ remote: JSONText?, _ db: Database) throws -> String? {
+        switch schema.upstream.version {
+        case nil: nil
+        case .field(let name, _): remote?[name]?.plain
+        case .etag:
+            try String.fetchOne(
+                db.cachedStatement(sql: "SELECT _version FROM \(EntityTable(entity: entity).name) WHERE _key = ?"),
+                arguments: [key])
+        }
     }
 }

@@ -130,6 +130,13 @@ enum Migrations {
         CREATE INDEX sync_conflict_by_record ON sync_conflict (entity, record_key);
         CREATE INDEX sync_conflict_open ON sync_conflict (change_id) WHERE winner IS NULL;
 
+        -- Records whose deletion was acknowledged when the change log stood there: a page asked for before that still
+        -- has them. Kept until a later page comes.
+        CREATE TABLE sync_gone (
+          entity TEXT NOT NULL, record_key TEXT NOT NULL, position INTEGER NOT NULL,
+          PRIMARY KEY (entity, record_key)
+        ) STRICT, WITHOUT ROWID;
+
         -- Where records and the schema disagree, counted over the versions of records that were written.
         CREATE TABLE sync_drift (
           entity TEXT NOT NULL,

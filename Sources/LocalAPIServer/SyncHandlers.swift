@@ -75,7 +75,7 @@ extension LocalAPIServer {
             "next_sync_at": time(status.nextSyncAt),
             "pending": .integer(count.pending),
             "failed": .integer(count.failed),
-            "conflicts": 0,
+            "conflicts": .integer(try store.openConflicts()),
             "entities": try entities(status),
             "upstream": .object([
                 "reachable": .boolean(status.isReachable), "clock_offset_ms": .null,

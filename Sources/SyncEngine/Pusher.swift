@@ -44,12 +44,12 @@ struct Pusher {
             try await store.settle(change.id, .failed(failure), at: now())
             return nil
         }
-        guard try await store.begin(change.id, at: now()) else { return nil }
+        guard try await store.begin(change, at: now()) else { return nil }
         let outcome: PushOutcome
         var failure: UpstreamError?
         do throws(UpstreamError) {
             let answer = try await upstream.push(request, idempotencyKey: change.idempotencyKey)
-            outcome = .acknowledged(record: answer?.record)
+            outcome = .acknowledged(record: answer?.record, version: answer?.version)
         } catch .cancelled {
             // Left as uploading: it is sent again with the same key at the next start.
             throw CancellationError()
