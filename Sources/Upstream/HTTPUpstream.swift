@@ -35,16 +35,17 @@ package struct HTTPUpstream: Upstream {
 
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let list = request.list
-        let response = try await send("GET", PageAddress(request).path, headers: Self.acceptJSON, body: nil)
+        let address = PageAddress(request, base: BaseAddress(baseURL))
+        let response = try await send("GET", address.path, headers: Self.acceptJSON, body: nil)
         let body = try json(response, request.path)
         guard let records = list.records.value(in: body), records.kind == .array else {
             throw .malformed("\(request.path) answered no list at \(list.records.description)")
         }
         let count = records.elements.count
-        let total = list.total?.value(in: body)?.integer
+        let total = list.total?.value(in: body)?.wholeNumber
         return Page(
             records: records, count: count, total: total,
-            next: try PageAddress(request).next(after: response, body, count: count, total: total))
+            next: try address.next(after: response, body, count: count, total: total))
     }
 
     package func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
