@@ -13,6 +13,7 @@ extension CacheStore {
             let applier = PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID)
             var outcome = try applier.apply(page.records, position: page.position)
             outcome.latestChange = [page.latest, outcome.latestChange].compactMap { $0 }.max()
+            if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
             for detail in page.details { try markFetched(detail, db) }
             if let cursor = page.cursor, outcome.changed || cursor.pull == nil {
                 try Self.save(cursor.including(outcome.latestChange), of: page.entity, db)
@@ -73,6 +74,15 @@ extension CacheStore {
                 OutdatedParent(pk: $0["_pk"], key: $0["_key"], value: $0["value"], record: $0["_remote"])
             }
         }
+    }
+
+    private static func set(_ version: String, ofRecordIn page: String, _ table: EntityTable, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE \(table.name) SET _version = ?1
+                WHERE _key = ?2 ->> '$[0]."\(table.entity.key)"' AND _remote = ?2 -> '$[0]' AND _version IS NOT ?1
+                """
+        ).execute(arguments: [version, page])
     }
 
     private func markFetched(_ detail: PulledPage.Detail, _ db: Database) throws {

@@ -4,29 +4,59 @@ internal import JSONText
 
 /// The queue as the engine drives it: what is ready, what is being sent, what came of it.
 extension CacheStore {
+    /// Due at ?1, with nothing before it that it needs and no conflict that waits for a person.
+    private static let readySQL = """
+        SELECT * FROM sync_outbox AS change
+        WHERE (state = 'queued' OR state = 'waiting' AND next_attempt_at <= ?1)
+          AND NOT EXISTS (SELECT 1 FROM sync_dependency WHERE change_id = change.id)
+          AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = change.id AND winner IS NULL)
+        """
+
     /// Changes that may be sent now, oldest first: due, and with nothing before them that they need.
     package func readyChanges(limit: Int, at now: Timestamp) throws -> [OutboxChange] {
         try read { db in
             let rows = try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT * FROM sync_outbox AS change
-                        WHERE (state = 'queued' OR state = 'waiting' AND next_attempt_at <= ?1)
-                          AND NOT EXISTS (SELECT 1 FROM sync_dependency WHERE change_id = change.id)
-                          AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = change.id AND winner IS NULL)
-                        ORDER BY id LIMIT ?2
+                        \(Self.readySQL) ORDER BY id LIMIT ?2
                         """),
                 arguments: [now.milliseconds, limit])
             return try rows.compactMap { row in try outboxChange(row, db) }
         }
     }
 
-    /// One change as it now is; nil when it has left the queue.
-    package func change(_ id: Int64) throws -> OutboxChange? {
+    /// One change as it now is; nil when it may not be sent any more.
+    package func readyChange(_ id: Int64, at now: Timestamp) throws -> OutboxChange? {
         try read { db in
             let row = try Row.fetchOne(
-                db.cachedStatement(sql: "SELECT * FROM sync_outbox WHERE id = ?"), arguments: [id])
+                db.cachedStatement(sql: "\(Self.readySQL) AND change.id = ?2"), arguments: [now.milliseconds, id])
             return try row.flatMap { row in try outboxChange(row, db) }
+        }
+    }
+
+    /// The waiting change that has been tried least, due or not: what an upstream that may be back is tried with.
+    package func leastTriedChange() throws -> OutboxChange? {
+        try read { db in
+            let row = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        \(Self.readySQL) ORDER BY attempt_count, id LIMIT 1
+                        """),
+                arguments: [Int64.max])
+            return try row.flatMap { row in try outboxChange(row, db) }
+        }
+    }
+
+    /// The entities with edits or deletions made before `time` that nobody has tried to send.
+    package func entitiesWithHeldChanges(before time: Timestamp) throws -> [String] {
+        try read { db in
+            try String.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT DISTINCT entity FROM sync_outbox
+                        WHERE state = 'queued' AND tried = 0 AND operation <> 'create' AND created_at <= ?
+                        """),
+                arguments: [time.milliseconds])
         }
     }
 
@@ -81,10 +111,26 @@ extension CacheStore {
     }
 
     /// Makes changes ready again whose sending was cut short by the end of the process; they keep their idempotency keys.
-    package func recoverInterrupted() async throws -> Int {
+    ///
+    /// A clock that was set back while nobody looked must not make changes wait for years: an hour is the most that an
+    /// upstream can ask for.
+    package func recoverInterrupted(at now: Timestamp) async throws -> Int {
         try await writer.write { db in
+            let latest = now + .seconds(3600)
+            try db.execute(
+                sql: "UPDATE sync_outbox SET next_attempt_at = ?1 WHERE state = 'waiting' AND next_attempt_at > ?1",
+                arguments: [latest.milliseconds])
             try db.execute(sql: "UPDATE sync_outbox SET state = 'queued' WHERE state = 'uploading'")
             return db.changesCount
+        }
+    }
+
+    /// Moves what waits along with a time of day that was set.
+    package func shiftWaiting(by jump: Duration) async throws {
+        try await writer.write { db in
+            try db.execute(
+                sql: "UPDATE sync_outbox SET next_attempt_at = next_attempt_at + ? WHERE state = 'waiting'",
+                arguments: [(Timestamp(milliseconds: 0) + jump).milliseconds])
         }
     }
 

@@ -81,7 +81,7 @@ struct PageApplier {
             sql: """
                 \(incoming)
                 INSERT INTO sync_set_aside (entity, record, at)
-                SELECT ?2, substr(CAST(value AS TEXT), 1, 4096), ?3 FROM incoming WHERE NOT usable AND value IS NOT NULL
+                SELECT ?2, substr(\(table.withoutSecrets), 1, 4096), ?3 FROM incoming WHERE NOT usable AND value IS NOT NULL
                 ON CONFLICT DO NOTHING
                 """
         ).execute(arguments: [page, table.entity.name, now.milliseconds])
@@ -118,6 +118,7 @@ struct PageApplier {
             keys.append(row[0])
             if row[1] { changedHere.append(row[0]) }
         }
+        try DriftTable(table: table, db: db, now: now).count(page, written: keys)
         for key in changedHere { try merge.mergeRemote(of: key) }
         return keys
     }

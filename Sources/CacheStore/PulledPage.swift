@@ -12,6 +12,8 @@ package struct PulledPage: Sendable {
     package var cursor: PullCursor?
     /// The latest change time of the pull's earlier pages.
     package var latest: String?
+    /// What the server calls the version of the one record that this page is.
+    package var version: String?
     /// Parents whose children these records are: key → the value that marks them as fetched.
     package var details: [Detail]
 
@@ -29,13 +31,14 @@ package struct PulledPage: Sendable {
 
     package init(
         entity: String, records: String, position: Int64 = .max, cursor: PullCursor? = nil, latest: String? = nil,
-        details: [Detail] = []
+        version: String? = nil, details: [Detail] = []
     ) {
         self.entity = entity
         self.records = records
         self.position = position
         self.cursor = cursor
         self.latest = latest
+        self.version = version
         self.details = details
     }
 }

@@ -59,6 +59,7 @@ struct Settlement {
         case .delete: try row.setRemote(nil, of: key, at: now)
         case .create, .update:
             // Where the upstream answers no record, it has what was sent.
+            try DriftTable(table: table, db: db, now: now).count(record, key: key)
             let remote = try record ?? row.load(key)?.remote?.setting(change.body) ?? change.body
             try row.setRemote(remote, version: version, of: key, at: now)
             try rebase(after: change, on: remote)

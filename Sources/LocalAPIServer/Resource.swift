@@ -58,6 +58,7 @@ extension LocalAPIServer {
         case "sync": Resource().on("POST", sync)
         case "pending": Resource().on("GET", pending)
         case "conflicts": Resource().on("GET", conflicts)
+        case "drift": Resource().on("GET", drift)
         default: nil
         }
     }

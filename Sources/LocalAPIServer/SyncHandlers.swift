@@ -66,6 +66,7 @@ extension LocalAPIServer {
     private func statusDocument() async throws -> JSONText {
         let status = await engine.status()
         let count = try store.pendingCount()
+        let drift = try store.driftCount()
         return .object([
             "state": .string(status.state.rawValue),
             "progress": number(status.progress),
@@ -76,6 +77,8 @@ extension LocalAPIServer {
             "pending": .integer(count.pending),
             "failed": .integer(count.failed),
             "conflicts": .integer(try store.openConflicts()),
+            "drift": .integer(drift.drift),
+            "set_aside": .integer(drift.setAside),
             "entities": try entities(status),
             "upstream": .object([
                 "reachable": .boolean(status.isReachable), "clock_offset_ms": .null,

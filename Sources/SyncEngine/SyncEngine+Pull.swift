@@ -18,7 +18,7 @@ extension SyncEngine {
         }
         for (parent, detail) in details {
             try await guarded(detail.entity) {
-                try await DetailPuller(store: store, upstream: upstream, parallel: settings.parallel, now: now)
+                try await DetailPuller(store: store, upstream: watched, parallel: settings.parallel, now: now)
                     .pull(for: parent, detail, all: request.full)
             }
         }
@@ -29,7 +29,8 @@ extension SyncEngine {
     }
 
     private func pull(_ entity: Entity, full: Bool) async throws {
-        let puller = Puller(store: store, upstream: upstream, now: now) { seen, total in
+        pullsBegun[entity.name] = now()
+        let puller = Puller(store: store, upstream: watched, now: now) { seen, total in
             await self.note(entity.name, seen: seen, total: total)
         }
         let summary = try await puller.pull(entity, full: full)
@@ -52,8 +53,13 @@ extension SyncEngine {
             try await body()
             run.finished(entity, error: nil, at: now())
         } catch let error as UpstreamError {
+            if error.concernsWholeUpstream {
+                run.interrupted(entity)
+                throw error
+            }
             try await noteFailure(of: entity, error.message)
-            if error.concernsWholeUpstream { throw error }
+            // It was one failure too many: the others would only add to them.
+            if health.isDown { throw error }
         } catch let error as CacheError {
             // A database that cannot be written now fails every entity.
             if case .unwritable = error { throw error }
