@@ -102,11 +102,7 @@ struct Daemon {
     }
 
     private func engine(_ store: CacheStore) throws -> SyncEngine {
-        let token = try configuration.upstream.tokenFile.map { try BearerToken(path: $0) }
-        let transport = try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
-            deadline: configuration.upstream.deadline, now: now)
+        let upstream = try upstream()
         let settings = SyncSettings(
             interval: configuration.sync.interval, fullEvery: configuration.sync.fullEvery,
             writeDelay: configuration.sync.writeDelay, parallel: configuration.upstream.parallel,
@@ -116,6 +112,25 @@ struct Daemon {
         return SyncEngine(
             store: store, schema: schema, upstream: upstream, settings: settings, clock: ContinuousClock(),
             now: now, random: { Double.random(in: 0..<1) }, log: logger("sync"))
+    }
+
+    private func upstream() throws -> HTTPUpstream {
+        let transport = try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
+        // This clock goes on while the machine sleeps.
+        let start = ContinuousClock.now
+        let clock = ServerClock(now: now, monotonic: { start.duration(to: .now) })
+        return HTTPUpstream(
+            plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
+            token: try credentials(transport, clock), deadline: configuration.upstream.deadline, clock: clock, now: now)
+    }
+
+    /// A token file that was named, else the sign-in that `login` keeps, where the schema says how it goes on.
+    private func credentials(_ transport: CurlTransport, _ clock: ServerClock) throws -> (any Credentials)? {
+        if let path = configuration.upstream.tokenFile { return try BearerToken(path: path) }
+        guard let refresh = schema.upstream.refresh else { return nil }
+        return RotatingToken(
+            plan: schema.upstream, refresh: refresh, baseURL: configuration.upstream.baseURL, transport: transport,
+            store: TokenStore(path: configuration.signInFile), clock: clock, now: now)
     }
 
     private func server(_ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory) throws -> SocketServer {
