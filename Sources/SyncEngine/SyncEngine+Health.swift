@@ -37,8 +37,12 @@ extension SyncEngine {
             log.error("the upstream does not accept the token", metadata: ["error": "\(message)"])
             health.answered()
             health.refuse(message)
-            // What comes next may be another account's.
+            // The next token may be another account's: a run asks whose it is before anything else, and soon.
             accountIsKnown = false
+            if !run.isRunning {
+                nextSyncAt = now() + settings.retry.base
+                Task { await pullRest.call() }
+            }
         case nil, .changed, .gone, .refused, .malformed: health.answered()
         }
         guard health.isDown, !wasDown else { return }
