@@ -18,7 +18,7 @@ package actor SyncEngine {
     let log: Logger
     private let pushRest: Rest
     private let pullRest: Rest
-    private let clock: any Clock<Duration>
+    let clock: any Clock<Duration>
 
     private var health = UpstreamHealth()
     private var isPaused = false
