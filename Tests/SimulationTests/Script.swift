@@ -108,8 +108,7 @@ struct ScriptMaker {
 
     private var serverDelete: Step.Action {
         mutating get {
-            let entities = Feature.fullPullDeletions.isOn ? Variety.entities : ["customers", "orders"]
-            return .serverDelete(entity: random.pick(entities), pick: pick)
+            .serverDelete(entity: entity, pick: pick)
         }
     }
 }

@@ -28,7 +28,7 @@ struct Variety: Sendable {
         overlap = random.pick([60, 300])
         pageSize = random.within(2...4)
         sortsByKey = random.chance(0.7)
-        newestFirst = Feature.newestFirst.isOn && random.chance(0.3)
+        newestFirst = random.chance(0.3)
         versions = random.chance(0.4)
         maximumAttempts = random.within(2...4)
         parallel = random.within(1...4)
@@ -99,11 +99,4 @@ struct Variety: Sendable {
     static let entities = ["customers", "orders", "notes"]
     /// The reference that a new record of an entity needs.
     static let parents = ["orders": (field: "customer_id", entity: "customers"), "notes": ("order_id", "orders")]
-}
-
-/// What the engine can do already; a simulation does not ask for more.
-enum Feature {
-    case newestFirst, fullPullDeletions
-
-    var isOn: Bool { false }
 }
