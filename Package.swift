@@ -43,6 +43,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .systemLibrary(name: "CLinux"),
+        .target(name: "NetworkMonitor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "SocketServer", dependencies: ["CLinux"], swiftSettings: strict),
         .target(
             name: "LocalAPIServer",
@@ -55,8 +56,8 @@ let package = Package(
         .executableTarget(
             name: "repairminder-sync",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "SocketServer", "SyncEngine",
-                "Upstream",
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "NetworkMonitor", "SocketServer",
+                "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -113,6 +114,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: ["JSONText", "SocketServer", "Upstream", "repairminder-sync", "repairminder-upstream"],
             swiftSettings: strict),
+        .testTarget(name: "NetworkMonitorTests", dependencies: ["CLinux", "NetworkMonitor"], swiftSettings: strict),
         .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),
         .testTarget(
             name: "UpstreamTests",

@@ -11,14 +11,15 @@ extension CacheStore {
         let table = try table(page.entity)
         let children = try page.children.map { (pulled: $0, table: try self.table($0.entity)) }
         return try await writer.write { db in
-            let applier = PageApplier(table: table, schema: schema, db: db, now: now)
+            let applier = PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID)
             let measured = try applier.measure(page)
             var outcome = try applier.apply(page.records, position: page.position)
             outcome.add(measured)
             if let children {
-                outcome.children = try PageApplier(table: children.table, schema: schema, db: db, now: now)
-                    .apply(children.pulled, position: page.position)
+                let applier = PageApplier(table: children.table, schema: schema, db: db, now: now, makeID: makeID)
+                outcome.children = try applier.apply(children.pulled, position: page.position)
             }
+            if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
             for detail in page.details { try markFetched(detail, db) }
             if let cursor = page.cursor, outcome.changed {
                 try CursorRow(entity: page.entity, db: db).save(cursor.including(outcome))
@@ -60,6 +61,15 @@ extension CacheStore {
                 OutdatedParent(pk: $0["_pk"], key: $0["_key"], value: $0["value"], record: $0["_remote"])
             }
         }
+    }
+
+    private static func set(_ version: String, ofRecordIn page: String, _ table: EntityTable, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE \(table.name) SET _version = ?1
+                WHERE _key = ?2 ->> '$[0]."\(table.entity.key)"' AND _remote = ?2 -> '$[0]' AND _version IS NOT ?1
+                """
+        ).execute(arguments: [version, page])
     }
 
     private func markFetched(_ detail: PulledPage.Detail, _ db: Database) throws {

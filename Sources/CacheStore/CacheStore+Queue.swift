@@ -4,19 +4,75 @@ internal import JSONText
 
 /// The queue as the engine drives it: what is ready, what is being sent, what came of it.
 extension CacheStore {
+    /// Due at ?1, with nothing before it that it needs and no conflict that waits for a person.
+    private static let readySQL = """
+        SELECT * FROM sync_outbox AS change
+        WHERE (state = 'queued' OR state = 'waiting' AND next_attempt_at <= ?1)
+          AND NOT EXISTS (SELECT 1 FROM sync_dependency WHERE change_id = change.id)
+          AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = change.id AND winner IS NULL)
+        """
+
     /// Changes that may be sent now, oldest first: due, and with nothing before them that they need.
     package func readyChanges(limit: Int, at now: Timestamp) throws -> [OutboxChange] {
         try read { db in
             let rows = try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT * FROM sync_outbox AS change
-                        WHERE (state = 'queued' OR state = 'waiting' AND next_attempt_at <= ?1)
-                          AND NOT EXISTS (SELECT 1 FROM sync_dependency WHERE change_id = change.id)
-                        ORDER BY id LIMIT ?2
+                        \(Self.readySQL) ORDER BY id LIMIT ?2
                         """),
                 arguments: [now.milliseconds, limit])
             return try rows.compactMap { row in try outboxChange(row, db) }
+        }
+    }
+
+    /// One change as it now is; nil when it may not be sent any more.
+    package func readyChange(_ id: Int64, at now: Timestamp) throws -> OutboxChange? {
+        try read { db in
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "\(Self.readySQL) AND change.id = ?2"), arguments: [now.milliseconds, id])
+            return try row.flatMap { row in try outboxChange(row, db) }
+        }
+    }
+
+    /// The waiting change that has been tried least, due or not: what an upstream that may be back is tried with.
+    package func leastTriedChange() throws -> OutboxChange? {
+        try read { db in
+            let row = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        \(Self.readySQL) ORDER BY attempt_count, id LIMIT 1
+                        """),
+                arguments: [Int64.max])
+            return try row.flatMap { row in try outboxChange(row, db) }
+        }
+    }
+
+    /// The entities with edits or deletions made before `time` that nobody has tried to send.
+    package func entitiesWithHeldChanges(before time: Timestamp) throws -> [String] {
+        try read { db in
+            try String.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT DISTINCT entity FROM sync_outbox
+                        WHERE state = 'queued' AND tried = 0 AND operation <> 'create' AND created_at <= ?
+                        """),
+                arguments: [time.milliseconds])
+        }
+    }
+
+    /// Whether a record of this key was here, or came of an acknowledged change, before the change's first attempt: then
+    /// it cannot be what that attempt created.
+    package func wasKnown(_ key: String, before change: OutboxChange) throws -> Bool {
+        let table = try table(change.entity)
+        return try read { db in
+            try Bool.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT EXISTS (
+                          SELECT 1 FROM \(table.name) WHERE _key = ?1 AND (_acknowledged IS NOT NULL
+                            OR _pk <= (SELECT known_pk FROM sync_outbox WHERE id = ?2)))
+                        """),
+                arguments: [key, change.id]) ?? false
         }
     }
 
@@ -29,16 +85,18 @@ extension CacheStore {
     }
 
     /// Writes the attempt down before it is made. False when the change has left the queue or is being sent already.
-    package func begin(_ id: Int64, at now: Timestamp) async throws -> Bool {
-        try await writer.write { db in
+    package func begin(_ change: OutboxChange, at now: Timestamp) async throws -> Bool {
+        let table = try table(change.entity)
+        return try await writer.write { db in
             let begun = try Row.fetchOne(
                 db.cachedStatement(
                     sql: """
                         UPDATE sync_outbox SET state = 'uploading', tried = tried + 1, last_attempt_at = ?2,
-                          next_attempt_at = NULL
+                          next_attempt_at = NULL,
+                          known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
                         WHERE id = ?1 AND state IN ('queued', 'waiting') RETURNING entity, record_key
                         """),
-                arguments: [id, now.milliseconds])
+                arguments: [change.id, now.milliseconds])
             guard let begun else { return false }
             try ChangeLog(db: db, at: now).append(.uploading, entity: begun["entity"], keys: [begun["record_key"]])
             return true
@@ -48,15 +106,31 @@ extension CacheStore {
     /// Writes down what became of an attempt, with what it does to the record, in one transaction.
     package func settle(_ id: Int64, _ outcome: PushOutcome, at now: Timestamp) async throws {
         try await writer.write { db in
-            try Settlement(schema: schema, db: db, now: now).settle(id, outcome)
+            try Settlement(schema: schema, db: db, now: now, makeID: makeID).settle(id, outcome)
         }
     }
 
     /// Makes changes ready again whose sending was cut short by the end of the process; they keep their idempotency keys.
-    package func recoverInterrupted() async throws -> Int {
+    ///
+    /// A clock that was set back while nobody looked must not make changes wait for years: an hour is the most that an
+    /// upstream can ask for.
+    package func recoverInterrupted(at now: Timestamp) async throws -> Int {
         try await writer.write { db in
+            let latest = now + .seconds(3600)
+            try db.execute(
+                sql: "UPDATE sync_outbox SET next_attempt_at = ?1 WHERE state = 'waiting' AND next_attempt_at > ?1",
+                arguments: [latest.milliseconds])
             try db.execute(sql: "UPDATE sync_outbox SET state = 'queued' WHERE state = 'uploading'")
             return db.changesCount
+        }
+    }
+
+    /// Moves what waits along with a time of day that was set.
+    package func shiftWaiting(by jump: Duration) async throws {
+        try await writer.write { db in
+            try db.execute(
+                sql: "UPDATE sync_outbox SET next_attempt_at = next_attempt_at + ? WHERE state = 'waiting'",
+                arguments: [(Timestamp(milliseconds: 0) + jump).milliseconds])
         }
     }
 
@@ -74,10 +148,23 @@ extension CacheStore {
         guard let entity = schema[row["entity"]] else { return nil }
         let body = try JSONText(parsing: row["body"] as String)
         let record = try RecordRow(table: EntityTable(entity: entity), db: db).load(row["record_key"])
+        let version = try version(of: row["record_key"], entity, record?.remote, db)
         return OutboxChange(
             id: row["id"], entity: entity.name, key: row["record_key"],
             operation: Operation(rawValue: row["operation"]) ?? .update, body: body,
             record: record?.document ?? body, idempotencyKey: row["idempotency_key"],
-            attemptCount: row["attempt_count"])
+            attemptCount: row["attempt_count"], isTried: row["tried"] > 0, version: version,
+            createdAt: Timestamp(milliseconds: row["created_at"]))
+    }
+
+    private func version(of key: String, _ entity: Entity, _ remote: JSONText?, _ db: Database) throws -> String? {
+        switch schema.upstream.version {
+        case nil: nil
+        case .field(let name, _): remote?[name]?.plain
+        case .etag:
+            try String.fetchOne(
+                db.cachedStatement(sql: "SELECT _version FROM \(EntityTable(entity: entity).name) WHERE _key = ?"),
+                arguments: [key])
+        }
     }
 }

@@ -103,7 +103,8 @@ extension CacheStore {
           WHERE failed.state = 'failed'
           UNION
           SELECT change_id, blocked_by FROM blocked JOIN sync_dependency ON needs_id = blocked.id)
-        SELECT outbox.*, (SELECT min(blocked_by) FROM blocked WHERE blocked.id = outbox.id) AS blocked_by
+        SELECT outbox.*, (SELECT min(blocked_by) FROM blocked WHERE blocked.id = outbox.id) AS blocked_by,
+          (SELECT min(id) FROM sync_conflict WHERE change_id = outbox.id AND winner IS NULL) AS conflict
         FROM sync_outbox AS outbox
         """
 
@@ -113,16 +114,17 @@ extension CacheStore {
         let body = try JSONText(parsing: row["body"] as String)
         let shown = body.members.filter { !secrets.contains($0.key) }
         let blockedBy: Int? = row["blocked_by"]
+        let conflict: Int? = row["conflict"]
         let change = try outboxRequest(row, body: body, db)
         return .object([
             "id": .integer(row["id"] as Int), "entity": .string(row["entity"] as String),
             "record_id": .string(row["record_key"] as String), "operation": .string(row["operation"] as String),
             "fields": .array(body.members.map { .string($0.key) }), "body": .object(members: shown), "request": change,
-            "state": .string(blockedBy == nil ? row["state"] as String : "blocked"),
+            "state": .string(blockedBy == nil && conflict == nil ? row["state"] as String : "blocked"),
             "retry_count": .integer(row["attempt_count"] as Int), "created_at": Self.time(row["created_at"]),
             "last_attempt_at": Self.time(row["last_attempt_at"]),
             "next_attempt_at": Self.time(row["next_attempt_at"]), "error": Self.error(row),
-            "blocked_by": .integer(blockedBy),
+            "blocked_by": .integer(blockedBy), "conflict": .integer(conflict),
         ])
     }
 

@@ -3,35 +3,41 @@ internal import GRDB
 package import JSONText
 
 /// Local changes: validated, laid over the record and queued in one transaction.
+///
+/// `clockOffset` is how far the server's clock is ahead of ours, as last measured: the last write wins by the server's.
 extension CacheStore {
     /// Makes a record and queues its creation; returns its key, made here unless the body has one.
     ///
     /// Throws `.invalid` for a body that does not fit the schema, `.conflict` for a key that is taken.
-    package func create(_ entity: String, body: JSONText, at now: Timestamp) async throws -> String {
+    package func create(_ entity: String, body: JSONText, at now: Timestamp, clockOffset: Duration = .zero) async throws
+        -> String
+    {
         let table = try table(entity)
         return try await writer.write { db in
-            try changeWriter(table, db, now).create(body)
+            try changeWriter(table, db, now, clockOffset).create(body)
         }
     }
 
     /// Changes the fields in `body`, null setting null, and queues the change. Fields that already have their value are
     /// not changes; when none is left nothing is queued.
-    package func update(_ entity: String, key: String, body: JSONText, at now: Timestamp) async throws {
+    package func update(_ entity: String, key: String, body: JSONText, at now: Timestamp, clockOffset: Duration = .zero)
+        async throws
+    {
         let table = try table(entity)
         try await writer.write { db in
-            try changeWriter(table, db, now).update(key, body: body)
+            try changeWriter(table, db, now, clockOffset).update(key, body: body)
         }
     }
 
     /// Takes the record out of sight and queues its deletion. One that was never sent is gone for good, creation and all.
-    package func delete(_ entity: String, key: String, at now: Timestamp) async throws {
+    package func delete(_ entity: String, key: String, at now: Timestamp, clockOffset: Duration = .zero) async throws {
         let table = try table(entity)
         try await writer.write { db in
-            try changeWriter(table, db, now).delete(key)
+            try changeWriter(table, db, now, clockOffset).delete(key)
         }
     }
 
-    private func changeWriter(_ table: EntityTable, _ db: Database, _ now: Timestamp) -> ChangeWriter {
-        ChangeWriter(table: table, schema: schema, db: db, now: now, makeID: makeID)
+    func changeWriter(_ table: EntityTable, _ db: Database, _ now: Timestamp, _ clockOffset: Duration) -> ChangeWriter {
+        ChangeWriter(table: table, schema: schema, db: db, now: now, clockOffset: clockOffset, makeID: makeID)
     }
 }

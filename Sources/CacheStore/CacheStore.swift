@@ -76,6 +76,7 @@ package struct CacheStore: Sendable {
             for entity in schema.entities {
                 try EntityTableAdapter(table: EntityTable(entity: entity), db: db).adapt()
             }
+            try DriftTable.adapt(schema, db)
         }
         // Prepared statements of readers that saw older tables would fail once: start from a fresh set.
         pool.releaseMemory()

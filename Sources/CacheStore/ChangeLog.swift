@@ -9,6 +9,8 @@ enum ChangeLogKind: String {
     case deleted
     /// Changes to the queue, by record.
     case queued, uploading, waiting, failed, acknowledged, discarded
+    /// A change made here met one made there: decided, or waiting for a person to choose.
+    case conflict
 }
 
 /// Appends to the durable sequence of changes that everyone who watches reads.

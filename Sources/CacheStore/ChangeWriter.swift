@@ -8,6 +8,8 @@ struct ChangeWriter {
     let schema: EntitySchema
     let db: Database
     let now: Timestamp
+    /// How far the server's clock is ahead of `now`.
+    let clockOffset: Duration
     let makeID: @Sendable () -> String
 
     private var entity: Entity { table.entity }
@@ -38,14 +40,16 @@ struct ChangeWriter {
         try requireSupport(.update)
         let key = try Alias.current(of: key, entity.name, db)
         let current = try requireRecord(key)
-        try requireFit(body, operation: .update, record: current.document.setting(body))
-        let changed = body.members.filter { current.document[$0.key] != $0.value }
+        let record = current.document.setting(body)
+        try requireFit(body, operation: .update, record: record)
+        let changed = body.members.filter { entity.value(of: $0.key, in: current.document) != $0.value }
         guard !changed.isEmpty else { return }
-        let body = JSONText.object(members: changed)
-        let base = changed.compactMap { name, _ in current.remote?[name].map { (key: name, value: $0) } }
-        let change = newChange(
-            .update, key: key, body: body, base: .object(members: base), record: current.document.setting(body))
-        if try !queue.join(change) { try queue.append(change, at: now) }
+        for members in try byRoute(changed, of: record) {
+            let base = members.compactMap { name, _ in current.remote?[name].map { (key: name, value: $0) } }
+            let change = newChange(
+                .update, key: key, body: .object(members: members), base: .object(members: base), record: record)
+            if try !queue.join(change) { try queue.append(change, at: now) }
+        }
         try finish(key, fields: changed.map(\.key))
     }
 
@@ -67,8 +71,9 @@ struct ChangeWriter {
         } else {
             // Edits that nobody has seen need not be sent before the deletion.
             for change in waiting where !change.tried { try queue.remove(change.id) }
-            try queue.append(
-                newChange(.delete, key: key, body: .object([:]), base: .object([:]), record: current.document), at: now)
+            let change = newChange(
+                .delete, key: key, body: .object([:]), base: current.remote ?? .object([:]), record: current.document)
+            try queue.append(change, at: now)
         }
         try finish(key, fields: nil)
     }
@@ -88,11 +93,30 @@ struct ChangeWriter {
         return content
     }
 
+    /// The changed fields as requests can take them: all at once where a route can send them all, else one by one.
+    private func byRoute(
+        _ changed: [(key: String, value: JSONText)], of record: JSONText
+    ) throws -> [[(key: String, value: JSONText)]] {
+        if entity.route(for: .update, record: record, fields: changed.map(\.key)) != nil { return [changed] }
+        var parts: [[(key: String, value: JSONText)]] = []
+        var rest = changed
+        while let first = rest.first {
+            guard let route = entity.route(for: .update, record: record, fields: [first.key]) else {
+                throw CacheError.invalid([FieldProblem(field: first.key, message: "no route takes this field")])
+            }
+            parts.append(rest.filter { route.canSend($0.key) })
+            rest.removeAll { route.canSend($0.key) }
+        }
+        return parts
+    }
+
     private func requireFit(_ body: JSONText, operation: Operation, record: JSONText) throws {
         var problems = ChangeValidation(entity: entity).problems(in: body, operation: operation, record: record)
         if problems.isEmpty, let route = entity.route(for: operation, record: record) {
             // Without these the request could not even be addressed; the key of a new record is made here.
-            let missing = route.path.holes.filter { $0 != entity.key && (record[$0]?.plain ?? "").isEmpty }
+            let missing = route.path.holes.filter {
+                $0 != entity.key && (entity.value(of: $0, in: record)?.plain ?? "").isEmpty
+            }
             problems += missing.map { FieldProblem(field: $0, message: "the record needs this field to be sent") }
         }
         if problems.isEmpty, entity.route(for: operation, record: record) == nil {
@@ -106,7 +130,13 @@ struct ChangeWriter {
     ) -> OutboxTable.NewChange {
         OutboxTable.NewChange(
             entity: entity, key: key, operation: operation, body: body, base: base,
-            group: entity.orderWithin.flatMap { record[$0]?.plain }, idempotencyKey: makeID())
+            edited: edited(operation == .delete ? [OutboxTable.wholeRecord] : body.members.map(\.key)),
+            group: entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain }, idempotencyKey: makeID())
+    }
+
+    private func edited(_ fields: [String]) -> JSONText {
+        let time = JSONText.integer(Int((now + clockOffset).milliseconds))
+        return .object(members: fields.map { (key: $0, value: time) })
     }
 
     private func finish(_ key: String, fields: [String]?) throws {

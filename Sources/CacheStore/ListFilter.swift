@@ -39,7 +39,13 @@ struct ListFilter {
 
     mutating func add(_ sync: ListQuery.SyncFilter) {
         let failed = "(SELECT record_key FROM sync_outbox WHERE entity = '\(table.entity.name)' AND state = 'failed')"
-        conditions.append("_local IS NOT NULL AND _key \(sync == .error ? "IN" : "NOT IN") \(failed)")
+        let disputed = "(SELECT record_key FROM sync_conflict WHERE entity = '\(table.entity.name)' AND winner IS NULL)"
+        switch sync {
+        case .pending:
+            conditions.append("_local IS NOT NULL AND _key NOT IN \(failed) AND _key NOT IN \(disputed)")
+        case .error: conditions.append("_local IS NOT NULL AND _key IN \(failed)")
+        case .conflict: conditions.append("_key IN \(disputed)")
+        }
     }
 
     private func filterable(_ name: String) throws(CacheError) -> Field {

@@ -30,7 +30,7 @@ package struct ListQuery: Sendable, Equatable {
     }
 
     package enum SyncFilter: String, Sendable, Equatable, CaseIterable {
-        case pending, error
+        case pending, error, conflict
     }
 
     package struct Filter: Sendable, Equatable {

@@ -130,8 +130,17 @@ enum Migrations {
         CREATE INDEX sync_conflict_by_record ON sync_conflict (entity, record_key);
         CREATE INDEX sync_conflict_open ON sync_conflict (change_id) WHERE winner IS NULL;
 
-        -- Where records and the schema disagree, counted over the versions of records that were written.
+        -- Records whose deletion was acknowledged when the change log stood there: a page asked for before that still
+        -- has them. Kept until a later page comes.
+        CREATE TABLE sync_gone (
+          entity TEXT NOT NULL, record_key TEXT NOT NULL, position INTEGER NOT NULL,
+          PRIMARY KEY (entity, record_key)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Where records and the schema disagree, counted over the versions of records that were written. What is new has
+        -- the greatest id.
         CREATE TABLE sync_drift (
+          id INTEGER PRIMARY KEY AUTOINCREMENT,
           entity TEXT NOT NULL,
           field TEXT NOT NULL,
           kind TEXT NOT NULL CHECK (kind IN ('unknown', 'missing', 'type', 'value')),
@@ -140,8 +149,27 @@ enum Migrations {
           example TEXT NOT NULL,          -- the key of the latest record
           first_seen INTEGER NOT NULL,
           last_seen INTEGER NOT NULL,
-          PRIMARY KEY (entity, field, kind, found)
+          UNIQUE (entity, field, kind, found)
+        ) STRICT;
+        -- Fields of the schema that some record has had, be it as null.
+        CREATE TABLE sync_field (
+          entity TEXT NOT NULL, field TEXT NOT NULL,
+          PRIMARY KEY (entity, field)
         ) STRICT, WITHOUT ROWID;
+
+        INSERT INTO sync_tally VALUES ('drift', 0), ('set_aside', (SELECT count(*) FROM sync_set_aside));
+        CREATE TRIGGER sync_drift_found AFTER INSERT ON sync_drift BEGIN
+          UPDATE sync_tally SET count = count + 1 WHERE name = 'drift';
+        END;
+        CREATE TRIGGER sync_drift_gone AFTER DELETE ON sync_drift BEGIN
+          UPDATE sync_tally SET count = count - 1 WHERE name = 'drift';
+        END;
+        CREATE TRIGGER sync_record_set_aside AFTER INSERT ON sync_set_aside BEGIN
+          UPDATE sync_tally SET count = count + 1 WHERE name = 'set_aside';
+        END;
+        CREATE TRIGGER sync_record_taken_back AFTER DELETE ON sync_set_aside BEGIN
+          UPDATE sync_tally SET count = count - 1 WHERE name = 'set_aside';
+        END;
 
         INSERT INTO sync_tally VALUES ('conflicts', 0);
         CREATE TRIGGER sync_conflict_opened AFTER INSERT ON sync_conflict WHEN NEW.winner IS NULL BEGIN

@@ -14,12 +14,19 @@ package struct OutboxChange: Sendable, Equatable {
     package var idempotencyKey: String
     /// Failed attempts so far that count towards giving up.
     package var attemptCount: Int
+    /// An attempt may have reached the upstream.
+    package var isTried: Bool
+    /// What the server calls the version that the change was made on; nil where it is not known.
+    package var version: String?
+    package var createdAt: Timestamp
 }
 
 /// What became of an attempt, as the queue sees it.
 package enum PushOutcome: Sendable, Equatable {
     /// The upstream has it; `record` is what it answered, nil when it answered none.
-    case acknowledged(record: JSONText?)
+    case acknowledged(record: JSONText?, version: String? = nil)
+    /// The record is not there any more: a conflict.
+    case gone(PushFailure)
     /// Not one byte was sent: ready again, as if nothing had been tried.
     case notSent
     /// To be tried again at `at`; `counted` says whether towards giving up.

@@ -10,6 +10,8 @@ struct OutboxTable {
         var operation: Operation
         var body: JSONText
         var base: JSONText
+        /// Field → when it was edited, in milliseconds, as the server's clock has it.
+        var edited: JSONText
         var group: String?
         var idempotencyKey: String
     }
@@ -21,10 +23,24 @@ struct OutboxTable {
         var operation: Operation
         var body: JSONText
         var base: JSONText
+        var edited: JSONText
+        var createdAt: Timestamp
         /// An attempt may have reached the upstream.
         var tried: Bool
         var state: String
+
+        /// As the server's clock has it.
+        func editedAt(_ field: String) -> Timestamp {
+            edited[field]?.integer.map { Timestamp(milliseconds: Int64($0)) } ?? createdAt
+        }
+
+        var lastEdit: Timestamp {
+            edited.members.compactMap(\.value.integer).max().map { Timestamp(milliseconds: Int64($0)) } ?? createdAt
+        }
     }
+
+    /// Stands for the record itself among the edited fields.
+    static let wholeRecord = "*"
 
     let schema: EntitySchema
     let db: Database
@@ -36,12 +52,12 @@ struct OutboxTable {
         try db.cachedStatement(
             sql: """
                 INSERT INTO sync_outbox
-                  (entity, record_key, operation, body, base, idempotency_key, order_group, created_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                  (entity, record_key, operation, body, base, edited, idempotency_key, order_group, created_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             change.entity.name, change.key, change.operation.rawValue, change.body.text, change.base.text,
-            change.idempotencyKey, change.group, now.milliseconds,
+            change.edited.text, change.idempotencyKey, change.group, now.milliseconds,
         ])
         try depend(db.lastInsertedRowID, on: needs)
     }
@@ -52,16 +68,41 @@ struct OutboxTable {
         guard let last = try changes(of: change.entity.name, key: change.key).last, !last.tried,
             last.state == "queued", last.operation != .delete
         else { return false }
+        let body = last.body.setting(change.body)
+        guard change.entity.canSend(body, by: last.operation) else { return false }
         // Waiting for a younger change could close a circle.
         let needs = try referenceNeeds(of: change)
         guard needs.allSatisfy({ $0 < last.id }) else { return false }
         try db.cachedStatement(
-            sql: "UPDATE sync_outbox SET body = ?, base = ? WHERE id = ?"
+            sql: "UPDATE sync_outbox SET body = ?, base = ?, edited = ? WHERE id = ?"
         ).execute(arguments: [
-            last.body.setting(change.body).text, change.base.setting(last.base).text, last.id,
+            body.text, change.base.setting(last.base).text, last.edited.setting(change.edited).text, last.id,
         ])
         try depend(last.id, on: needs)
         return true
+    }
+
+    /// Gives a change another body and base; without anything left in it, it leaves the queue.
+    ///
+    /// What was tried with another body is no repetition any more, so it gets a key of its own.
+    func store(_ body: JSONText, base: JSONText, of change: Entry, makeID: () -> String) throws {
+        guard body != change.body || base != change.base else { return }
+        if change.operation == .update, body.members.isEmpty { return try remove(change.id) }
+        try db.cachedStatement(sql: "UPDATE sync_outbox SET body = ?, base = ? WHERE id = ?")
+            .execute(arguments: [body.text, base.text, change.id])
+        guard change.tried, body != change.body else { return }
+        try db.cachedStatement(sql: "UPDATE sync_outbox SET idempotency_key = ? WHERE id = ?")
+            .execute(arguments: [makeID(), change.id])
+    }
+
+    /// Makes a change create its record, which the server no longer has.
+    func turnIntoCreation(_ change: Entry, body: JSONText, makeID: () -> String) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_outbox SET operation = 'create', body = ?, base = '{}', idempotency_key = ?, state = 'queued',
+                  tried = 0, attempt_count = 0, known_pk = NULL, next_attempt_at = NULL WHERE id = ?
+                """
+        ).execute(arguments: [body.text, makeID(), change.id])
     }
 
     // MARK: What waits for what
@@ -136,16 +177,21 @@ struct OutboxTable {
                 """
         ).execute(arguments: [id])
         try db.cachedStatement(sql: "DELETE FROM sync_outbox WHERE id = ?").execute(arguments: [id])
+        // With the change goes whatever there was left to choose.
+        try db.cachedStatement(
+            sql: "UPDATE sync_conflict SET winner = 'server', decided_at = at WHERE change_id = ? AND winner IS NULL"
+        ).execute(arguments: [id])
     }
 
     private static let columns =
-        "SELECT id, entity, record_key, operation, body, base, tried, state FROM sync_outbox"
+        "SELECT id, entity, record_key, operation, body, base, edited, created_at, tried, state FROM sync_outbox"
 
     private static func entry(_ row: Row) throws -> Entry {
         Entry(
             id: row["id"], entity: row["entity"], key: row["record_key"],
             operation: Operation(rawValue: row["operation"]) ?? .update,
             body: try JSONText(parsing: row["body"] as String),
-            base: try JSONText(parsing: row["base"] as String), tried: row["tried"] > 0, state: row["state"])
+            base: try JSONText(parsing: row["base"] as String), edited: try JSONText(parsing: row["edited"] as String),
+            createdAt: Timestamp(milliseconds: row["created_at"]), tried: row["tried"] > 0, state: row["state"])
     }
 }

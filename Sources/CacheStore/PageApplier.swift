@@ -10,6 +10,9 @@ struct PageApplier {
     let schema: EntitySchema
     let db: Database
     let now: Timestamp
+    let makeID: @Sendable () -> String
+
+    private var merge: Merge { Merge(table: table, schema: schema, db: db, now: now, makeID: makeID) }
 
     /// `position`: where the change log ended when the page was asked for.
     func apply(_ page: String, position: Int64) throws -> PageOutcome {
@@ -78,7 +81,7 @@ struct PageApplier {
             sql: """
                 \(incoming)
                 INSERT INTO sync_set_aside (entity, record, at)
-                SELECT ?2, substr(CAST(value AS TEXT), 1, 4096), ?3 FROM incoming WHERE NOT usable AND value IS NOT NULL
+                SELECT ?2, substr(\(table.withoutSecrets), 1, 4096), ?3 FROM incoming WHERE NOT usable AND value IS NOT NULL
                 ON CONFLICT DO NOTHING
                 """
         ).execute(arguments: [page, table.entity.name, now.milliseconds])
@@ -93,40 +96,45 @@ struct PageApplier {
     // MARK: Writing
 
     /// Returns the keys of the records that were new or differed. One whose change was acknowledged after the page was
-    /// asked for stays as the acknowledgement left it.
+    /// asked for stays as the acknowledgement left it, deleted ones included.
     private func upsert(_ page: String, _ position: Int64) throws -> [String] {
+        try db.cachedStatement(sql: "DELETE FROM sync_gone WHERE entity = ? AND position <= ?")
+            .execute(arguments: [table.entity.name, position])
         let rows = try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
                     \(incoming)
                     INSERT INTO \(table.name) (_key, _remote, _synced_at)
-                    SELECT key, value, ?2 FROM incoming WHERE usable AND NOT deleted
-                    ON CONFLICT (_key) DO UPDATE SET _remote = excluded._remote, _synced_at = excluded._synced_at
+                    SELECT key, value, ?2 FROM incoming WHERE usable AND NOT deleted AND NOT EXISTS (
+                      SELECT 1 FROM sync_gone WHERE entity = ?4 AND record_key = key)
+                    ON CONFLICT (_key) DO UPDATE SET _remote = excluded._remote, _version = NULL, _synced_at = excluded._synced_at
                     WHERE _remote IS NOT excluded._remote AND coalesce(_acknowledged, 0) <= ?3
                     RETURNING _key, _local IS NOT NULL
                     """),
-            arguments: [page, now.milliseconds, position])
+            arguments: [page, now.milliseconds, position, table.entity.name])
         var keys: [String] = []
         var changedHere: [String] = []
         while let row = try rows.next() {
             keys.append(row[0])
             if row[1] { changedHere.append(row[0]) }
         }
-        for key in changedHere { try RecordRow(table: table, db: db).layQueue(over: key) }
+        try DriftTable(table: table, db: db, now: now).count(page, written: keys)
+        for key in changedHere { try merge.mergeRemote(of: key) }
         return keys
     }
 
-    /// Deletes records, and what the schema cascades to. One with queued changes stays until those are settled.
+    /// Deletes records, and what the schema cascades to. What becomes of one with queued changes is a conflict.
     func delete(keys: [String]) throws -> Int {
         guard !keys.isEmpty else { return 0 }
         let list = JSONText.array(keys.map(JSONText.string)).text
-        try db.cachedStatement(
-            sql: """
-                UPDATE \(table.name) SET _remote = NULL
-                WHERE _key IN (SELECT value FROM json_each(?)) AND _local IS NOT NULL
-                """
-        ).execute(arguments: [list])
-        let gone = try String.fetchAll(
+        let changedHere = try String.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT _key FROM \(table.name) WHERE _key IN (SELECT value FROM json_each(?)) AND _local IS NOT NULL
+                    """),
+            arguments: [list])
+        for key in changedHere { try merge.mergeDeletion(of: key) }
+        var gone = try String.fetchAll(
             db.cachedStatement(
                 sql: """
                     DELETE FROM \(table.name) WHERE _key IN (SELECT value FROM json_each(?)) AND _local IS NULL
@@ -134,6 +142,7 @@ struct PageApplier {
                     """),
             arguments: [list])
         try RecordRow(table: table, db: db).tally(-Int64(gone.count))
+        gone += try changedHere.filter { try !RecordRow(table: table, db: db).exists($0) }
         try ChangeLog(db: db, at: now).append(.deleted, entity: table.entity.name, keys: gone)
         try cascade(from: gone)
         return gone.count
@@ -152,7 +161,8 @@ struct PageApplier {
                         WHERE _deleted = 0 AND "\(field)" IN (SELECT value FROM json_each(?))
                         """),
                 arguments: [JSONText.array(keys.map(JSONText.string)).text])
-            _ = try PageApplier(table: childTable, schema: schema, db: db, now: now).delete(keys: children)
+            _ = try PageApplier(table: childTable, schema: schema, db: db, now: now, makeID: makeID).delete(
+                keys: children)
         }
     }
 

@@ -12,6 +12,8 @@ package struct PulledPage: Sendable {
     package var watermark: String?
     /// Asks which records with a `_pk` up to this one the page has (`SeenRecords`).
     package var knownUpTo: Int64?
+    /// What the server calls the version of the one record that this page is.
+    package var version: String?
     /// Records of another entity that came with these.
     package var children: PulledChildren?
     /// Parents whose children these records are: key → the value that marks them as fetched.
@@ -31,7 +33,7 @@ package struct PulledPage: Sendable {
 
     package init(
         entity: String, records: String, position: Int64 = .max, cursor: PullCursor? = nil, watermark: String? = nil,
-        knownUpTo: Int64? = nil, children: PulledChildren? = nil, details: [Detail] = []
+        knownUpTo: Int64? = nil, version: String? = nil, children: PulledChildren? = nil, details: [Detail] = []
     ) {
         self.entity = entity
         self.records = records
@@ -39,6 +41,7 @@ package struct PulledPage: Sendable {
         self.cursor = cursor
         self.watermark = watermark
         self.knownUpTo = knownUpTo
+        self.version = version
         self.children = children
         self.details = details
     }

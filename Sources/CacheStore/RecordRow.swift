@@ -24,15 +24,29 @@ struct RecordRow {
             document: try JSONText(parsing: document), deleted: row[2])
     }
 
+    func exists(_ key: String) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table.name) WHERE _key = ?)"), arguments: [key])
+            ?? false
+    }
+
+    /// What the server last said; nil where it knows no such record.
+    func remote(of key: String) throws -> JSONText? {
+        try String.fetchOne(
+            db.cachedStatement(sql: "SELECT _remote FROM \(table.name) WHERE _key = ?"), arguments: [key]
+        ).map { try JSONText(parsing: $0) }
+    }
+
     /// Makes room for a record that the server does not know yet.
     func insert(_ key: String) throws {
         try db.cachedStatement(sql: "INSERT INTO \(table.name) (_key) VALUES (?)").execute(arguments: [key])
         try tally(1)
     }
 
-    func setRemote(_ remote: JSONText?, of key: String, at now: Timestamp) throws {
-        try db.cachedStatement(sql: "UPDATE \(table.name) SET _remote = ?, _synced_at = ? WHERE _key = ?")
-            .execute(arguments: [remote?.text, now.milliseconds, key])
+    /// `version` is what the server calls this version of the record, where it does.
+    func setRemote(_ remote: JSONText?, version: String? = nil, of key: String, at now: Timestamp) throws {
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _remote = ?, _version = ?, _synced_at = ? WHERE _key = ?")
+            .execute(arguments: [remote?.text, version, now.milliseconds, key])
     }
 
     func delete(_ key: String) throws {
@@ -47,14 +61,13 @@ struct RecordRow {
             db.cachedStatement(
                 sql: "SELECT operation, body FROM sync_outbox WHERE entity = ? AND record_key = ? ORDER BY id"),
             arguments: [table.entity.name, key])
-        let remote = try String.fetchOne(
-            db.cachedStatement(sql: "SELECT _remote FROM \(table.name) WHERE _key = ?"), arguments: [key])
+        let remote = try remote(of: key)
         guard let last = changes.last else {
             if remote == nil { return try delete(key) }
             return try store(local: nil, document: nil, deleted: false, key)
         }
         let local = try changes.reduce(JSONText.object([:])) { try $0.setting(JSONText(parsing: $1["body"] as String)) }
-        let document = try remote.map { try JSONText(parsing: $0).setting(local) } ?? local
+        let document = remote?.setting(local) ?? local
         try store(local: local, document: document, deleted: last["operation"] == Operation.delete.rawValue, key)
     }
 

@@ -7,59 +7,95 @@ struct Settlement {
     let schema: EntitySchema
     let db: Database
     let now: Timestamp
+    let makeID: @Sendable () -> String
 
     private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
 
     func settle(_ id: Int64, _ outcome: PushOutcome) throws {
         let change = try queue.change(id)
         switch outcome {
-        case .acknowledged(let record): try acknowledge(change, record)
+        case .acknowledged(let record, let version): return try acknowledge(change, record, version)
+        case .gone(let failure): return try forget(change, failure)
         case .notSent:
             try db.cachedStatement(
                 sql: "UPDATE sync_outbox SET state = 'queued', tried = max(tried - 1, 0) WHERE id = ?"
             ).execute(arguments: [id])
         case .waiting(let failure, let next, let counted):
-            try db.cachedStatement(
-                sql: """
-                    UPDATE sync_outbox SET state = 'waiting', next_attempt_at = ?, attempt_count = attempt_count + ?,
-                      error_class = ?, error_status = ?, error_message = ? WHERE id = ?
-                    """
-            ).execute(arguments: [
-                next.milliseconds, counted ? 1 : 0, failure.kind, failure.status, failure.message, id,
-            ])
-            try log(.waiting, change)
+            try note(failure, "waiting", of: change, next: next, counted: counted)
         case .failed(let failure):
-            try db.cachedStatement(
-                sql: """
-                    UPDATE sync_outbox SET state = 'failed', next_attempt_at = NULL, attempt_count = attempt_count + 1,
-                      error_class = ?, error_status = ?, error_message = ? WHERE id = ?
-                    """
-            ).execute(arguments: [failure.kind, failure.status, failure.message, id])
-            try log(.failed, change)
+            try note(failure, "failed", of: change, next: nil, counted: true)
         }
+        // The server's version may have changed while the attempt was under way.
+        if let table = table(change) { try merge(table).mergeRemote(of: change.key) }
     }
 
-    private func acknowledge(_ change: OutboxTable.Entry, _ record: JSONText?) throws {
+    private func note(
+        _ failure: PushFailure, _ state: String, of change: OutboxTable.Entry, next: Timestamp?, counted: Bool
+    ) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_outbox SET state = ?, next_attempt_at = ?, attempt_count = attempt_count + ?,
+                  error_class = ?, error_status = ?, error_message = ? WHERE id = ?
+                """
+        ).execute(arguments: [
+            state, next?.milliseconds, counted ? 1 : 0, failure.kind, failure.status, failure.message, change.id,
+        ])
+        try log(state == "failed" ? .failed : .waiting, change)
+    }
+
+    /// The server has no such record any more: the same as if a pull had said so.
+    private func forget(_ change: OutboxTable.Entry, _ failure: PushFailure) throws {
+        try note(failure, "waiting", of: change, next: now, counted: true)
+        guard let table = table(change) else { return }
+        _ = try PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID).delete(keys: [change.key])
+    }
+
+    private func acknowledge(_ change: OutboxTable.Entry, _ record: JSONText?, _ version: String?) throws {
         try queue.remove(change.id)
-        guard let entity = schema[change.entity] else { return }
-        let table = EntityTable(entity: entity)
+        guard let table = table(change) else { return }
         let row = RecordRow(table: table, db: db)
         var key = change.key
         switch change.operation {
         case .delete: try row.setRemote(nil, of: key, at: now)
         case .create, .update:
             // Where the upstream answers no record, it has what was sent.
+            try DriftTable(table: table, db: db, now: now).count(record, key: key)
             let remote = try record ?? row.load(key)?.remote?.setting(change.body) ?? change.body
-            try row.setRemote(remote, of: key, at: now)
-            if let given = remote[entity.key]?.plain, given != key, !given.isEmpty, change.operation == .create {
+            try row.setRemote(remote, version: version, of: key, at: now)
+            try rebase(after: change, on: remote)
+            if let given = remote[table.entity.key]?.plain, given != key, !given.isEmpty, change.operation == .create {
                 try Alias.rename(table, from: key, to: given, schema: schema, db)
                 key = given
             }
         }
-        try row.layQueue(over: key)
+        try merge(table).mergeRemote(of: key)
         let position = try ChangeLog(db: db, at: now).append(.acknowledged, entity: change.entity, keys: [key])
         try db.cachedStatement(sql: "UPDATE \(table.name) SET _acknowledged = ? WHERE _key = ?")
             .execute(arguments: [position, key])
+        guard change.operation == .delete else { return }
+        try db.cachedStatement(
+            sql: "INSERT INTO sync_gone VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET position = excluded.position"
+        ).execute(arguments: [change.entity, key, position])
+    }
+
+    /// What the server has now from our own change is where the later ones start from, not somebody else's doing.
+    private func rebase(after change: OutboxTable.Entry, on remote: JSONText) throws {
+        let ours = Set(change.body.members.map(\.key))
+        for later in try queue.changes(of: change.entity, key: change.key) where later.operation == .update {
+            let fields = later.body.members.map(\.key).filter { change.operation == .create || ours.contains($0) }
+            let base = fields.reduce(later.base) { $0.setting($1, to: remote[$1] ?? .null) }
+            try queue.store(later.body, base: base, of: later, makeID: makeID)
+        }
+    }
+
+    // MARK: Parts
+
+    private func table(_ change: OutboxTable.Entry) -> EntityTable? {
+        schema[change.entity].map { EntityTable(entity: $0) }
+    }
+
+    private func merge(_ table: EntityTable) -> Merge {
+        Merge(table: table, schema: schema, db: db, now: now, makeID: makeID)
     }
 
     private func log(_ kind: ChangeLogKind, _ change: OutboxTable.Entry) throws {

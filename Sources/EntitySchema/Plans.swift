@@ -29,6 +29,8 @@ package struct UpstreamPlan: Sendable, Equatable {
     package var baseURL: String
     package var account: Account?
     package var refresh: Refresh?
+    /// How a person gets the first tokens; the first way is the usual one.
+    package var login: [LoginWay] = []
     /// Asked to find out whether the upstream is back.
     package var probe: String
     /// Where an error answer keeps its text.

@@ -49,6 +49,15 @@ extension Entity {
         routes(for: operation).filter { $0.isMet(by: record, of: self) }
     }
 
+    /// Whether one request can send all of `body`, the fields of a new or changed record.
+    package func canSend(_ body: JSONText, by operation: Operation) -> Bool {
+        let fields = body.members.map(\.key)
+        return routes(for: operation).contains { route in
+            let known = operation == .create ? route.path.holes + route.conditions.keys + [key] : []
+            return fields.allSatisfy { known.contains($0) || route.canSend($0) }
+        }
+    }
+
     /// The request that sends `body`, the fields that change, of `record`, the whole of it.
     ///
     /// Nil when no route fits or the record lacks a field that the path needs.

@@ -33,10 +33,12 @@ struct SchemaReader {
         guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
             throw base.error("expected an address that begins with https:// (or http://)")
         }
+        let auth = try authReader(node.child("auth"))
         return UpstreamPlan(
             baseURL: url.hasSuffix("/") ? String(url.dropLast()) : url,
             account: try account(node.child("account")),
-            refresh: try auth(node.child("auth")),
+            refresh: try auth?.refresh(),
+            login: try auth?.login() ?? [],
             probe: try node.child("probe")?.urlPath() ?? "/",
             errorMessage: try node.child("error_message")?.place(),
             record: try (node.child("record") ?? node.child("records"))?.place() ?? .itself,
@@ -50,19 +52,9 @@ struct SchemaReader {
         return UpstreamPlan.Account(path: try node.required("path").urlPath(), id: try node.required("id").place())
     }
 
-    private func auth(_ node: SchemaNode?) throws(SchemaError) -> UpstreamPlan.Refresh? {
+    private func authReader(_ node: SchemaNode?) throws(SchemaError) -> AuthReader? {
         guard let node else { return nil }
-        try node.requireKeys(["type", "refresh"])
-        if let type = node.child("type"), try type.string() != "bearer" {
-            throw type.error("expected bearer, the only kind of authorization there is")
-        }
-        guard let refresh = node.child("refresh") else { return nil }
-        try refresh.requireKeys(["path", "send", "token", "refresh_token", "expires_in"])
-        return UpstreamPlan.Refresh(
-            path: try refresh.required("path").urlPath(), send: try refresh.required("send").string(),
-            token: try refresh.required("token").place(),
-            refreshToken: try refresh.child("refresh_token")?.place(),
-            expiresIn: try refresh.child("expires_in")?.place())
+        return try AuthReader(node: node)
     }
 
     private func version(_ node: SchemaNode?) throws(SchemaError) -> UpstreamPlan.Version? {

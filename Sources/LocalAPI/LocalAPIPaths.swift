@@ -3,6 +3,7 @@ package enum LocalAPIPaths {
     package static let status = "/v1/status"
     package static let sync = "/v1/sync"
     package static let pending = "/v1/pending"
+    package static let drift = "/v1/drift"
     package static let pendingCount = "/v1/pending/count"
     package static let retryAllPending = "/v1/pending/retry"
 

@@ -18,7 +18,7 @@ extension LocalAPIServer {
         let (field, value) =
             switch relation.kind {
             case .many(let field, _): (field, record[entity.key])
-            case .one(let field): (other.key, record[field])
+            case .one(let field): (other.key, entity.value(of: field, in: record))
             }
         query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [value?.plain ?? ""]))
         return try listed(query)

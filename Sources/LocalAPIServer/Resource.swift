@@ -38,7 +38,7 @@ extension LocalAPIServer {
             if let resource = fixedResource(segments[1], segments[2]) { return resource }
             return try one(segments[1], segments[2])
         case 4:
-            if let resource = change(segments) { return resource }
+            if let resource = decision(segments) { return resource }
             return try related(segments)
         default: return nil
         }
@@ -57,6 +57,8 @@ extension LocalAPIServer {
         case "status": Resource().on("GET") { _ in try await status() }
         case "sync": Resource().on("POST", sync)
         case "pending": Resource().on("GET", pending)
+        case "conflicts": Resource().on("GET", conflicts)
+        case "drift": Resource().on("GET", drift)
         default: nil
         }
     }
@@ -67,6 +69,7 @@ extension LocalAPIServer {
         case ("sync", "resume"): Resource().on("POST") { _ in try await resume() }
         case ("pending", "count"): Resource().on("GET", pendingCount)
         case ("pending", "retry"): Resource().on("POST") { _ in try await retry(nil) }
+        case ("conflicts", let id): Resource().on("GET") { _ in try conflict(id) }
         case ("pending", let id):
             Resource()
                 .on("GET") { _ in try pendingChange(id) }
@@ -75,9 +78,15 @@ extension LocalAPIServer {
         }
     }
 
-    private func change(_ segments: [String]) -> Resource? {
-        guard segments[1] == "pending", segments[3] == "retry" else { return nil }
-        return Resource().on("POST") { _ in try await retry(segments[2]) }
+    /// What people decide about one change or conflict.
+    private func decision(_ segments: [String]) -> Resource? {
+        let id = segments[2]
+        switch (segments[1], segments[3]) {
+        case ("pending", "retry"): return Resource().on("POST") { _ in try await retry(id) }
+        case ("conflicts", "resolve"): return Resource().on("POST") { request in try await resolve(id, request) }
+        case ("conflicts", "undo"): return Resource().on("POST") { _ in try await undo(id) }
+        default: return nil
+        }
     }
 
     private func records(of entity: Entity) -> Resource {

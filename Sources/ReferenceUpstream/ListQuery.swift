@@ -6,6 +6,8 @@ struct ListQuery {
     var page = 1
     var size: Int
     var since: Timestamp?
+    /// Everything, by time of change, latest first.
+    var newestFirst = false
     /// Fields and the plain value that each must have.
     var filters: [(name: String, value: String)] = []
 
@@ -32,6 +34,11 @@ struct ListQuery {
             default:
                 if entity[field: name] != nil { filters.append((name, value)) }
             }
+        }
+        // The schema's constant parameters are how its upstream is asked for that order.
+        guard let pull = entity.pull, pull.mode == .newestFirst else { return }
+        newestFirst = pull.query.allSatisfy { item in
+            parameters.contains { $0.name == item.name && $0.value == item.value }
         }
     }
 

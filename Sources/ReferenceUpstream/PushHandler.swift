@@ -71,6 +71,7 @@ struct PushHandler {
         let sent = body?.members ?? []
         var fields = JSONText.object(members: sent.map { (key: route.body?[$0.key] ?? $0.key, value: $0.value) })
         let known = route.body.map { Set($0.keys) } ?? route.fields.map(Set.init)
+        try checkWays(sent.map(\.key), known, route, entity.routes(for: operation))
         var call = Call(
             entity: entity, operation: operation, key: present?[entity.key]?.plain ?? "",
             place: route.record, fields: fields,
@@ -78,7 +79,9 @@ struct PushHandler {
             fitsWithConditions: true)
         for (field, text) in route.conditions.sorted(by: { $0.key < $1.key }) {
             if let given = fields[field], given.plain != text { call.fitsWithConditions = false }
-            if (fields[field] ?? present?[field])?.plain != text { call.fitsAsItIs = false }
+            if (fields[field] ?? present.flatMap { entity.value(of: field, in: $0) })?.plain != text {
+                call.fitsAsItIs = false
+            }
             fields = fields.setting(field, to: entity.value(text, for: field))
         }
         if operation == .create {
@@ -87,6 +90,17 @@ struct PushHandler {
         call.fields = fields
         call.fitsAsItIs = call.fitsAsItIs && call.fitsWithConditions
         return call
+    }
+
+    /// Throws for a name that this route does not know and that another path is there for.
+    private func checkWays(
+        _ names: [String], _ known: Set<String>?, _ route: PushRoute, _ others: [PushRoute]
+    ) throws(Refusal) {
+        guard let known else { return }
+        for name in names where !known.contains(name) {
+            let other = others.first { $0.path != route.path && $0.sendable?.contains(name) == true }
+            if other != nil { throw .invalid("\(name) is not changed by this path; it has one of its own") }
+        }
     }
 
     // MARK: Applying it

@@ -17,6 +17,8 @@ package final class ReferenceUpstream: Sendable {
         package var serverIds = false
         /// A write that names a record which is not there is refused with 422.
         package var checksReferences = false
+        /// The steps that certain fields may take.
+        package var workflows: [Workflow] = []
         /// What a list gives at once at most, whatever it is asked for; never less than the schema's own page.
         package var largestPage = 1000
         /// The field that tells when a record was made, in entities that have it; schemas have no word for it.

@@ -47,6 +47,12 @@ package struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
         status: 422, code: "idempotency_key_reused",
         message: "this idempotency key was used for another request; use a key of its own for each change")
 
+    static func step(_ field: String, from old: String, to new: String, possible: [String]) -> Refusal {
+        let next = possible.isEmpty ? "it stays" : "it may become \(possible.joined(separator: ", "))"
+        return Refusal(
+            status: 400, code: "INVALID_TRANSITION", message: "\(field) cannot go from \(old) to \(new); \(next)")
+    }
+
     static func unknownReference(_ field: String, _ entity: String, _ key: String) -> Refusal {
         Refusal(
             status: 422, code: "unknown_reference", message: "\(field): there is no record \(key) in \(entity)")

@@ -49,7 +49,7 @@ struct RequestHandler: Sendable {
             guard let entity = schema[name], let plan = entity.pull?.list else { throw .notFound("such path") }
             return try list(entity, plan, where: [], request, &store)
         case .record(let name):
-            return try record(name, match.holes, request, store)
+            return try record(name, match.holes, request, &store)
         case .detail(let parent, let child):
             return try detail(parent, child, match.holes, request, &store)
         case .probe, .push:
@@ -62,23 +62,32 @@ struct RequestHandler: Sendable {
         _ store: inout Store
     ) throws(Refusal) -> Answer {
         let query = try ListQuery(request.query, entity: entity, settings: settings, list: plan)
-        let found = store.select(
-            entity.name, where: fixed + query.filters, since: query.since, page: query.page, size: query.size)
+        var found = store.select(
+            entity.name, where: fixed + query.filters, since: query.since, newestFirst: query.newestFirst,
+            page: query.page, size: query.size)
+        if let children = EmbeddedChildren(inListOf: entity, store) {
+            found.rows = found.rows.map { children.put(into: $0, &store) }
+        }
         return .json(200, envelope.list(found.rows, of: plan, page: query.page, size: query.size, total: found.total))
     }
 
     private func record(
-        _ entity: String, _ holes: [String: String], _ request: Request, _ store: Store
+        _ name: String, _ holes: [String: String], _ request: Request, _ store: inout Store
     ) throws(Refusal) -> Answer {
-        guard let plan = schema[entity] else { throw .notFound("such path") }
-        let key = holes[plan.key] ?? ""
-        let place = plan.pull?.single.place ?? schema.upstream.record
-        guard let record = store.record(entity, key: key) else { throw .notFound("record \(key) in \(entity)") }
+        guard let entity = schema[name] else { throw .notFound("such path") }
+        let place = entity.pull?.single.place ?? schema.upstream.record
+        guard var record = store.find(entity, where: holes.map { (name: $0.key, value: $0.value) }) else {
+            throw .notFound("record \(holes[entity.key] ?? "") in \(name)")
+        }
         let tag = EntityTag(of: record)
         if request.headers[all: "If-None-Match"].contains(where: tag.isWeaklyIn) {
             return Answer(status: 304, headers: [("ETag", tag.text)])
         }
-        return tagged(.json(200, envelope.record(record, at: place)), record)
+        let version = record
+        if let children = EmbeddedChildren(inRecordOf: entity, at: place, store) {
+            record = children.put(into: record, &store)
+        }
+        return tagged(.json(200, envelope.record(record, at: place)), version)
     }
 
     private func detail(

@@ -24,20 +24,22 @@ struct Store: Sendable {
     /// The record whose fields have the given plain values; the key among them makes it quick.
     func find(_ entity: Entity, where conditions: [(name: String, value: String)]) -> JSONText? {
         func fits(_ record: JSONText) -> Bool {
-            conditions.allSatisfy { (record[$0.name]?.plain ?? "") == $0.value }
+            conditions.allSatisfy { (entity.value(of: $0.name, in: record)?.plain ?? "") == $0.value }
         }
         guard let key = conditions.first(where: { $0.name == entity.key })?.value else {
             return tables[entity.name]?.records.first(where: fits)
         }
-        return tables[entity.name]?[key].flatMap { fits($0) ? $0 : nil }
+        guard let record = tables[entity.name]?[key], fits(record) else { return nil }
+        return record
     }
 
     func records(of entity: String) -> [JSONText]? { tables[entity]?.records }
 
     mutating func select(
-        _ entity: String, where conditions: [(name: String, value: String)], since: Timestamp?, page: Int, size: Int
+        _ entity: String, where conditions: [(name: String, value: String)], since: Timestamp?,
+        newestFirst: Bool = false, page: Int, size: Int
     ) -> Table.Selection {
-        tables[entity]?.select(where: conditions, since: since, page: page, size: size)
+        tables[entity]?.select(where: conditions, since: since, newestFirst: newestFirst, page: page, size: size)
             ?? Table.Selection(rows: [], total: 0)
     }
 
@@ -59,8 +61,8 @@ struct Store: Sendable {
         let given = settings.serverIds ? nil : fields[entity.key].flatMap { $0.plain.isEmpty ? nil : $0 }
         if let given, tables[entity.name]?[given.plain] != nil { throw .exists(entity.name, given.plain) }
         let identity = given ?? .string(newKey(for: entity))
-        var record = JSONText.object(members: [(entity.key, identity)]).setting(fields).setting(
-            entity.key, to: identity)
+        var record = laid(fields, over: .object(members: [(entity.key, identity)]), entity)
+            .setting(entity.key, to: identity)
         if entity[field: settings.createdField]?.kind == .time, record[settings.createdField] == nil {
             record = record.setting(settings.createdField, to: .string(now.description))
         }
@@ -79,7 +81,11 @@ struct Store: Sendable {
             throw .invalid("\(entity.key): a record's key cannot be changed")
         }
         try check(changes, entity)
-        let record = stamped(before.setting(changes), entity, now)
+        for workflow in settings.workflows where workflow.entity == entity.name {
+            guard let new = changes[workflow.field] else { continue }
+            try workflow.check(from: entity.value(of: workflow.field, in: before), to: new)
+        }
+        let record = stamped(laid(changes, over: before, entity), entity, now)
         tables[entity.name]?.put(record, key: key)
         touchParents(of: entity.name, before: before, after: record, at: now)
         return record
@@ -99,9 +105,10 @@ struct Store: Sendable {
 
     /// Keeps counts and times of change of the records that this one belonged to and belongs to now.
     private mutating func touchParents(of child: String, before: JSONText?, after: JSONText?, at now: Timestamp) {
+        guard let entity = schema[child] else { return }
         for link in links where link.child == child {
-            let old = before?[link.field]?.plain
-            let new = after?[link.field]?.plain
+            let old = before.flatMap { entity.value(of: link.field, in: $0)?.plain }
+            let new = after.flatMap { entity.value(of: link.field, in: $0)?.plain }
             if let old, !old.isEmpty { touch(link, key: old, count: old == new ? 0 : -1, at: now) }
             if let new, !new.isEmpty, new != old { touch(link, key: new, count: 1, at: now) }
         }
@@ -117,6 +124,12 @@ struct Store: Sendable {
         guard parent != before else { return }
         parent = stamped(parent, entity, now)
         tables[link.parent]?.put(parent, key: key)
+    }
+
+    private func laid(_ fields: JSONText, over record: JSONText, _ entity: Entity) -> JSONText {
+        NestedFields(
+            entity: entity, referred: { tables[$0]?[$1] }, like: { find(entity, where: [($0, $1)]) }
+        ).laid(fields, over: record)
     }
 
     private func stamped(_ record: JSONText, _ entity: Entity, _ now: Timestamp) -> JSONText {

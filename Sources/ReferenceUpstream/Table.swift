@@ -23,6 +23,8 @@ struct Table: Sendable {
     /// The positions of live records; nil when they have to be found anew.
     private var live: [Int]?
     private var changes: ChangeOrder?
+    /// The positions of live records by time of change, latest first; nil when they have to be found anew.
+    private var newest: [Int]?
     /// For each field that was filtered by: the positions of the live records with each value.
     private var filters: [String: [String: [Int]]] = [:]
 
@@ -55,6 +57,7 @@ struct Table: Sendable {
 
     /// Replaces the record with this key, or adds it at the end.
     mutating func put(_ record: JSONText, key: String) {
+        newest = nil
         guard let position = positions[key], slots[position].state == .live else {
             if let dead = positions[key] {
                 changes?.remove(dead, slots: slots)
@@ -84,6 +87,7 @@ struct Table: Sendable {
         changes?.remove(position, slots: slots)
         refilter(position, from: slots[position].text, to: nil)
         live = nil
+        newest = nil
         let identity = slots[position].text[entity.key] ?? .string(key)
         guard let field = entity.pull?.deleted else {
             slots[position].state = .replaced
@@ -106,14 +110,15 @@ struct Table: Sendable {
 
     /// One page, counted from 1, of the records whose fields have the given plain values.
     ///
+    /// With `newestFirst`: the latest change first, records that do not tell theirs last.
     /// With `since`: of all that changed then or later, by time of change and key, deleted ones among them; no filter
     /// hides those, since nobody can tell what they had been.
     mutating func select(
-        where conditions: [(name: String, value: String)], since: Timestamp?, page: Int, size: Int
+        where conditions: [(name: String, value: String)], since: Timestamp?, newestFirst: Bool, page: Int, size: Int
     ) -> Selection {
         let wanted = conditions.isEmpty ? nil : matching(conditions)
-        guard let since else { return slice(wanted ?? livePositions(), page: page, size: size) }
-        let positions = changedPositions(since: since)
+        guard since != nil || newestFirst else { return slice(wanted ?? livePositions(), page: page, size: size) }
+        let positions = since.map { changedPositions(since: $0) } ?? newestPositions()[...]
         guard let wanted else { return slice(positions, page: page, size: size) }
         let members = Set(wanted)
         let kept = positions.filter { slots[$0].state == .deleted || members.contains($0) }
@@ -130,6 +135,17 @@ struct Table: Sendable {
         if let live { return live }
         let found = slots.indices.filter { slots[$0].state == .live }
         live = found
+        return found
+    }
+
+    private mutating func newestPositions() -> [Int] {
+        if let newest { return newest }
+        let all = livePositions()
+        let ordered = changedPositions(since: Timestamp(milliseconds: .min)).reversed().filter {
+            slots[$0].state == .live
+        }
+        let found = ordered + all.filter { slots[$0].changed == nil }
+        newest = found
         return found
     }
 
@@ -163,7 +179,7 @@ struct Table: Sendable {
     private mutating func index(by field: String) -> [String: [Int]] {
         var index: [String: [Int]] = [:]
         for position in livePositions() {
-            index[slots[position].text[field]?.plain ?? "", default: []].append(position)
+            index[entity.value(of: field, in: slots[position].text)?.plain ?? "", default: []].append(position)
         }
         return index
     }
@@ -171,8 +187,8 @@ struct Table: Sendable {
     private mutating func refilter(_ position: Int, from old: JSONText?, to new: JSONText?) {
         // A copy of the names: while the dictionary itself is gone through, each change would copy an index first.
         for field in Array(filters.keys) {
-            let before = old.map { $0[field]?.plain ?? "" }
-            let after = new.map { $0[field]?.plain ?? "" }
+            let before = old.map { entity.value(of: field, in: $0)?.plain ?? "" }
+            let after = new.map { entity.value(of: field, in: $0)?.plain ?? "" }
             guard before != after else { continue }
             if let before { filters[field]?[before]?.removeAll { $0 == position } }
             guard let after else { continue }

@@ -206,7 +206,7 @@ extension UpstreamError {
     fileprivate var refusesPosition: Bool {
         switch self {
         case .refused, .gone, .malformed: true
-        case .offline, .unclear, .throttled, .unauthorized, .changed, .cancelled: false
+        case .offline, .unclear, .throttled, .unauthorized, .changed, .held, .cancelled: false
         }
     }
 }

@@ -8,21 +8,22 @@ struct Pusher {
     let schema: EntitySchema
     let store: CacheStore
     let upstream: any Upstream
-    let settings: SyncSettings
+    let retry: RetryPolicy
     let now: @Sendable () -> Timestamp
     /// In 0..<1.
     let random: @Sendable () -> Double
 
-    /// Sends until nothing is ready. Throws what concerns the whole upstream; then nothing more is begun, and what was
-    /// under way has been settled.
-    func drain() async throws {
+    /// Sends until nothing is ready, at most `slots()` requests at once; none is begun while there are no slots. Throws
+    /// what concerns the whole upstream; then nothing more is begun, and what was under way has been settled.
+    func drain(slots: @Sendable () async -> Int) async throws {
         let failure = try await withThrowingTaskGroup(of: (Int64, UpstreamError?).self) { group in
             var inFlight: Set<Int64> = []
             var failure: UpstreamError?
             while true {
-                if failure == nil {
-                    let ready = try store.readyChanges(limit: settings.parallel + inFlight.count, at: now())
-                    for change in ready where inFlight.count < settings.parallel && !inFlight.contains(change.id) {
+                let free = failure == nil ? await slots() - inFlight.count : 0
+                if free > 0 {
+                    let ready = try store.readyChanges(limit: free + inFlight.count, at: now())
+                    for change in ready.filter({ !inFlight.contains($0.id) }).prefix(free) {
                         inFlight.insert(change.id)
                         group.addTask { (change.id, try await send(change)) }
                     }
@@ -36,35 +37,111 @@ struct Pusher {
     }
 
     /// Makes one attempt and settles it. Returns an error that concerns the whole upstream.
-    private func send(_ change: OutboxChange) async throws -> UpstreamError? {
-        guard let entity = schema[change.entity],
-            let request = entity.request(for: change.operation, record: change.record, body: change.body)
-        else {
-            let failure = PushFailure(kind: "unsendable", message: "the schema has no way to send this change")
-            try await store.settle(change.id, .failed(failure), at: now())
-            return nil
-        }
-        guard try await store.begin(change.id, at: now()) else { return nil }
-        let outcome: PushOutcome
-        var failure: UpstreamError?
-        do throws(UpstreamError) {
-            let answer = try await upstream.push(request, idempotencyKey: change.idempotencyKey)
-            outcome = .acknowledged(record: answer?.record)
-        } catch .cancelled {
+    func send(_ change: OutboxChange) async throws -> UpstreamError? {
+        guard let entity = schema[change.entity] else { return nil }
+        do {
+            guard let change = try await prepared(change, entity) else { return nil }
+            return try await attempt(change, entity)
+        } catch UpstreamError.cancelled {
             // Left as uploading: it is sent again with the same key at the next start.
             throw CancellationError()
-        } catch {
-            outcome = self.outcome(of: error, change)
-            failure = error
+        } catch let error as UpstreamError {
+            // Looking came to nothing; the change itself was not sent.
+            guard try await store.begin(change, at: now()) else { return nil }
+            return try await settle(change, as: outcome(of: error, change), after: error)
         }
-        if case .changed = failure { try await refresh(change, entity) }
+    }
+
+    // MARK: Before an attempt
+
+    /// The change as it is to be sent, after a look at the server where that is needed; nil when there is nothing to send
+    /// any more.
+    private func prepared(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+        let isUnclear = change.isTried && schema.upstream.idempotencyHeader == nil
+        if isUnclear, change.operation == .create { return try await lookedUp(change, entity) }
+        guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
+        // What the server has by now decides what is left of the change.
+        guard let found = try await refresh(change, entity) else { return change }
+        guard let change = try store.readyChange(change.id, at: now()) else { return nil }
+        guard isUnclear, change.isSaid(by: found.record, change.body.members.map(\.key)) else { return change }
+        try await acknowledge(change, found)
+        return nil
+    }
+
+    private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+        switch try await LostCreation(store: store, upstream: upstream).finding(for: change, entity) {
+        case .absent: return change
+        case .applied(let found): try await acknowledge(change, found)
+        case .unknowable:
+            let failure = PushFailure(
+                kind: "unclear",
+                message: "the answer was lost and the schema names no look_up: see whether the upstream has it, then "
+                    + "retry or discard")
+            guard try await store.begin(change, at: now()) else { return nil }
+            try await settle(change, as: .failed(failure))
+        }
+        return nil
+    }
+
+    /// Settles a change that turned out to have arrived.
+    private func acknowledge(_ change: OutboxChange, _ found: RemoteRecord) async throws {
+        guard try await store.begin(change, at: now()) else { return }
+        try await settle(change, as: .acknowledged(record: found.record, version: found.version))
+    }
+
+    /// Whether an edit has waited so long that the server's version may be another, where no pull can tell cheaply.
+    private func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
+        guard change.operation != .create, !change.isTried, entity.pull?.mode == .full else { return false }
+        return change.createdAt + SyncEngine.heldAfter <= now()
+    }
+
+    /// Brings the server's version of the record into the cache; nil when there is none.
+    private func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
+        let position = try store.position()
+        guard let found = try await upstream.record(of: entity, known: change.record) else { return nil }
+        let page = PulledPage(
+            entity: entity.name, records: JSONText.array([found.record]).text, position: position,
+            version: found.version)
+        _ = try await store.apply(page, at: now())
+        return found
+    }
+
+    // MARK: An attempt
+
+    private func attempt(_ change: OutboxChange, _ entity: Entity) async throws -> UpstreamError? {
+        guard try await store.begin(change, at: now()) else { return nil }
+        guard var request = entity.request(for: change.operation, record: change.record, body: change.body) else {
+            let failure = PushFailure(kind: "unsendable", message: "the schema has no way to send this change")
+            return try await settle(change, as: .failed(failure))
+        }
+        request.version = change.operation == .create ? nil : change.version
+        let answer: RemoteRecord?
+        do throws(UpstreamError) {
+            answer = try await upstream.push(request, idempotencyKey: change.idempotencyKey)
+        } catch .cancelled {
+            throw CancellationError()
+        } catch .changed(let status, let message) {
+            return try await meet(change, entity, PushFailure(kind: "conflict", status: status, message: message))
+        } catch .gone(let status, let message) where change.operation == .update {
+            let failure = PushFailure(kind: "gone", status: status, message: message)
+            return try await confirmGone(change, entity, failure)
+        } catch {
+            return try await settle(change, as: outcome(of: error, change), after: error)
+        }
+        return try await settle(change, as: .acknowledged(record: answer?.record, version: answer?.version))
+    }
+
+    @discardableResult
+    private func settle(
+        _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil
+    ) async throws -> UpstreamError? {
         try await store.settle(change.id, outcome, at: now())
-        return failure.flatMap { $0.concernsWholeUpstream ? $0 : nil }
+        return error.flatMap { $0.concernsWholeUpstream ? $0 : nil }
     }
 
     private func outcome(of error: UpstreamError, _ change: OutboxChange) -> PushOutcome {
         switch error {
-        case .offline, .cancelled: .notSent
+        case .offline, .held, .cancelled: .notSent
         case .unclear(let status, let message):
             again(change, PushFailure(kind: status == nil ? "timeout" : "server", status: status, message: message))
         case .malformed(let message): again(change, PushFailure(kind: "malformed", message: message))
@@ -81,19 +158,53 @@ struct Pusher {
         }
     }
 
-    private func again(_ change: OutboxChange, _ failure: PushFailure) -> PushOutcome {
+    private func again(_ change: OutboxChange, _ failure: PushFailure, atOnce: Bool = false) -> PushOutcome {
         let attempt = change.attemptCount + 1
-        guard !settings.retry.isLast(attempt: attempt) else { return .failed(failure) }
-        return .waiting(failure, at: now() + settings.retry.delay(attempt: attempt, random: random()), counted: true)
+        guard !retry.isLast(attempt: attempt) else { return .failed(failure) }
+        let delay = atOnce && attempt == 1 ? .zero : retry.delay(attempt: attempt, random: random())
+        return .waiting(failure, at: now() + delay, counted: true)
     }
 
-    /// Brings the server's version of a record that was changed there, so that the next attempt builds on it.
-    private func refresh(_ change: OutboxChange, _ entity: Entity) async throws {
-        guard let position = try? store.position(),
-            let answer = try? await upstream.record(of: entity, known: change.record)
-        else { return }
-        let page = PulledPage(entity: entity.name, records: JSONText.array([answer.record]).text, position: position)
-        _ = try await store.apply(page, at: now())
+    // MARK: When the server has another version
+
+    /// The record is not what the change was made on: it is fetched, merged when the attempt is settled, and tried again.
+    private func meet(
+        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> UpstreamError? {
+        do {
+            if change.operation == .create { return try await meetExisting(change, entity, failure) }
+            guard try await refresh(change, entity) != nil else {
+                return try await settle(
+                    change, as: change.operation == .delete ? .acknowledged(record: nil) : .gone(failure))
+            }
+            return try await settle(change, as: again(change, failure, atOnce: true))
+        } catch let error as UpstreamError {
+            return try await settle(change, as: again(change, failure), after: error)
+        }
+    }
+
+    /// A record of this key exists: ours, from an attempt whose answer was lost, or somebody else's.
+    private func meetExisting(
+        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> UpstreamError? {
+        guard let found = try await upstream.record(of: entity, known: change.record),
+            change.isSaid(by: found.record, change.body.members.map(\.key))
+        else { return try await settle(change, as: .failed(failure)) }
+        return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
+    }
+
+    /// Makes sure that it is the record that is not there, and not just the path.
+    private func confirmGone(
+        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> UpstreamError? {
+        do {
+            guard entity.recordPath(of: change.record) != nil,
+                try await upstream.record(of: entity, known: change.record) != nil
+            else { return try await settle(change, as: .gone(failure)) }
+            return try await settle(change, as: .failed(failure))
+        } catch let error as UpstreamError {
+            return try await settle(change, as: again(change, failure), after: error)
+        }
     }
 }
 
@@ -101,7 +212,7 @@ extension UpstreamError {
     /// True for what no other request would fare better with right now.
     var concernsWholeUpstream: Bool {
         switch self {
-        case .offline, .throttled, .unauthorized, .cancelled: true
+        case .offline, .held, .throttled, .unauthorized, .cancelled: true
         case .unclear, .changed, .gone, .refused, .malformed: false
         }
     }

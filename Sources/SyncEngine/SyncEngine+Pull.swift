@@ -42,7 +42,7 @@ extension SyncEngine {
 
     private func puller(of entity: String, _ request: SyncRequest) -> Puller {
         Puller(
-            store: store, upstream: upstream, clock: clock, now: now,
+            store: store, upstream: watched, clock: clock, now: now,
             deletionGuard: DeletionGuard(share: settings.deleteGuard, confirmed: request.deletes)
         ) { seen, total in
             await self.note(entity, seen: seen, total: total)
@@ -50,6 +50,7 @@ extension SyncEngine {
     }
 
     private func pull(_ entity: Entity, full: Bool, _ request: SyncRequest) async throws -> PullSummary {
+        pullsBegun[entity.name] = now()
         let summary = try await puller(of: entity.name, request).pull(entity, full: full)
         log.info(
             "pulled",
@@ -79,8 +80,13 @@ extension SyncEngine {
             try await noteSuccess(of: entity)
             return result
         } catch let error as UpstreamError {
+            if error.concernsWholeUpstream {
+                run.interrupted(entity)
+                throw error
+            }
             try await noteFailure(of: entity, error.message)
-            if error.concernsWholeUpstream { throw error }
+            // It was one failure too many: the others would only add to them.
+            if health.isDown { throw error }
         } catch let error as CacheError {
             // A database that cannot be written now fails every entity.
             if case .unwritable = error { throw error }

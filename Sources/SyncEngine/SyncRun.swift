@@ -46,6 +46,9 @@ struct SyncRun {
         if let error { self.error = self.error ?? "\(entity): \(error)" }
     }
 
+    /// Cut off by what is no fault of the entity's.
+    mutating func interrupted(_ entity: String) { entities[entity]?.state = .idle }
+
     mutating func end(at time: Timestamp) {
         isRunning = false
         phase = nil

@@ -1,15 +1,29 @@
 internal import EntitySchema
 
 /// Whether the upstream may be called right now, and why not.
+///
+/// It is down when it cannot be reached (offline), or when it answers with nothing but failures (an outage): then it is
+/// left alone but for probes, and one trial before everything goes on. So an outage costs a few requests and not a
+/// retry of every change that waits.
 struct UpstreamHealth: Equatable {
     /// Nil while it can be reached.
     private(set) var offline: String?
-    private(set) var probes = 0
-    private var heldUntil: Timestamp?
+    /// Nil while its answers are more than failures.
+    private(set) var outage: String?
     private(set) var unauthorized: String?
+    private var failures = 0
+    private var probes = 0
+    private var heldUntil: Timestamp?
 
-    func mayCall(at now: Timestamp) -> Bool {
-        offline == nil && unauthorized == nil && hold(at: now) == nil
+    /// Requests in a row that must fail for an outage.
+    private static let failuresOfAnOutage = 3
+
+    var isDown: Bool { offline != nil || outage != nil }
+
+    /// Nil when it may be called.
+    func reasonNotToCall(at now: Timestamp) -> String? {
+        if let reason = offline ?? outage ?? unauthorized { return reason }
+        return hold(at: now).map { "the upstream asked to be left alone until \($0)" }
     }
 
     /// Until when the upstream asked to be left alone; nil when that is over.
@@ -19,20 +33,38 @@ struct UpstreamHealth: Equatable {
     var probeDelay: Duration { min(.seconds(2) * (1 << min(probes, 5)), .seconds(60)) }
 
     mutating func lost(_ message: String) {
-        if offline == nil { probes = 0 }
+        if !isDown { probes = 0 }
         offline = message
+    }
+
+    /// Neither done nor refused: a time-out or a failure of the server's.
+    mutating func failed(_ message: String) {
+        failures += 1
+        guard failures >= Self.failuresOfAnOutage || isDown else { return }
+        if !isDown { probes = 0 }
+        offline = nil
+        outage = message
+    }
+
+    /// Any answer that shows it at work, be it a refusal.
+    mutating func answered() {
+        offline = nil
+        outage = nil
+        failures = 0
+        probes = 0
     }
 
     mutating func probed() { probes += 1 }
 
-    mutating func reached() {
-        offline = nil
-        probes = 0
-    }
+    /// Probes again as soon as at first: something has changed.
+    mutating func hurry() { probes = 0 }
 
     mutating func hold(until time: Timestamp) { heldUntil = max(time, heldUntil ?? time) }
 
     mutating func refuse(_ message: String) { unauthorized = message }
 
     mutating func retryAuthorization() { unauthorized = nil }
+
+    /// The clock that `heldUntil` was measured by has jumped.
+    mutating func shift(by jump: Duration) { heldUntil = heldUntil.map { $0 + jump } }
 }

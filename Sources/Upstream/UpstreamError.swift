@@ -16,12 +16,14 @@ package enum UpstreamError: Error, Sendable, Equatable {
     case refused(status: Int?, String)
     /// The answer cannot be understood; nothing of it may be used.
     case malformed(String)
+    /// Not one request may be made now; nothing was sent.
+    case held(String)
     case cancelled
 
     package var message: String {
         switch self {
         case .offline(let text), .unclear(_, let text), .throttled(_, let text), .unauthorized(let text),
-            .changed(_, let text), .gone(_, let text), .refused(_, let text), .malformed(let text):
+            .changed(_, let text), .gone(_, let text), .refused(_, let text), .malformed(let text), .held(let text):
             text
         case .cancelled: "cancelled"
         }

@@ -13,8 +13,9 @@ struct RepairminderSync: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            RunCommand.self, StatusCommand.self, SyncCommand.self, PendingCommand.self, ListCommand.self,
-            GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self, CheckConfigCommand.self,
+            RunCommand.self, StatusCommand.self, SyncCommand.self, PendingCommand.self, DriftCommand.self,
+            ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self,
+            CheckConfigCommand.self,
         ])
 
     static func main() async {

@@ -12,8 +12,8 @@ struct UpstreamCommand: AsyncParsableCommand {
         commandName: "repairminder-upstream",
         abstract: "A complete upstream for any schema file, over records in memory: for demonstrations and tests.",
         discussion: """
-            Serves what the schema's plans describe, over the records of --data or, for the schema repairminder, over \
-            an invented shop. Nothing is kept when it ends. /__admin/faults, /__admin/log and \
+            Serves what the schema's plans describe, over the records of --data or, for the schemas repairminder and \
+            repairminder-live, over an invented shop. Nothing is kept when it ends. /__admin/faults, /__admin/log and \
             /__admin/records/ENTITY set faults and look behind it; they need no token.
 
             Exits with 0 after SIGINT or SIGTERM, 64 for wrong flags, 66 for a file that cannot be read, 65 for one \
@@ -62,7 +62,7 @@ struct UpstreamCommand: AsyncParsableCommand {
         do {
             let schema = try readSchema()
             let upstream = ReferenceUpstream(
-                schema: schema, records: try records(for: schema), settings: try settings(), now: Self.now)
+                schema: schema, records: try records(for: schema), settings: try settings(for: schema), now: Self.now)
             try await UpstreamServer(upstream: upstream, address: listen).run()
         } catch let failure as Failure {
             FileHandle.standardError.write(Data("repairminder-upstream: \(failure.message)\n".utf8))
@@ -81,13 +81,16 @@ struct UpstreamCommand: AsyncParsableCommand {
 
     private func records(for schema: EntitySchema) throws -> [String: [JSONText]] {
         guard let data else {
-            guard schema.name == ShopGenerator.schema else {
+            switch schema.name {
+            case ShopGenerator.schema: return ShopGenerator(orders: rows, seed: seed).records()
+            case LiveShopGenerator.schema: return LiveShopGenerator(orders: rows, seed: seed).records()
+            default:
                 throw Failure(
                     code: EX_CONFIG,
-                    message: "records can be invented for the schema \(ShopGenerator.schema) only, this one is "
-                        + "\(schema.name); give a folder of records with --data")
+                    message:
+                        "records can be invented for \(ShopGenerator.schema) and \(LiveShopGenerator.schema) only, "
+                        + "this schema is \(schema.name); give a folder of records with --data")
             }
-            return ShopGenerator(orders: rows, seed: seed).records()
         }
         do {
             return try NDJSONLoader(schema: schema).load(folder: data)
@@ -99,8 +102,9 @@ struct UpstreamCommand: AsyncParsableCommand {
         }
     }
 
-    private func settings() throws -> ReferenceUpstream.Settings {
+    private func settings(for schema: EntitySchema) throws -> ReferenceUpstream.Settings {
         var settings = ReferenceUpstream.Settings()
+        if schema.name == LiveShopGenerator.schema { settings.workflows = [LiveShopGenerator.workflow] }
         settings.account = account
         settings.serverIds = serverIds
         settings.checksReferences = checkReferences

@@ -69,20 +69,6 @@ struct PullTests {
         #expect(try cache.store.rowCounts() == ["orders": 1, "messages": 1])
     }
 
-    @Test("a tombstone leaves a record with queued changes until they are settled")
-    func tombstoneWithChanges() async throws {
-        let cache = try TestCache()
-        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
-        try await cache.store.update(
-            "orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: TestCache.now)
-        _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-01-01"}]"#)
-        #expect(try cache.record("orders", "a")?["notes"]?.string == "mine")
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        try await cache.store.discard(change.id, cascade: false, at: TestCache.now)
-        #expect(try cache.record("orders", "a") == nil)
-        #expect(try cache.store.rowCounts()["orders"] == 0)
-    }
-
     @Test("the latest change time is found whatever its notation")
     func latestChange() async throws {
         let cache = try TestCache()
@@ -113,19 +99,6 @@ struct PullTests {
         #expect(try cache.store.cursor(of: "messages") == PullCursor())
     }
 
-    @Test("what was set aside is listed, each once, with when it came")
-    func listsSetAside() async throws {
-        let cache = try TestCache()
-        _ = try await cache.pull("orders", #"[{"total":1},{"id":"a"}]"#)
-        _ = try await cache.pull("orders", #"[{"total":1}]"#)
-        _ = try await cache.pull("messages", #"[true]"#)
-        let listed = try cache.store.setAside(limit: 10)
-        #expect(Set(listed.map(\.entity)) == ["orders", "messages"])
-        #expect(listed.contains(.init(entity: "orders", record: #"{"total":1}"#, at: TestCache.now)))
-        #expect(listed.count == 2)
-        #expect(try cache.store.setAside(limit: 1).count == 1)
-    }
-
     @Test("a page that was asked for before a change was acknowledged does not undo it")
     func stalePage() async throws {
         let cache = try TestCache()
@@ -134,7 +107,7 @@ struct PullTests {
             "orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: TestCache.now)
         let position = try cache.store.position()
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        _ = try await cache.store.begin(change.id, at: TestCache.now)
+        _ = try await cache.store.begin(change, at: TestCache.now)
         let answer = try JSONText(parsing: #"{"id":"a","notes":"mine"}"#)
         try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
         let stale = PulledPage(entity: "orders", records: #"[{"id":"a","notes":"old"}]"#, position: position)

@@ -13,7 +13,7 @@ struct QueueTests {
     }
 
     private func send(_ change: OutboxChange, _ outcome: PushOutcome, _ cache: TestCache) async throws {
-        #expect(try await cache.store.begin(change.id, at: now))
+        #expect(try await cache.store.begin(change, at: now))
         try await cache.store.settle(change.id, outcome, at: now)
     }
 
@@ -35,7 +35,7 @@ struct QueueTests {
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"x"}"#), at: now)
         let first = try #require(try ready(cache).first)
-        #expect(try await cache.store.begin(first.id, at: now))
+        #expect(try await cache.store.begin(first, at: now))
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"y"}"#), at: now)
         #expect(try ready(cache).isEmpty)
         try await cache.store.settle(
@@ -133,9 +133,9 @@ struct QueueTests {
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"x"}"#), at: now)
         let change = try #require(try ready(cache).first)
-        #expect(try await cache.store.begin(change.id, at: now))
+        #expect(try await cache.store.begin(change, at: now))
         let reopened = try cache.reopened()
-        #expect(try await reopened.store.recoverInterrupted() == 1)
+        #expect(try await reopened.store.recoverInterrupted(at: now) == 1)
         #expect(try ready(reopened).first?.idempotencyKey == change.idempotencyKey)
         try await reopened.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"y"}"#), at: now)
         #expect(try reopened.store.pendingCount().pending == 2)

@@ -63,7 +63,7 @@ struct EntitySchemaTests {
                 "text: { type: string }", "text: { type: reference, to: note }", 10, "entities.notes.fields.text",
                 "did you mean notes?"
             ),
-            ("style: page", "style: pages", 4, "upstream.pagination.style", "expected the paging style page"),
+            ("style: page", "style: pages", 4, "upstream.pagination.style", "expected one of the paging styles"),
             ("base_url: http://localhost", "base_url: localhost", 3, "upstream.base_url", "https://"),
             ("title: \"{text}\"", "title: \"{txt}\"", 7, "entities.notes.title", "did you mean text?"),
             ("title: \"{text}\"", "title: \"{text\"", 7, "entities.notes.title", "closed"),

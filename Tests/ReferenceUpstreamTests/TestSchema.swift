@@ -3,10 +3,15 @@ import Foundation
 
 /// Schemas to be upstreams of.
 enum TestSchema {
-    static func repairminder() throws -> EntitySchema {
+    static func repairminder() throws -> EntitySchema { try shipped("repairminder") }
+
+    /// Repair Minder as its service really answers.
+    static func live() throws -> EntitySchema { try shipped("repairminder-live") }
+
+    private static func shipped(_ name: String) throws -> EntitySchema {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let file = root.appending(path: "config/schemas/repairminder.yaml")
+        let file = root.appending(path: "config/schemas/\(name).yaml")
         return try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)
     }
 

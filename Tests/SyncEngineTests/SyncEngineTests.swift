@@ -174,7 +174,7 @@ struct SyncEngineTests {
             try await test.engine.sync(SyncRequest())
             test.upstream.fail(.throttled(.seconds(60), "too many"))
             try await test.change("a", #"{"notes":"x"}"#)
-            try await test.engine.sync(SyncRequest())
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
             let until = try #require(await test.engine.status().retryAfter)
             #expect(until == test.clock.timestamp + .seconds(60))
             let asked = test.upstream.pages.count

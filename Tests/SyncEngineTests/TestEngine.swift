@@ -13,7 +13,10 @@ struct TestEngine {
     let clock: ManualClock
     let engine: SyncEngine
 
-    init(upstream: FakeUpstream = FakeUpstream(), store: CacheStore? = nil) throws {
+    init(
+        upstream: FakeUpstream = FakeUpstream(), store: CacheStore? = nil,
+        log: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    ) throws {
         self.upstream = upstream
         let clock = ManualClock()
         self.clock = clock
@@ -22,7 +25,7 @@ struct TestEngine {
         engine = SyncEngine(
             store: self.store, schema: schema, upstream: upstream,
             settings: SyncSettings(retry: RetryPolicy(maximumAttempts: 3)), clock: clock,
-            now: { clock.timestamp }, random: { 0.5 }, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            now: { clock.timestamp }, random: { 0.5 }, log: log)
     }
 
     private static func newStore(_ schema: EntitySchema) throws -> CacheStore {
@@ -57,6 +60,7 @@ struct TestEngine {
         schema: shop
         upstream:
           base_url: http://localhost
+          idempotency_header: Idempotency-Key
           pagination: { style: page }
         entities:
           orders:

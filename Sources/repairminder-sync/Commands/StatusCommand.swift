@@ -27,7 +27,8 @@ enum StatusText {
             ("next sync", status["next_sync_at"]?.plain ?? ""), ("upstream", reachable ?? ""),
             ("retry after", upstream?["retry_after"]?.plain ?? ""), ("error", status["error"]?.plain ?? ""),
             ("pending", status["pending"]?.plain ?? ""), ("failed", status["failed"]?.plain ?? ""),
-            ("conflicts", status["conflicts"]?.plain ?? ""), ("version", status["version"]?.plain ?? ""),
+            ("conflicts", status["conflicts"]?.plain ?? ""), ("drift", number(status["drift"])),
+            ("set aside", number(status["set_aside"])), ("version", status["version"]?.plain ?? ""),
         ]
         let shown = facts.filter { !$0.1.isEmpty }
         return shown.map { name, value in name + String(repeating: " ", count: 13 - name.count) + value + "\n" }
@@ -40,6 +41,11 @@ enum StatusText {
             [name] + columns.map { entity[$0]?.plain ?? "" }
         }
         return Table(header: ["entity"] + columns, rows: rows)
+    }
+
+    /// Nothing for 0.
+    private static func number(_ value: JSONText?) -> String {
+        value.flatMap { $0.integer == 0 ? nil : $0.plain } ?? ""
     }
 
     /// `syncing (pull orders)`.

@@ -89,6 +89,7 @@ struct Daemon {
             deadline: configuration.upstream.deadline, now: now)
         let settings = SyncSettings(
             interval: configuration.sync.interval, fullEvery: configuration.sync.fullEvery,
+            deleteGuard: configuration.sync.deleteGuard,
             writeDelay: configuration.sync.writeDelay, parallel: configuration.upstream.parallel,
             retry: RetryPolicy(
                 maximumAttempts: configuration.retry.maximumAttempts, base: configuration.retry.base,

@@ -1,0 +1,80 @@
+package import EntitySchema
+internal import GRDB
+package import JSONText
+
+/// What merging decided, or left to a person: to look at, to choose, to undo.
+extension CacheStore {
+    package func openConflicts() throws -> Int {
+        try read { db in
+            try Int.fetchOne(db.cachedStatement(sql: "SELECT count FROM sync_tally WHERE name = 'conflicts'")) ?? 0
+        }
+    }
+
+    /// Newest first; `before` is the id that the last page ended with. `open` lists only those that wait for a choice.
+    package func conflicts(
+        before: Int64?, open: Bool, limit: Int
+    ) throws -> (conflicts: [JSONText], next: Int64?) {
+        try snapshot { db in
+            let rows = try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT * FROM sync_conflict WHERE id < ? \(open ? "AND winner IS NULL" : "")
+                        ORDER BY id DESC LIMIT ?
+                        """),
+                arguments: [before ?? .max, limit + 1])
+            return (try rows.prefix(limit).map(conflict), rows.count > limit ? rows[limit - 1]["id"] : nil)
+        }
+    }
+
+    package func conflict(_ id: Int64) throws -> JSONText {
+        try snapshot { db in
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT * FROM sync_conflict WHERE id = ?"), arguments: [id])
+            guard let row else { throw CacheError.notFound("there is no conflict \(id)") }
+            return try conflict(row)
+        }
+    }
+
+    /// Decides a conflict that waits for a person. Throws `.conflict` when it is decided already.
+    package func resolve(_ id: Int64, for winner: Conflict.Side, at now: Timestamp) async throws {
+        try await writer.write { db in try conflictDesk(db, now, .zero).resolve(id, for: winner) }
+    }
+
+    /// Queues the choice that was not taken as a new change. Throws `.conflict` when that was done before or nothing is
+    /// decided yet, and whatever a local write of that kind throws.
+    package func undo(_ id: Int64, at now: Timestamp, clockOffset: Duration = .zero) async throws {
+        try await writer.write { db in try conflictDesk(db, now, clockOffset).undo(id) }
+    }
+
+    private func conflictDesk(_ db: Database, _ now: Timestamp, _ clockOffset: Duration) -> ConflictDesk {
+        ConflictDesk(schema: schema, db: db, now: now, makeID: makeID) { table in
+            changeWriter(table, db, now, clockOffset)
+        }
+    }
+
+    private func conflict(_ row: Row) throws -> JSONText {
+        func json(_ column: String) throws -> JSONText {
+            guard let text: String = row[column] else { return .null }
+            return try shown(JSONText(parsing: text), entity: row["entity"], field: row["field"])
+        }
+        func time(_ column: String) -> JSONText {
+            .string((row[column] as Int64?).map { Timestamp(milliseconds: $0).description })
+        }
+        return .object([
+            "id": .integer(row["id"] as Int), "at": time("at"), "entity": .string(row["entity"] as String),
+            "record_id": .string(row["record_key"] as String), "change_id": .integer(row["change_id"] as Int),
+            "operation": .string(row["operation"] as String), "field": .string(row["field"] as String?),
+            "base": try json("base"), "local": try json("local"), "server": try json("server"),
+            "local_at": time("local_at"), "server_at": time("server_at"), "rule": .string(row["rule"] as String),
+            "winner": .string(row["winner"] as String?), "decided_at": time("decided_at"),
+            "undone_at": time("undone_at"),
+        ])
+    }
+
+    /// A value without what the schema keeps secret.
+    private func shown(_ value: JSONText, entity: String, field: String?) -> JSONText {
+        let secrets = schema[entity]?.fields.filter(\.secret).map(\.name) ?? []
+        if let field { return secrets.contains(field) ? .null : value }
+        return .object(members: value.members.filter { !secrets.contains($0.key) })
+    }
+}

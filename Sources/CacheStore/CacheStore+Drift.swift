@@ -1,0 +1,82 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// Where the upstream's records and the schema disagree.
+extension CacheStore {
+    /// Every disagreement, the most frequent first.
+    package func drift() throws -> [Drift] {
+        try read { db in
+            let rows = try Row.fetchCursor(
+                db.cachedStatement(
+                    sql: "SELECT * FROM sync_drift ORDER BY count DESC, entity, field, kind, found"))
+            return try drift(rows)
+        }
+    }
+
+    /// Those first seen after the one that had the number `mark`, and the mark from which to ask the next time.
+    package func drift(after mark: Int64) throws -> (found: [Drift], mark: Int64) {
+        try read { db in
+            let rows = try Row.fetchCursor(
+                db.cachedStatement(sql: "SELECT * FROM sync_drift WHERE id > ? ORDER BY id"), arguments: [mark])
+            var last = mark
+            let found = try drift(rows) { last = max(last, $0) }
+            return (found, last)
+        }
+    }
+
+    /// Records without a usable key, the latest first.
+    package func setAsideRecords(limit: Int) throws -> [SetAsideRecord] {
+        try read { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: "SELECT entity, record, at FROM sync_set_aside ORDER BY at DESC, entity, record LIMIT ?"),
+                arguments: [limit]
+            ).map { SetAsideRecord(entity: $0[0], record: $0[1], at: Timestamp(milliseconds: $0[2])) }
+        }
+    }
+
+    /// How many distinct disagreements there are, and how many records set aside. Cheap.
+    package func driftCount() throws -> (drift: Int, setAside: Int) {
+        try read { db in
+            let rows = try Row.fetchAll(
+                db.cachedStatement(sql: "SELECT name, count FROM sync_tally WHERE name IN ('drift', 'set_aside')"))
+            let counts = Dictionary(uniqueKeysWithValues: rows.map { ($0[0] as String, $0[1] as Int) })
+            return (counts["drift"] ?? 0, counts["set_aside"] ?? 0)
+        }
+    }
+
+    private func drift(_ rows: RowCursor, seen: (Int64) -> Void = { _ in }) throws -> [Drift] {
+        var found: [Drift] = []
+        while let row = try rows.next() {
+            guard let kind = DriftKind(rawValue: row["kind"]) else { continue }
+            seen(row["id"])
+            let field = schema[row["entity"]]?[field: row["field"]]
+            found.append(
+                Drift(
+                    entity: row["entity"], field: row["field"], kind: kind, expected: field?.kind.expectation,
+                    found: row["found"], count: row["count"], example: row["example"],
+                    firstSeen: Timestamp(milliseconds: row["first_seen"]),
+                    lastSeen: Timestamp(milliseconds: row["last_seen"])))
+        }
+        return found
+    }
+}
+
+extension Field.Kind {
+    /// What a value should be, in the schema's words.
+    fileprivate var expectation: String {
+        switch self {
+        case .string: "string"
+        case .integer: "integer"
+        case .number: "number"
+        case .money: "money"
+        case .boolean: "boolean"
+        case .time: "time"
+        case .object: "object"
+        case .list: "list"
+        case .enum(let values): "one of " + values.map(\.value).joined(separator: ", ")
+        case .reference(let entity): "key of \(entity)"
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// What was decided between changes made here and there, for good; inside the caller's transaction.
+struct ConflictTable {
+    struct Entry {
+        var id: Int64
+        var changeID: Int64
+        var entity: String
+        var key: String
+        var operation: Operation
+        var field: String?
+        var base: JSONText?
+        var local: JSONText?
+        var server: JSONText?
+        /// Nil until someone chooses.
+        var winner: Conflict.Side?
+        var isUndone: Bool
+    }
+
+    let db: Database
+    let now: Timestamp
+
+    func insert(_ dispute: Conflict.Dispute, rule: ConflictPolicy, winner: Conflict.Side?) throws {
+        let change = dispute.change
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_conflict (at, change_id, entity, record_key, operation, field, base, local, server,
+                  local_at, server_at, rule, winner, decided_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            now.milliseconds, change.id, change.entity, change.key, change.operation.rawValue, dispute.field,
+            dispute.base?.text, dispute.local?.text, dispute.server?.text, dispute.localAt.milliseconds,
+            dispute.serverAt?.milliseconds, rule.rawValue, winner?.rawValue, winner.map { _ in now.milliseconds },
+        ])
+    }
+
+    /// Brings an undecided conflict of the same change and field up to date; false when there is none.
+    func refresh(_ dispute: Conflict.Dispute) throws -> Bool {
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_conflict SET local = ?3, server = ?4, local_at = ?5, server_at = ?6
+                WHERE change_id = ?1 AND field IS ?2 AND winner IS NULL
+                """
+        ).execute(arguments: [
+            dispute.change.id, dispute.field, dispute.local?.text, dispute.server?.text,
+            dispute.localAt.milliseconds, dispute.serverAt?.milliseconds,
+        ])
+        return db.changesCount > 0
+    }
+
+    func entry(_ id: Int64) throws -> Entry {
+        let row = try Row.fetchOne(db.cachedStatement(sql: "SELECT * FROM sync_conflict WHERE id = ?"), arguments: [id])
+        guard let row else { throw CacheError.notFound("there is no conflict \(id)") }
+        func json(_ column: String) throws -> JSONText? {
+            try (row[column] as String?).map { try JSONText(parsing: $0) }
+        }
+        return Entry(
+            id: id, changeID: row["change_id"], entity: row["entity"], key: row["record_key"],
+            operation: Operation(rawValue: row["operation"]) ?? .update, field: row["field"], base: try json("base"),
+            local: try json("local"), server: try json("server"),
+            winner: (row["winner"] as String?).flatMap(Conflict.Side.init), isUndone: row["undone_at"] != nil)
+    }
+
+    func decide(_ id: Int64, _ winner: Conflict.Side) throws {
+        try db.cachedStatement(sql: "UPDATE sync_conflict SET winner = ?, decided_at = ? WHERE id = ?")
+            .execute(arguments: [winner.rawValue, now.milliseconds, id])
+    }
+
+    func markUndone(_ id: Int64) throws {
+        try db.cachedStatement(sql: "UPDATE sync_conflict SET undone_at = ? WHERE id = ?")
+            .execute(arguments: [now.milliseconds, id])
+    }
+}

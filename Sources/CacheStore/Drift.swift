@@ -1,0 +1,47 @@
+package import EntitySchema
+
+/// In what way a record and the schema disagree.
+package enum DriftKind: String, Sendable, Equatable {
+    /// The record has a member that the schema does not name.
+    case unknown
+    /// A field that the schema marks as required is absent or null; or no record at all has had the field so far.
+    case missing
+    /// A value of another type.
+    case type
+    /// A value outside the field's enum.
+    case value
+
+    var number: UInt8 {
+        switch self {
+        case .unknown: 1
+        case .missing: 2
+        case .type: 3
+        case .value: 4
+        }
+    }
+}
+
+/// One way in which the upstream's records and the schema disagree, and how often they do.
+package struct Drift: Sendable, Equatable {
+    package var entity: String
+    package var field: String
+    package var kind: DriftKind
+    /// What the schema says; nil where it does not name the field.
+    package var expected: String?
+    /// The JSON type of what came, the value outside an enum, or `absent`. `…` stands for all beyond those kept apart.
+    package var found: String
+    /// Versions of records that were written.
+    package var count: Int
+    /// The key of the latest record.
+    package var example: String
+    package var firstSeen: Timestamp
+    package var lastSeen: Timestamp
+}
+
+/// A record that came without a usable key and is not in the cache.
+package struct SetAsideRecord: Sendable, Equatable {
+    package var entity: String
+    /// The beginning of its text, without secret fields.
+    package var record: String
+    package var at: Timestamp
+}

@@ -1,0 +1,125 @@
+internal import EntitySchema
+internal import JSONText
+
+/// Counts how records disagree with the rules, each disagreement once however many records share it.
+struct DriftTally {
+    struct Disagreement: Hashable {
+        var field: String
+        var kind: DriftKind
+        var found: String
+    }
+
+    struct Entry {
+        var disagreement: Disagreement
+        var count: Int
+        var example: String
+    }
+
+    let rules: DriftRules
+    private(set) var entries: [Entry] = []
+    /// Records looked at, and the last one's key.
+    private(set) var records = 0
+    private(set) var lastKey = ""
+    /// For each field whether any record had the member.
+    private(set) var present: [Bool]
+    private var places: [UInt64: Int] = [:]
+
+    /// Longer names and values are cut.
+    private static let longestText = 100
+
+    init(_ rules: DriftRules) {
+        self.rules = rules
+        present = Array(repeating: false, count: rules.entity.fields.count)
+    }
+
+    /// Counts those records of `page`, a JSON array, whose keys are in `written`, which has them in the page's order.
+    mutating func count(_ page: String, written: [String]) {
+        var page = page
+        page.withUTF8 { bytes in
+            var walk = DriftWalk(rules, bytes)
+            var rest = written[...]
+            while let key = rest.first, walk.next() {
+                guard walk.keyIs(key) else { continue }
+                rest.removeFirst()
+                add(walk, key)
+            }
+            notePresence(walk)
+        }
+    }
+
+    /// Counts one record.
+    mutating func count(_ record: String, key: String) {
+        var record = record
+        record.withUTF8 { bytes in
+            var walk = DriftWalk(rules, bytes)
+            guard walk.next() else { return }
+            add(walk, key)
+            notePresence(walk)
+        }
+    }
+
+    private mutating func add(_ walk: borrowing DriftWalk, _ key: String) {
+        records += 1
+        lastKey = key
+        for note in walk.notes {
+            if let place = places[note.hash] {
+                entries[place].count += 1
+                entries[place].example = key
+            } else {
+                places[note.hash] = entries.count
+                entries.append(Entry(disagreement: disagreement(note, walk), count: 1, example: key))
+            }
+        }
+    }
+
+    private mutating func notePresence(_ walk: borrowing DriftWalk) {
+        for field in present.indices where walk.hasSeen(field) { present[field] = true }
+    }
+
+    // MARK: In words
+
+    private func disagreement(_ note: DriftWalk.Note, _ walk: borrowing DriftWalk) -> Disagreement {
+        guard note.field != DriftRules.noField else {
+            let name = walk.text(note.name)?.string ?? ""
+            return Disagreement(field: Self.cut(name), kind: note.kind, found: note.found.word)
+        }
+        let field = rules.entity.fields[Int(note.field)]
+        guard note.kind == .value else {
+            return Disagreement(field: field.name, kind: note.kind, found: note.found.word)
+        }
+        // What is secret is not told, not even by a value that should not be.
+        let value = field.secret ? DriftTable.others : Self.cut(walk.text(note.value)?.string ?? "")
+        return Disagreement(field: field.name, kind: .value, found: value)
+    }
+
+    private static func cut(_ text: String) -> String {
+        text.count <= longestText ? text : text.prefix(longestText - 1) + "…"
+    }
+}
+
+extension DriftWalk {
+    /// Whether the record at hand has this key.
+    func keyIs(_ expected: String) -> Bool {
+        guard !key.isEmpty else { return false }
+        let inner = bytes[key.lowerBound] == UInt8(ascii: "\"") ? key.dropFirst().dropLast() : key
+        if expected.utf8.elementsEqual(bytes[inner]) { return true }
+        // Another spelling of the same text.
+        return bytes[inner].contains(UInt8(ascii: "\\")) && text(key)?.string == expected
+    }
+}
+
+extension DriftWalk.Found {
+    /// As JSON Schema calls them.
+    var word: String {
+        switch self {
+        case .nothing: "absent"
+        case .null: "null"
+        case .boolean: "boolean"
+        case .integer: "integer"
+        case .number: "number"
+        case .string: "string"
+        case .array: "array"
+        case .object: "object"
+        }
+    }
+}

@@ -1,0 +1,232 @@
+internal import EntitySchema
+internal import Glibc
+internal import JSONText
+
+/// Goes over records in memory and notes where each disagrees with the rules; nothing is allocated while they fit.
+///
+/// The text must be JSON that was checked before. What is not leads to no notes or odd ones, never outside the text.
+struct DriftWalk {
+    /// One disagreement of the record at hand, by where it stands in the text.
+    struct Note {
+        /// The same for the same disagreement in another record.
+        var hash: UInt64
+        var kind: DriftKind
+        var field: Int32
+        var name: Range<Int>
+        var value: Range<Int>
+        var found: Found
+    }
+
+    enum Found: UInt8 { case nothing, null, boolean, integer, number, string, array, object }
+
+    private let rules: DriftRules
+    let bytes: UnsafeBufferPointer<UInt8>
+    private var at = 0
+    /// Inside the outermost array.
+    private var isOpen = false
+    private var record: Int32 = 0
+    /// For each field the last record that had the member, and the last whose member was not null.
+    private var seen: [Int32]
+    private var filled: [Int32]
+    private(set) var notes: [Note] = []
+    /// Where the key of the record at hand stands.
+    private(set) var key = 0..<0
+
+    init(_ rules: DriftRules, _ bytes: UnsafeBufferPointer<UInt8>) {
+        self.rules = rules
+        self.bytes = bytes
+        filled = Array(repeating: 0, count: rules.entity.fields.count)
+        seen = filled
+    }
+
+    /// Whether any record so far had the field's member, be it null.
+    func hasSeen(_ field: Int) -> Bool { seen[field] > 0 }
+
+    /// Moves past the next object at the top of the text or of its array, `notes` and `key` then telling of it; false at
+    /// the end.
+    mutating func next() -> Bool {
+        while at < bytes.count {
+            switch bytes[at] {
+            case UInt8(ascii: "{"):
+                record += 1
+                notes.removeAll(keepingCapacity: true)
+                key = 0..<0
+                object(scope: 0)
+                noteMissing()
+                return true
+            case UInt8(ascii: "\""): skipString()
+            case UInt8(ascii: "["):
+                // Only the outermost array has records; one inside it is an element of its own.
+                if isOpen { skipNested() } else { (isOpen, at) = (true, at + 1) }
+            default: at += 1
+            }
+        }
+        return false
+    }
+
+    // MARK: One object
+
+    private mutating func object(scope: Int32) {
+        at += 1
+        while at < bytes.count {
+            switch bytes[at] {
+            case UInt8(ascii: "\""): member(scope)
+            case UInt8(ascii: "}"):
+                at += 1
+                return
+            default: at += 1
+            }
+        }
+    }
+
+    private mutating func member(_ scope: Int32) {
+        let start = at
+        skipString()
+        let name = start..<at
+        let (index, hash) = lookUp(name, scope)
+        while at < bytes.count, bytes[at] <= 0x20 || bytes[at] == UInt8(ascii: ":") { at += 1 }
+        guard index != NameTable.noName else {
+            let (found, value) = skipValue()
+            if scope == 0 { note(.unknown, DriftRules.noField, name: name, hash, value, found) }
+            return
+        }
+        let member = rules.members[Int(index)]
+        if member.inside != 0, at < bytes.count, bytes[at] == UInt8(ascii: "{") { return object(scope: member.inside) }
+        let (found, value) = skipValue()
+        if member.isKey, key.isEmpty { key = value }
+        guard member.field != DriftRules.noField else { return }
+        seen[Int(member.field)] = record
+        guard found != .null else { return }
+        filled[Int(member.field)] = record
+        check(member, name, hash, value, found)
+    }
+
+    private mutating func check(
+        _ member: DriftRules.Member, _ name: Range<Int>, _ hash: UInt64, _ value: Range<Int>, _ found: Found
+    ) {
+        let fits: Bool
+        switch member.expected {
+        case .anything: return
+        case .string: fits = found == .string
+        case .integer: fits = found == .integer
+        case .number: fits = found == .integer || found == .number
+        case .boolean: fits = found == .boolean
+        case .time: fits = found == .string && TimeText.isTime(bytes, value.dropFirst().dropLast())
+        case .key: fits = found == .string || found == .integer
+        case .object: fits = found == .object
+        case .list: fits = found == .array
+        case .oneOf:
+            guard found == .string else { return note(.type, member.field, name: name, hash, value, found) }
+            let (known, valueHash) = lookUp(value, DriftRules.enumScope(of: member.field))
+            return known == NameTable.noName
+                ? note(.value, member.field, name: name, valueHash, value, found) : ()
+        }
+        if !fits { note(.type, member.field, name: name, hash, value, found) }
+    }
+
+    /// Finds the string that stands, with its quotes, in `range`.
+    private func lookUp(_ range: Range<Int>, _ scope: Int32) -> (index: Int32, hash: UInt64) {
+        let inner = range.dropFirst().dropLast()
+        var hash = NameTable.seed(scope)
+        for offset in inner {
+            if bytes[offset] == UInt8(ascii: "\\") { return lookUpEscaped(range, scope) }
+            hash = NameTable.mix(hash, bytes[offset])
+        }
+        return (rules.names.value(scope, hash, bytes, inner), hash)
+    }
+
+    private func lookUpEscaped(_ range: Range<Int>, _ scope: Int32) -> (index: Int32, hash: UInt64) {
+        let decoded = Array((text(range)?.string ?? "").utf8)
+        let hash = decoded.reduce(NameTable.seed(scope), NameTable.mix)
+        let index = decoded.withUnsafeBufferPointer { rules.names.value(scope, hash, $0, 0..<$0.count) }
+        return (index, hash)
+    }
+
+    /// What stands in `range`.
+    func text(_ range: Range<Int>) -> JSONText? { try? JSONText(Array(bytes[range])) }
+
+    private mutating func noteMissing() {
+        for field in rules.required where filled[field] != record {
+            note(.missing, Int32(field), name: 0..<0, UInt64(field), 0..<0, seen[field] == record ? .null : .nothing)
+        }
+    }
+
+    private mutating func note(
+        _ kind: DriftKind, _ field: Int32, name: Range<Int>, _ hash: UInt64, _ value: Range<Int>, _ found: Found
+    ) {
+        let mixed = NameTable.mix(NameTable.mix(hash, kind.number), found.rawValue)
+        notes.append(Note(hash: mixed, kind: kind, field: field, name: name, value: value, found: found))
+    }
+
+    // MARK: Values
+
+    private mutating func skipValue() -> (Found, Range<Int>) {
+        let start = at
+        guard at < bytes.count else { return (.nothing, start..<start) }
+        let found: Found
+        switch bytes[at] {
+        case UInt8(ascii: "\""):
+            skipString()
+            found = .string
+        case UInt8(ascii: "{"):
+            skipNested()
+            found = .object
+        case UInt8(ascii: "["):
+            skipNested()
+            found = .array
+        case UInt8(ascii: "t"), UInt8(ascii: "f"):
+            skipWord()
+            found = .boolean
+        case UInt8(ascii: "n"):
+            skipWord()
+            found = .null
+        default: found = skipWord() ? .integer : .number
+        }
+        return (found, start..<max(start, min(at, bytes.count)))
+    }
+
+    /// Stands on the opening quote; ends behind the closing one.
+    private mutating func skipString() {
+        at += 1
+        while at < bytes.count {
+            guard let base = bytes.baseAddress, let quote = memchr(base + at, 0x22, bytes.count - at) else { break }
+            let end = base.distance(to: quote.assumingMemoryBound(to: UInt8.self))
+            var escape = end
+            while escape > at, bytes[escape - 1] == UInt8(ascii: "\\") { escape -= 1 }
+            at = end + 1
+            if (end - escape).isMultiple(of: 2) { return }
+        }
+        at = bytes.count
+    }
+
+    private mutating func skipNested() {
+        var depth = 0
+        while at < bytes.count {
+            switch bytes[at] {
+            case UInt8(ascii: "\""):
+                skipString()
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            default: break
+            }
+            at += 1
+            if depth == 0 { return }
+        }
+    }
+
+    /// A number or a literal; true when it has neither point nor exponent.
+    @discardableResult
+    private mutating func skipWord() -> Bool {
+        var isWhole = true
+        while at < bytes.count {
+            switch bytes[at] {
+            case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), 0...0x20: return isWhole
+            case UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): isWhole = false
+            default: break
+            }
+            at += 1
+        }
+        return isWhole
+    }
+}

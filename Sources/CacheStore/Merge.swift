@@ -1,0 +1,156 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// Decides between the queued changes of a record and what its server's version has become (sync-rules, Conflicts).
+///
+/// A conflict is a field that was changed here and, since its base, also there; fields changed on one side only need no
+/// decision. Part of the transaction that wrote the server's version. Merging again without news changes nothing.
+struct Merge {
+    let table: EntityTable
+    let schema: EntitySchema
+    let db: Database
+    let now: Timestamp
+    let makeID: @Sendable () -> String
+
+    private var entity: Entity { table.entity }
+    private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
+    private var row: RecordRow { RecordRow(table: table, db: db) }
+    private var conflicts: ConflictTable { ConflictTable(db: db, now: now) }
+
+    // MARK: The server has another version
+
+    /// Weighs every queued change of the record against the server's version and lays what is left over it.
+    ///
+    /// A change that is being sent is left alone: its outcome tells, and merges then.
+    func mergeRemote(of key: String) throws {
+        let changes = try queue.changes(of: entity.name, key: key)
+        guard let remote = try row.remote(of: key) else { return try row.layQueue(over: key) }
+        // What earlier changes of ours set there is no one else's doing.
+        var own: [String: [JSONText]] = [:]
+        for change in changes {
+            if change.state != "uploading" {
+                switch change.operation {
+                case .create: break
+                case .update: try mergeUpdate(change, remote, own)
+                case .delete: try mergeDelete(change, remote)
+                }
+            }
+            for (field, value) in change.body.members { own[field, default: []].append(value) }
+        }
+        try row.layQueue(over: key)
+    }
+
+    private func mergeUpdate(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: [String: [JSONText]]) throws {
+        var change = change
+        for (field, local) in change.body.members {
+            let server = remote[field] ?? .null
+            guard !server.means(change.base[field] ?? .null) else { continue }
+            let ours = own[field, default: []] + [local]
+            if ours.contains(where: server.means) {
+                change = try take(.local, of: field, in: change)
+                continue
+            }
+            let dispute = Conflict.Dispute(
+                change: change, field: field, base: change.base[field], local: local, server: remote[field],
+                localAt: change.editedAt(field), serverAt: serverTime(of: remote))
+            if let winner = try settle(dispute) { change = try take(winner, of: field, in: change) }
+        }
+    }
+
+    private func mergeDelete(_ change: OutboxTable.Entry, _ remote: JSONText) throws {
+        // Deletions queued by earlier versions have no base.
+        guard !change.base.members.isEmpty, !remote.means(change.base) else { return }
+        let dispute = Conflict.Dispute(
+            change: change, field: nil, base: change.base, local: nil, server: remote,
+            localAt: change.editedAt(OutboxTable.wholeRecord), serverAt: serverTime(of: remote))
+        if let winner = try settle(dispute) { try take(winner, ofDeletion: change) }
+    }
+
+    /// Builds the change's field on what the server has now, or gives the field up; returns the change as it then is.
+    @discardableResult
+    func take(_ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
+        var changed = change
+        switch winner {
+        case .local:
+            changed.base = change.base.setting(field, to: try row.remote(of: change.key)?[field] ?? .null)
+        case .server:
+            changed.body = .object(members: change.body.members.filter { $0.key != field })
+        }
+        try queue.store(changed.body, base: changed.base, of: change, makeID: makeID)
+        try row.layQueue(over: change.key)
+        return changed
+    }
+
+    func take(_ winner: Conflict.Side, ofDeletion change: OutboxTable.Entry) throws {
+        switch winner {
+        case .local:
+            let base = try row.remote(of: change.key) ?? change.base
+            try queue.store(change.body, base: base, of: change, makeID: makeID)
+        case .server: try queue.remove(change.id)
+        }
+        try row.layQueue(over: change.key)
+    }
+
+    // MARK: The server has deleted it
+
+    /// Weighs the queued changes of a record that the server has deleted. Without any left the record goes.
+    func mergeDeletion(of key: String) throws {
+        let changes = try queue.changes(of: entity.name, key: key)
+        // What is being sent tells by its outcome; a creation brings the record anew.
+        guard !changes.contains(where: { $0.state == "uploading" || $0.operation == .create }) else { return }
+        guard let first = changes.first, let content = try row.load(key) else { return }
+        // Where both sides deleted it there is nothing to decide.
+        if changes.contains(where: { $0.operation == .delete }) {
+            return try take(.server, ofRecordDeletedThere: key)
+        }
+        let dispute = Conflict.Dispute(
+            change: first, field: nil, base: content.remote, local: content.document, server: nil,
+            localAt: changes.map(\.lastEdit).max() ?? first.createdAt, serverAt: nil)
+        if let winner = try settle(dispute) { try take(winner, ofRecordDeletedThere: key) }
+    }
+
+    /// Gives the record and its changes up, or makes the changes create it anew.
+    func take(_ winner: Conflict.Side, ofRecordDeletedThere key: String) throws {
+        let changes = try queue.changes(of: entity.name, key: key)
+        let document = try row.load(key)?.document
+        for change in changes.dropFirst(winner == .local ? 1 : 0) { try queue.remove(change.id) }
+        if winner == .local, let first = changes.first, let document {
+            try queue.turnIntoCreation(first, body: document, makeID: makeID)
+        }
+        try row.setRemote(nil, of: key, at: now)
+        try row.layQueue(over: key)
+    }
+
+    // MARK: Deciding
+
+    /// Who wins, written down; nil while a person has to choose.
+    private func settle(_ dispute: Conflict.Dispute) throws -> Conflict.Side? {
+        let winner = winner(of: dispute)
+        let isOpen = try winner == nil && conflicts.refresh(dispute)
+        if !isOpen {
+            try conflicts.insert(dispute, rule: entity.conflict, winner: winner)
+            try ChangeLog(db: db, at: now).append(
+                .conflict, entity: entity.name, keys: [dispute.change.key], fields: dispute.field.map { [$0] })
+        }
+        return winner
+    }
+
+    private func winner(of dispute: Conflict.Dispute) -> Conflict.Side? {
+        let isDeletedThere = dispute.server == nil && dispute.field == nil
+        switch entity.conflict {
+        case .manual: return nil
+        case .serverWins: return .server
+        case .localWins: return isDeletedThere && entity.push.create.isEmpty ? .server : .local
+        case .lastWriteWins:
+            if isDeletedThere { return .server }
+            // A server that tells no time got its value before ours will reach it.
+            guard let serverAt = dispute.serverAt else { return .local }
+            return dispute.localAt > serverAt ? .local : .server
+        }
+    }
+
+    private func serverTime(of remote: JSONText) -> Timestamp? {
+        entity.pull?.changedAt.flatMap { entity.value(of: $0, in: remote)?.string }.flatMap(Timestamp.init(iso8601:))
+    }
+}

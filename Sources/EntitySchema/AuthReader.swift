@@ -1,0 +1,77 @@
+/// Reads `upstream.auth`: how a spent token is exchanged and how a person gets the first one.
+struct AuthReader {
+    let node: SchemaNode
+
+    init(node: SchemaNode) throws(SchemaError) {
+        self.node = node
+        try node.requireKeys(["type", "refresh", "login"])
+        if let type = node.child("type"), try type.string() != "bearer" {
+            throw type.error("expected bearer, the only kind of authorization there is")
+        }
+    }
+
+    func refresh() throws(SchemaError) -> UpstreamPlan.Refresh? {
+        guard let refresh = node.child("refresh") else { return nil }
+        try refresh.requireKeys(["path", "send", "token", "refresh_token", "expires_in"])
+        return UpstreamPlan.Refresh(
+            path: try refresh.required("path").urlPath(), send: try refresh.required("send").string(),
+            token: try refresh.required("token").place(),
+            refreshToken: try refresh.child("refresh_token")?.place(),
+            expiresIn: try refresh.child("expires_in")?.place())
+    }
+
+    // MARK: Login
+
+    func login() throws(SchemaError) -> [LoginWay] {
+        guard let login = node.child("login") else { return [] }
+        guard node.child("refresh") != nil else {
+            throw login.error("login needs refresh beside it, which says where an answer holds the tokens")
+        }
+        var ways: [LoginWay] = []
+        for (name, way) in try login.members() {
+            _ = try way.identifier(name)
+            ways.append(LoginWay(name: name, steps: try steps(way)))
+        }
+        return ways
+    }
+
+    private func steps(_ node: SchemaNode) throws(SchemaError) -> [LoginStep] {
+        var steps: [LoginStep] = []
+        var known: [String] = []
+        for element in try node.elements() {
+            let step = try step(element)
+            for name in step.send where !known.contains(name) {
+                let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+                throw try element.required("send").error("no step before asks for or keeps \(name)\(near)")
+            }
+            known += step.questions.map(\.name) + step.keep.map(\.name)
+            steps.append(step)
+        }
+        guard !steps.isEmpty else { throw node.error("expected a list of calls") }
+        return steps
+    }
+
+    private func step(_ node: SchemaNode) throws(SchemaError) -> LoginStep {
+        try node.requireKeys(["call", "ask", "secret", "send", "keep"])
+        let call = try node.required("call")
+        let words = try call.string().split(separator: " ")
+        guard words.count == 2, words[0] == "POST", words[1].hasPrefix("/") else {
+            throw call.error("expected POST and a path, such as POST /api/auth/login")
+        }
+        let secrets = try node.child("secret")?.strings() ?? []
+        var questions: [LoginStep.Question] = []
+        for (name, text) in try node.child("ask")?.members() ?? [] {
+            questions.append(
+                LoginStep.Question(name: name, text: try text.string(), secret: secrets.contains(name)))
+        }
+        if let stray = secrets.first(where: { name in !questions.contains { $0.name == name } }) {
+            throw try node.required("secret").error("\(stray) is not asked here; expected names that stand in ask")
+        }
+        var keep: [LoginStep.Keepsake] = []
+        for (name, place) in try node.child("keep")?.members() ?? [] {
+            keep.append(LoginStep.Keepsake(name: name, place: try place.place()))
+        }
+        return LoginStep(
+            path: String(words[1]), questions: questions, send: try node.child("send")?.strings() ?? [], keep: keep)
+    }
+}

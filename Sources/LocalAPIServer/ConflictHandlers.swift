@@ -1,0 +1,47 @@
+internal import CacheStore
+internal import JSONText
+internal import SocketServer
+internal import SyncEngine
+
+/// What merging decided, or left to a person.
+extension LocalAPIServer {
+    /// Newest first; `open=true` lists only those that wait for a choice.
+    func conflicts(_ request: Request) throws -> Response {
+        let parameters = try QueryParameters(request)
+        try parameters.requireOnly(["limit", "cursor", "open"])
+        let before = try parameters.integer("cursor", in: 1...Int.max, else: Int.max)
+        let limit = try parameters.integer("limit", in: 1...1000, else: 50)
+        let (conflicts, next) = try store.conflicts(
+            before: Int64(before), open: parameters.flag("open"), limit: limit)
+        let document = JSONText.object([
+            "data": .array(conflicts), "next": .string(next.map { String($0) }),
+        ])
+        return .json(200, Array(document.bytes))
+    }
+
+    func conflict(_ id: String) throws -> Response {
+        .json(200, Array(try store.conflict(conflictNumber(id)).bytes))
+    }
+
+    /// Body: `{"winner": "local" | "server"}`.
+    func resolve(_ id: String, _ request: Request) async throws -> Response {
+        let body = try object(request)
+        guard let winner = body["winner"]?.string.flatMap(Conflict.Side.init), body.members.count == 1 else {
+            throw Problem.badRequest("expected {\"winner\": \"local\"} or {\"winner\": \"server\"}", field: "winner")
+        }
+        try await store.resolve(conflictNumber(id), for: winner, at: now())
+        engine.noteLocalWrite()
+        return try conflict(id)
+    }
+
+    func undo(_ id: String) async throws -> Response {
+        try await store.undo(conflictNumber(id), at: now())
+        engine.noteLocalWrite()
+        return try conflict(id)
+    }
+
+    private func conflictNumber(_ id: String) throws(Problem) -> Int64 {
+        guard let number = Int64(id) else { throw .notFound("there is no conflict \(id.prefix(50))") }
+        return number
+    }
+}

@@ -1,0 +1,37 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import SocketServer
+
+/// Where the upstream's records and the schema disagree.
+extension LocalAPIServer {
+    /// So many of the records set aside are shown; the status has their number.
+    private static let mostSetAside = 100
+
+    func drift(_ request: Request) throws -> Response {
+        try QueryParameters(request).requireOnly([])
+        let document = JSONText.object([
+            "data": .array(try store.drift().map(Self.document)),
+            "set_aside": .array(try store.setAsideRecords(limit: Self.mostSetAside).map(Self.document)),
+        ])
+        return .json(200, Array(document.bytes))
+    }
+
+    private static func document(_ drift: Drift) -> JSONText {
+        .object([
+            "entity": .string(drift.entity), "field": .string(drift.field), "kind": .string(drift.kind.rawValue),
+            "expected": .string(drift.expected), "found": .string(drift.found), "count": .integer(drift.count),
+            "example": .string(drift.example), "first_seen": .string(drift.firstSeen.description),
+            "last_seen": .string(drift.lastSeen.description),
+        ])
+    }
+
+    /// The record as it came; as text where it is too long to be kept whole.
+    private static func document(_ aside: SetAsideRecord) -> JSONText {
+        .object([
+            "entity": .string(aside.entity),
+            "record": (try? JSONText(parsing: aside.record)) ?? .string(aside.record),
+            "at": .string(aside.at.description),
+        ])
+    }
+}

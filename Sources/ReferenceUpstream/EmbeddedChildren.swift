@@ -1,0 +1,45 @@
+internal import EntitySchema
+internal import JSONText
+
+/// Puts children into the answers of their parents, where the schema says that they come inside.
+struct EmbeddedChildren {
+    private let parent: Entity
+    private let child: String
+    private let link: String
+    private let place: [Substring]
+
+    /// For each record of a list; nil where children come otherwise.
+    init?(inListOf parent: Entity, _ store: Store) {
+        guard let detail = parent.pull?.detail, detail.path == nil else { return nil }
+        self.init(parent, detail, within: .itself, store)
+    }
+
+    /// For a record by itself, which stands at `place` of its answer; nil where children come otherwise.
+    init?(inRecordOf parent: Entity, at place: Place, _ store: Store) {
+        guard let pull = parent.pull, let detail = pull.detail else { return nil }
+        guard let path = detail.path else {
+            self.init(parent, detail, within: .itself, store)
+            return
+        }
+        guard path == pull.single.path else { return nil }
+        self.init(parent, detail, within: place, store)
+    }
+
+    private init?(_ parent: Entity, _ detail: PullPlan.Detail, within place: Place, _ store: Store) {
+        let outer = place.paths[0].split(separator: ".")
+        let inner = detail.list.records.paths[0].split(separator: ".")
+        guard let link = store.link(from: detail.entity, to: parent.name), inner.count > outer.count,
+            inner.starts(with: outer)
+        else { return nil }
+        self.parent = parent
+        self.link = link
+        child = detail.entity
+        self.place = Array(inner.dropFirst(outer.count))
+    }
+
+    func put(into record: JSONText, _ store: inout Store) -> JSONText {
+        let key = record[parent.key]?.plain ?? ""
+        let children = store.select(child, where: [(link, key)], since: nil, page: 1, size: .max).rows
+        return record.setting(place[...], to: .array(children))
+    }
+}

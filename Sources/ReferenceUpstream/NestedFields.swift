@@ -1,0 +1,48 @@
+internal import EntitySchema
+internal import JSONText
+
+/// Lays written fields over a record where the upstream keeps them: what the schema reads from inside another object is
+/// written there.
+///
+/// An `id` says which thing the object around it is, so the whole object becomes that thing's.
+struct NestedFields {
+    let entity: Entity
+    /// The record of an entity that a key leads to.
+    let referred: (_ entity: String, _ key: String) -> JSONText?
+    /// Some record of this entity that has the same value in the field.
+    let like: (_ field: String, _ value: String) -> JSONText?
+
+    func laid(_ fields: JSONText, over record: JSONText) -> JSONText {
+        fields.members.reduce(record) { record, member in
+            guard let field = entity[field: member.key], let source = field.source, record[member.key] == nil else {
+                return record.setting(member.key, to: member.value)
+            }
+            let path = source.split(separator: ".")
+            guard path.last == "id", path.count > 1 else { return record.setting(path[...], to: member.value) }
+            return record.setting(path.dropLast(), to: object(of: field, path, member.value))
+        }
+    }
+
+    /// The object that stands for the thing with this `id`, as far as it is known.
+    private func object(of field: Field, _ path: [Substring], _ id: JSONText) -> JSONText {
+        guard id != .null else { return .null }
+        let around = path.dropLast()
+        if case .reference(let other) = field.kind, let record = referred(other, id.plain) {
+            let siblings = entity.fields.compactMap { $0.source?.split(separator: ".") }.filter {
+                $0.dropLast() == around
+            }
+            return .object(
+                members: siblings.map { (key: String($0.last ?? ""), value: record[String($0.last ?? "")] ?? .null) })
+        }
+        return like(field.name, id.plain)?.at(path: around.joined(separator: ".")) ?? .object(members: [("id", id)])
+    }
+}
+
+extension JSONText {
+    /// A copy with the value at a path; what stands in the way and is no object is replaced by one.
+    func setting(_ path: ArraySlice<Substring>, to value: JSONText) -> JSONText {
+        guard let name = path.first else { return value }
+        let whole = kind == .object ? self : .object(members: [])
+        return whole.setting(String(name), to: (whole[String(name)] ?? .null).setting(path.dropFirst(), to: value))
+    }
+}

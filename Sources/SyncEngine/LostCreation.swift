@@ -1,0 +1,59 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// Finds out what became of a creation whose answer was lost, where no idempotency key lets it be repeated blindly
+/// (sync-rules, invariant 2).
+struct LostCreation {
+    enum Finding {
+        /// The upstream has it, as this record.
+        case applied(RemoteRecord)
+        /// It is not there: to be sent again.
+        case absent
+        /// The schema names no way to find out.
+        case unknowable
+    }
+
+    let store: CacheStore
+    let upstream: any Upstream
+
+    func finding(for change: OutboxChange, _ entity: Entity) async throws -> Finding {
+        switch entity.route(for: .create, record: change.record)?.lookUp {
+        case nil: return .unknowable
+        case .key:
+            let found = try await upstream.record(of: entity, known: change.record)
+            return found.map { .applied($0) } ?? .absent
+        case .match(let fields, let path, let list):
+            guard let path = entity.path(path, of: change.record) else { return .unknowable }
+            return try await match(PageRequest(path: path, list: list), fields, change, entity)
+        }
+    }
+
+    /// Looks through a list for a record that says the same and was not there before.
+    private func match(
+        _ request: PageRequest, _ fields: [String], _ change: OutboxChange, _ entity: Entity
+    ) async throws -> Finding {
+        var request = request
+        var seen: Set<String> = []
+        repeat {
+            let page = try await upstream.page(request)
+            for record in page.records.elements where change.isSaid(by: record, fields) {
+                guard let key = record[entity.key]?.plain, !key.isEmpty else { continue }
+                if try !store.wasKnown(key, before: change) { return .applied(RemoteRecord(record)) }
+            }
+            if let next = page.next, !seen.insert(next).inserted {
+                throw UpstreamError.malformed("\(request.path) leads to the same page again; check its pagination")
+            }
+            request.position = page.next
+        } while request.position != nil
+        return .absent
+    }
+}
+
+extension OutboxChange {
+    /// Whether a record has the change's values in these fields.
+    func isSaid(by record: JSONText, _ fields: [String]) -> Bool {
+        fields.allSatisfy { (record[$0] ?? .null).means(body[$0] ?? .null) }
+    }
+}

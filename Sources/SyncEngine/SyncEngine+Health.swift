@@ -1,0 +1,81 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Logging
+internal import Upstream
+
+/// Whether the upstream may be called, learnt from every request, and finding out when it may be again.
+extension SyncEngine {
+    var canCall: Bool { !isPaused && health.reasonNotToCall(at: now()) == nil }
+
+    /// For all work: held while the upstream is down, asked for patience, or syncing is paused.
+    nonisolated var watched: WatchedUpstream {
+        WatchedUpstream(upstream: upstream, refusal: { await self.refusal }, report: { await self.note($0) })
+    }
+
+    /// For finding out whether a failing upstream works again: asks nobody.
+    private var trying: WatchedUpstream {
+        WatchedUpstream(upstream: upstream, refusal: { nil }, report: { await self.note($0) })
+    }
+
+    private var refusal: UpstreamError? {
+        if isPaused { return .held("syncing is paused") }
+        return health.reasonNotToCall(at: now()).map { .held($0) }
+    }
+
+    /// Takes note of what came of a request; nil for an answer.
+    private func note(_ error: UpstreamError?) {
+        let wasDown = health.isDown
+        switch error {
+        case .cancelled, .held: return
+        case .offline(let message): health.lost(message)
+        case .unclear(_, let message): health.failed(message)
+        case .throttled(let delay, let message):
+            log.warning("the upstream asks to wait", metadata: ["for": "\(delay)", "error": "\(message)"])
+            health.answered()
+            health.hold(until: now() + delay)
+        case .unauthorized(let message):
+            log.error("the upstream does not accept the token", metadata: ["error": "\(message)"])
+            health.answered()
+            health.refuse(message)
+        case nil, .changed, .gone, .refused, .malformed: health.answered()
+        }
+        guard health.isDown, !wasDown else { return }
+        if let message = health.offline {
+            log.warning("the upstream cannot be reached", metadata: ["error": "\(message)"])
+        } else if let message = health.outage {
+            log.warning("the upstream answers with failures only; leaving it alone", metadata: ["error": "\(message)"])
+        }
+        Task { await pullRest.call() }
+    }
+
+    // MARK: Probing
+
+    /// Asks an upstream that is down whether it is back: one probe, where it failed also one trial, then everything.
+    func probe() async throws {
+        health.probed()
+        do {
+            try await upstream.probe()
+            if health.outage == nil { health.answered() } else { try await trial() }
+        } catch let error as UpstreamError {
+            if case .cancelled = error { throw CancellationError() }
+            if case .offline(let message) = error { health.lost(message) }
+            if case .unclear(_, let message) = error { health.failed(message) }
+            log.debug("still down", metadata: ["error": "\(error.message)"])
+        }
+        guard !health.isDown else { return }
+        log.notice("the upstream is back")
+        requested = SyncRequest().merged(with: requested)
+        try await store.hastenWaiting(at: now())
+        await pushRest.call()
+    }
+
+    /// One change, or where there is none to send one request of no consequence.
+    private func trial() async throws {
+        try await requireAccount(trying)
+        if let change = try store.readyChanges(limit: 1, at: now()).first ?? store.leastTriedChange() {
+            _ = try await pusher(trying).send(change)
+        } else {
+            _ = try await trying.account()
+        }
+    }
+}

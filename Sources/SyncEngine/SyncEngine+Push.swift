@@ -1,0 +1,71 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Logging
+internal import Upstream
+
+/// Sending local changes as they come.
+extension SyncEngine {
+    /// An edit that has waited longer meets the server's version before it is sent: somebody may have been there since.
+    static let heldAfter = Duration.seconds(60)
+
+    func pushLoop() async throws {
+        while !Task.isCancelled {
+            try await followClock()
+            if canCall {
+                // A run pulls what those edits must meet, and pushes.
+                let held = try heldEntities()
+                if held.isEmpty { try await pushOnce() } else { await requestSync(SyncRequest(entities: held)) }
+            }
+            await pushRest.rest(for: try pushWait())
+            guard !Task.isCancelled else { break }
+            // A burst of writes goes together.
+            try await clock.sleep(for: settings.writeDelay)
+        }
+        throw CancellationError()
+    }
+
+    /// Until the next waiting change is due; nil until somebody calls.
+    private func pushWait() throws -> Duration? {
+        let time = now()
+        guard canCall else { return health.hold(at: time)?.since(time) }
+        // What is due and still here cannot be sent, so it does not hurry.
+        return try store.nextAttempt().map { $0 > time ? $0.since(time) : .seconds(1) }
+    }
+
+    func pushOnce() async throws {
+        // The pull loop pushes before it pulls; one at a time is enough, since one sends all there is.
+        guard !isPushing else { return }
+        isPushing = true
+        defer { isPushing = false }
+        do {
+            guard try store.pendingCount().pending > 0 else { return }
+            try await requireAccount(watched)
+            try await pusher(watched).drain { await self.slots }
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch is UpstreamError {
+            // What concerns the whole upstream is known by now; the changes keep.
+        } catch let error as CacheError {
+            log.error("the queue could not be read or written", metadata: ["error": "\(error)"])
+        }
+    }
+
+    func pusher(_ upstream: any Upstream) -> Pusher {
+        Pusher(schema: schema, store: store, upstream: upstream, retry: settings.retry, now: now, random: random)
+    }
+
+    private var slots: Int { canCall ? settings.parallel : 0 }
+
+    // MARK: Edits that have waited
+
+    /// Entities with edits that have waited long, and that a short pull can bring up to date.
+    func heldEntities() throws -> Set<String> {
+        let time = now() - Self.heldAfter
+        let held = try store.entitiesWithHeldChanges(before: time)
+        return Set(
+            held.filter { name in
+                guard let plan = schema[name]?.pull, plan.mode != .full else { return false }
+                return pullsBegun[name].map { $0 < time } ?? true
+            })
+    }
+}

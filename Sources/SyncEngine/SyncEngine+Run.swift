@@ -1,0 +1,109 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Logging
+internal import Upstream
+
+/// The rhythm: a run at intervals, on request, and when the upstream is back; each pushes, then pulls.
+extension SyncEngine {
+    func pullLoop() async throws {
+        while !Task.isCancelled {
+            try await followClock()
+            if health.isDown, !isPaused { try await probe() }
+            let time = now()
+            if let nextSyncAt, nextSyncAt <= time { health.retryAuthorization() }
+            let due = requested ?? ((nextSyncAt ?? time) <= time ? SyncRequest() : nil)
+            if let due, canCall {
+                requested = nil
+                try await runOnce(due)
+                nextSyncAt = now() + waitAfterRun()
+            } else if requested != nil, !canCall {
+                finishWaiters(.failure(reasonNotToCall), through: run.number + 1)
+            }
+            await pullRest.rest(for: pullWait())
+        }
+        throw CancellationError()
+    }
+
+    /// The interval, give or take; after a run that failed, sooner: as soon as a change would be tried again.
+    private func waitAfterRun() -> Duration {
+        let interval = settings.interval * (0.9 + 0.2 * random())
+        guard run.error != nil else { return interval }
+        return min(interval, max(settings.retry.delay(attempt: run.failures, random: random()), .seconds(1)))
+    }
+
+    private var reasonNotToCall: SyncError {
+        if isPaused { return .paused }
+        if let offline = health.offline { return .offline(offline) }
+        return .upstream(health.reasonNotToCall(at: now()) ?? "the upstream cannot be called right now")
+    }
+
+    private func pullWait() -> Duration? {
+        let time = now()
+        if isPaused { return nil }
+        if health.isDown { return health.probeDelay }
+        if let until = health.hold(at: time) { return until.since(time) }
+        return nextSyncAt.map { max($0.since(time), .zero) }
+    }
+
+    private func runOnce(_ request: SyncRequest) async throws {
+        run.begin(request)
+        log.info("sync started", metadata: ["full": "\(request.full)"])
+        var result: Result<Void, SyncError> = .success(())
+        do {
+            try await requireAccount(watched)
+            let held = try heldEntities()
+            if !held.isEmpty { try await pullEntities(SyncRequest(entities: held)) }
+            run.phase = "pushing"
+            try await pushOnce()
+            try await pullEntities(request)
+            try warnOfNewDrift()
+            if let error = run.error { result = .failure(.upstream(error)) }
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch let error as UpstreamError {
+            run.error = error.message
+            result = .failure(canCall ? .upstream(error.message) : reasonNotToCall)
+        } catch let error as CacheError {
+            run.error = "\(error)"
+            result = .failure(.cache("\(error)"))
+            log.error("the cache could not be written", metadata: ["error": "\(error)"])
+        }
+        run.end(at: now())
+        if let error = run.error {
+            log.warning("sync failed", metadata: ["error": "\(error)"])
+        } else {
+            log.info("sync ended")
+        }
+        finishWaiters(result, through: run.number)
+    }
+
+    func finishWaiters(_ result: Result<Void, SyncError>, through number: Int) {
+        for waiter in waiters where waiter.run <= number { waiter.continuation.resume(returning: result) }
+        waiters.removeAll { $0.run <= number }
+    }
+
+    /// Makes sure, once, that the cache belongs to the account whose token we have.
+    func requireAccount(_ upstream: any Upstream) async throws {
+        guard !accountIsKnown else { return }
+        if let account = try await upstream.account() {
+            let known = try store.setting("account")
+            guard known == nil || known == account else { throw SyncError.otherAccount(account) }
+            if known == nil { try await store.setSetting("account", to: account) }
+        }
+        accountIsKnown = true
+    }
+
+    /// Keeps everything that waits waiting as long as it was to, when the time of day is set.
+    func followClock() async throws {
+        guard let jump = clockWatch.jump(at: now()) else { return }
+        log.notice("the time of day has jumped", metadata: ["by": "\(jump)"])
+        nextSyncAt = nextSyncAt.map { $0 + jump }
+        health.shift(by: jump)
+        pullsBegun = pullsBegun.mapValues { $0 + jump }
+        do {
+            try await store.shiftWaiting(by: jump)
+        } catch let error as CacheError {
+            log.error("waiting changes could not be moved with the clock", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,236 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import CacheStore
+
+/// Each name says who changed what first.
+@Suite("Changes made here and there")
+struct ConflictTests {
+    private let now = TestCache.now
+
+    private func cache(_ record: String, _ policy: String = "last_write_wins") async throws -> TestCache {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(policy)\n"))
+        _ = try await cache.pull("orders", "[\(record)]")
+        return cache
+    }
+
+    private func edit(_ cache: TestCache, _ body: String, offset: Duration = .zero) async throws {
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: body), at: now, clockOffset: offset)
+    }
+
+    private func conflicts(_ cache: TestCache, open: Bool = false) throws -> [JSONText] {
+        try cache.store.conflicts(before: nil, open: open, limit: 100).conflicts
+    }
+
+    private func id(_ conflict: JSONText?) throws -> Int64 { Int64(try #require(conflict?["id"]?.integer)) }
+
+    private func ready(_ cache: TestCache) throws -> [String] {
+        try cache.store.readyChanges(limit: 100, at: now).map(\.body.text)
+    }
+
+    /// A server's time `seconds` after the local edits.
+    private func time(_ seconds: Int) -> String { (now + .seconds(seconds)).description }
+
+    @Test("fields changed on one side only are merged without a conflict")
+    func disjoint() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n","status":"open"}"#)
+        try await edit(cache, #"{"notes":"mine"}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","status":"ready","updated_at":"\#(time(60))"}]"#)
+        #expect(try cache.record("orders", "a")?["notes"] == "mine")
+        #expect(try cache.record("orders", "a")?["status"] == "ready")
+        #expect(try conflicts(cache).isEmpty)
+        #expect(try ready(cache) == [#"{"notes":"mine"}"#])
+    }
+
+    @Test("the same value on both sides is no conflict, however it is written")
+    func agreement() async throws {
+        let cache = try await cache(#"{"id":"a","total":1}"#)
+        try await edit(cache, #"{"total":129.90}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","total":129.9,"updated_at":"\#(time(60))"}]"#)
+        #expect(try conflicts(cache).isEmpty)
+    }
+
+    @Test("of two writes to a field the later wins, by the server's clock, and a tie goes to the server")
+    func lastWriteWins() async throws {
+        for (server, offset, winner) in [(60, 0, "server"), (-60, 0, "local"), (0, 0, "server"), (60, 120, "local")] {
+            let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+            try await edit(cache, #"{"notes":"mine"}"#, offset: .seconds(offset))
+            _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","updated_at":"\#(time(server))"}]"#)
+            let conflict = try #require(try conflicts(cache).first)
+            #expect(conflict["winner"]?.string == winner, "server \(server) s later, offset \(offset) s")
+            #expect(conflict["base"] == "n" && conflict["local"] == "mine" && conflict["server"] == "theirs")
+            #expect(conflict["rule"] == "last_write_wins")
+            #expect(try cache.record("orders", "a")?["notes"]?.string == (winner == "local" ? "mine" : "theirs"))
+            #expect(try cache.store.pendingCount().pending == (winner == "local" ? 1 : 0))
+        }
+    }
+
+    @Test("a decision is made once, however often the page comes")
+    func once() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#, "local_wins")
+        try await edit(cache, #"{"notes":"mine"}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs"}]"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":1}]"#)
+        #expect(try conflicts(cache).count == 1)
+    }
+
+    @Test("only the field that lost is given up, the rest of the change goes on")
+    func partial() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "server_wins")
+        try await edit(cache, #"{"notes":"mine","total":2}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":1}]"#)
+        #expect(try ready(cache) == [#"{"total":2}"#])
+        #expect(try cache.record("orders", "a")?["notes"] == "theirs")
+    }
+
+    @Test("a change with another body than it was tried with gets another idempotency key")
+    func newKey() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "server_wins")
+        try await edit(cache, #"{"notes":"mine","total":2}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        _ = try await cache.store.begin(change, at: now)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":1}]"#)
+        #expect(try conflicts(cache).isEmpty, "nothing is decided while it is being sent")
+        let lost = PushFailure(kind: "timeout", message: "no answer")
+        try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
+        let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(again.body.text == #"{"total":2}"#)
+        #expect(again.idempotencyKey != change.idempotencyKey)
+    }
+
+    @Test("what an earlier change of ours set there is no conflict for a later one")
+    func ownEarlierChange() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#, "server_wins")
+        try await edit(cache, #"{"notes":"first"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        _ = try await cache.store.begin(change, at: now)
+        try await edit(cache, #"{"notes":"second"}"#)
+        let lost = PushFailure(kind: "timeout", message: "no answer")
+        try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"first"}]"#)
+        #expect(try conflicts(cache).isEmpty)
+        _ = try await cache.store.begin(change, at: now)
+        try await cache.store.settle(
+            change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"first"}"#)), at: now)
+        #expect(try conflicts(cache).isEmpty)
+        #expect(try ready(cache) == [#"{"notes":"second"}"#])
+    }
+
+    @Test("a manual conflict holds the change until a person chooses")
+    func manual() async throws {
+        for winner in [Conflict.Side.local, .server] {
+            let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "manual")
+            try await edit(cache, #"{"notes":"mine","total":2}"#)
+            _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":1}]"#)
+            #expect(try ready(cache).isEmpty)
+            #expect(try cache.record("orders", "a")?["notes"] == "mine")
+            #expect(try cache.record("orders", "a")?.at(path: "_sync.state") == "conflict")
+            #expect(try cache.store.openConflicts() == 1)
+            #expect(try cache.keys(ListQuery(entity: "orders", sync: .conflict)) == ["a"])
+            _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs, later","total":1}]"#)
+            #expect(try conflicts(cache, open: true).map { $0["server"] } == ["theirs, later"])
+            try await cache.store.resolve(id(conflicts(cache).first), for: winner, at: now)
+            #expect(try cache.store.openConflicts() == 0)
+            let expected = winner == .local ? #"{"notes":"mine","total":2}"# : #"{"total":2}"#
+            #expect(try ready(cache) == [expected])
+        }
+    }
+
+    @Test("undoing queues the choice that was not taken, once")
+    func undo() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#, "server_wins")
+        try await edit(cache, #"{"notes":"mine"}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs"}]"#)
+        let conflict = try id(conflicts(cache).first)
+        try await cache.store.undo(conflict, at: now)
+        #expect(try ready(cache) == [#"{"notes":"mine"}"#])
+        await #expect(throws: CacheError.self) { try await cache.store.undo(conflict, at: now) }
+    }
+
+    // MARK: Deletions
+
+    @Test("edited here, deleted there: the deletion wins, and the edit can be undone as a creation")
+    func deletedThere() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#)
+        try await edit(cache, #"{"notes":"mine"}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
+        #expect(try cache.record("orders", "a") == nil)
+        #expect(try cache.store.pendingCount().pending == 0)
+        let conflict = try #require(try conflicts(cache).first)
+        #expect(conflict["winner"] == "server" && conflict["server"] == JSONText.null)
+        try await cache.store.undo(id(conflict), at: now)
+        #expect(try cache.record("orders", "a")?["notes"] == "mine")
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(change.operation == .create && change.body["total"] == 1)
+    }
+
+    @Test("edited here, gone there, local wins: the record is created anew")
+    func recreated() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "local_wins")
+        try await edit(cache, #"{"notes":"mine"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        _ = try await cache.store.begin(change, at: now)
+        let failure = PushFailure(kind: "gone", status: 404, message: "no such order")
+        try await cache.store.settle(change.id, .gone(failure), at: now)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(creation.operation == .create && creation.body.text == #"{"id":"a","notes":"mine","total":1}"#)
+        #expect(creation.idempotencyKey != change.idempotencyKey && !creation.isTried)
+        #expect(try cache.record("orders", "a")?["notes"] == "mine")
+    }
+
+    @Test("edited here, gone there, manual: the record stays in sight until a person chooses")
+    func manualDeletion() async throws {
+        for winner in [Conflict.Side.local, .server] {
+            let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "manual")
+            try await edit(cache, #"{"notes":"mine"}"#)
+            _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
+            #expect(try cache.record("orders", "a")?["total"] == 1)
+            #expect(try ready(cache).isEmpty)
+            try await cache.store.resolve(id(conflicts(cache).first), for: winner, at: now)
+            #expect(try (cache.record("orders", "a") != nil) == (winner == .local))
+            #expect(
+                try cache.store.readyChanges(limit: 9, at: now).map(\.operation) == (winner == .local ? [.create] : []))
+        }
+    }
+
+    @Test("deleted here, edited there: the later wins")
+    func deletedHere() async throws {
+        for (server, winner) in [(60, "server"), (-60, "local")] {
+            let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+            try await cache.store.delete("orders", key: "a", at: now)
+            _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","updated_at":"\#(time(server))"}]"#)
+            #expect(try conflicts(cache).map { $0["winner"]?.string } == [winner])
+            #expect(try (cache.record("orders", "a") == nil) == (winner == "local"))
+            #expect(try cache.store.pendingCount().pending == (winner == "local" ? 1 : 0))
+        }
+    }
+
+    @Test("deleted on both sides there is nothing to decide and nothing to send")
+    func deletedBoth() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+        try await cache.store.delete("orders", key: "a", at: now)
+        _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
+        #expect(try cache.store.pendingCount().pending == 0)
+        #expect(try conflicts(cache).isEmpty)
+        #expect(try cache.store.rowCounts()["orders"] == 0)
+    }
+
+    @Test("a page that was asked for before a deletion was acknowledged does not bring the record back")
+    func stalePage() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+        let before = try cache.store.position()
+        try await cache.store.delete("orders", key: "a", at: now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        _ = try await cache.store.begin(change, at: now)
+        try await cache.store.settle(change.id, .acknowledged(record: nil), at: now)
+        _ = try await cache.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#, position: before), at: now)
+        #expect(try cache.record("orders", "a") == nil)
+        _ = try await cache.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#, position: cache.store.position()),
+            at: now)
+        #expect(try cache.record("orders", "a") != nil, "a later page knows better")
+    }
+}

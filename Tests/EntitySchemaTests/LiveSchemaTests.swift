@@ -1,0 +1,114 @@
+import Foundation
+import JSONText
+import Testing
+
+@testable import EntitySchema
+
+@Suite("The live shape of Repair Minder")
+struct LiveSchemaTests {
+    private let schema: EntitySchema
+
+    init() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "config/schemas/repairminder-live.yaml")
+        schema = try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)
+    }
+
+    @Test("records stand in four places: beside the paging, below data under two names, and inside a ticket")
+    func places() throws {
+        let places = try ["orders", "clients", "tickets"].map { try #require(schema[$0]?.pull?.list.records.paths) }
+        #expect(places == [["data"], ["data.clients"], ["data.tickets"]])
+        let detail = try #require(schema["tickets"]?.pull?.detail)
+        #expect(detail.list.records.paths == ["data.messages"] && detail.entity == "ticket_messages")
+        #expect(detail.by == "ticket_id")
+    }
+
+    @Test("the number of pages is read under both of its names")
+    func pages() throws {
+        let list = try #require(schema["tickets"]?.pull?.list)
+        guard case .page(_, let pages) = list.style else {
+            Issue.record("expected pages counted from 1")
+            return
+        }
+        for name in ["totalPages", "total_pages"] {
+            let answer = try JSONText(parsing: #"{"data":{"\#(name)":7}}"#)
+            #expect(pages?.value(in: answer)?.integer == 7)
+        }
+    }
+
+    @Test("orders and tickets come newest first, clients and devices as a whole")
+    func modes() {
+        #expect(schema["orders"]?.pull?.mode == .newestFirst)
+        #expect(
+            schema["orders"]?.pull?.query
+                == [QueryItem(name: "sort", value: "updated_at"), QueryItem(name: "order", value: "desc")])
+        #expect(schema["tickets"]?.pull?.mode == .newestFirst)
+        #expect(schema["clients"]?.pull?.mode == .full && schema["devices"]?.pull?.mode == .full)
+    }
+
+    @Test("what is nested is read where it stands")
+    func nested() throws {
+        let orders = try #require(schema["orders"])
+        let order = try JSONText(parsing: #"{"id":"o","client":{"id":"c","first_name":"Ada"},"location":null}"#)
+        #expect(orders.value(of: "client_id", in: order) == "c")
+        #expect(orders.value(of: "client_first_name", in: order) == "Ada")
+        #expect(orders.value(of: "location_id", in: order) == nil)
+    }
+
+    @Test("a device is read and changed below its order, its status by a call of its own")
+    func devices() throws {
+        let devices = try #require(schema["devices"])
+        let device = try JSONText(parsing: #"{"id":"d","order_id":"o","status":"diagnosing"}"#)
+        #expect(devices.recordPath(of: device) == "/api/orders/o/devices/d")
+        let status = devices.request(for: .update, record: device, body: .object(["status": "ready_to_quote"]))
+        #expect(status?.path == "/api/orders/o/devices/d/status")
+        let diagnosis = devices.request(for: .update, record: device, body: .object(["diagnosis": "lint"]))
+        #expect(diagnosis?.path == "/api/orders/o/devices/d")
+        #expect(devices.request(for: .delete, record: device, body: .object([:]))?.method == "DELETE")
+    }
+
+    @Test("an internal message is a note and any other a reply, neither of which says so itself")
+    func messages() throws {
+        let messages = try #require(schema["ticket_messages"])
+        for (isInternal, path) in [(true, "/api/tickets/t/note"), (false, "/api/tickets/t/reply")] {
+            let message = JSONText.object([
+                "id": "m", "ticket_id": "t", "content": "Hello", "is_internal": .boolean(isInternal),
+            ])
+            let request = messages.request(for: .create, record: message, body: message)
+            #expect(request?.path == path)
+            #expect(request?.body == JSONText.object(["content": "Hello"]))
+        }
+    }
+
+    @Test("a ticket is resolved by one call and reassigned by another")
+    func tickets() throws {
+        let tickets = try #require(schema["tickets"])
+        let closed = try JSONText(parsing: #"{"id":"t","status":"closed"}"#)
+        #expect(
+            tickets.request(for: .update, record: closed, body: .object(["status": "closed"]))?.path
+                == "/api/tickets/t/resolve")
+        #expect(
+            tickets.request(for: .update, record: closed, body: .object(["assigned_user_id": "u"]))?.path
+                == "/api/tickets/t/reassign")
+        #expect(tickets.route(for: .update, record: .object(["status": "open"]), fields: ["status"]) == nil)
+    }
+
+    @Test("every create says how to find out whether it was applied, since no key tells")
+    func lookUps() {
+        #expect(schema.upstream.idempotencyHeader == nil)
+        for entity in schema.entities {
+            for route in entity.push.create { #expect(route.lookUp != nil, "\(entity.name)") }
+        }
+    }
+
+    @Test("both shapes have the same sign-in")
+    func signIn() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "config/schemas/repairminder.yaml")
+        let design = try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)
+        #expect(design.upstream.login == schema.upstream.login && design.upstream.refresh == schema.upstream.refresh)
+        #expect(schema.upstream.login.map(\.name) == ["password", "magic_link"])
+        #expect(schema.upstream.login.first?.questions.map(\.name) == ["email", "password", "code"])
+        #expect(schema.upstream.login.first?.questions.map(\.secret) == [false, true, false])
+    }
+}

@@ -1,0 +1,93 @@
+import Synchronization
+import Testing
+
+@testable import NetworkMonitor
+
+@Suite("Hearing of network changes")
+struct NetworkMonitorTests {
+    @Test("a burst of changes is told once, a later one again")
+    func bursts() async {
+        let changes = ChangeCount()
+        let clock = StepClock()
+        let monitor = NetworkMonitor(clock: clock, settling: .milliseconds(200))
+        for _ in 0..<5 { changes.note() }
+        var told = 0
+        await monitor.forEachBurst(of: changes) {
+            told += 1
+            // Heard while the first is dealt with: another burst.
+            if told == 1 { changes.note() } else { changes.end() }
+        }
+        #expect(told == 2)
+        #expect(clock.slept == [.milliseconds(200), .milliseconds(200)])
+    }
+
+    @Test("it ends with its task, without having been told anything")
+    func cancelled() async {
+        let changes = ChangeCount()
+        let task = Task { await NetworkMonitor(clock: StepClock()).forEachBurst(of: changes) {} }
+        task.cancel()
+        await task.value
+    }
+
+    @Test(
+        "an address that comes and goes is heard of",
+        .enabled(if: TestNetwork.isAllowed, "needs the right to make a network namespace, as root has it"))
+    func address() async throws {
+        let network = try #require(TestNetwork.make())
+        defer { network.close() }
+        try network.setAddress(true)
+        try network.setAddress(false)
+        let monitor = NetworkMonitor(clock: StepClock())
+        // It waits for ever unless the changes are heard.
+        await withTaskGroup(of: Void.self) { group in
+            let (heard, continuation) = AsyncStream.makeStream(of: Void.self)
+            group.addTask {
+                try? await monitor.forEachChange(heardOn: network.routes) { continuation.yield() }
+            }
+            for await _ in heard { break }
+            group.cancelAll()
+        }
+    }
+
+    @Test(
+        "what is read are changes until nothing is left, and more than the kernel can keep is a change too",
+        .enabled(if: TestNetwork.isAllowed, "needs the right to make a network namespace, as root has it"))
+    func readings() throws {
+        let network = try #require(TestNetwork.make())
+        defer {
+            network.close()
+            network.routes.close()
+        }
+        var buffer = [UInt8](repeating: 0, count: 32_768)
+        #expect(network.routes.read(into: &buffer) == .empty)
+        try network.setAddress(true)
+        #expect(network.routes.read(into: &buffer) == .change)
+        while network.routes.read(into: &buffer) != .empty {}
+        for isOn in (0..<2000).map({ !$0.isMultiple(of: 2) }) { try network.setAddress(isOn) }
+        var readings = 0
+        while network.routes.read(into: &buffer) == .change { readings += 1 }
+        #expect(network.routes.read(into: &buffer) == .empty)
+        #expect((1..<2000).contains(readings))
+    }
+}
+
+/// Sleeps no time at all and remembers for how long it should have.
+private final class StepClock: Clock, Sendable {
+    struct Instant: InstantProtocol {
+        var offset: Duration
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+    }
+
+    private let naps = Mutex<[Duration]>([])
+
+    var slept: [Duration] { naps.withLock { $0 } }
+    var now: Instant { Instant(offset: naps.withLock { $0.reduce(.zero, +) }) }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let nap = now.duration(to: deadline)
+        naps.withLock { $0.append(nap) }
+    }
+}

@@ -1,0 +1,140 @@
+import EntitySchema
+import JSONText
+import ReferenceUpstream
+import Testing
+
+@Suite("The live shape")
+struct LiveShapeTests {
+    private func shop() throws -> Harness {
+        try Harness(
+            TestSchema.live(),
+            [
+                "clients": [
+                    #"{"id":"c1","email":"a@example.org","first_name":"Ada","last_name":"L","phone":null}"#,
+                    #"{"id":"c2","email":"b@example.org","first_name":"Bo","last_name":"M","phone":"1"}"#,
+                ],
+                "orders": [
+                    #"{"id":"o1","order_number":"1","client":{"id":"c1","first_name":"Ada"},"updated_at":"2023-01-01T00:00:00Z"}"#,
+                    #"{"id":"o2","order_number":2,"client":{"id":"c2"},"location":{"id":"l","name":"Main"},"updated_at":"2023-01-03T00:00:00Z"}"#,
+                    #"{"id":"o3","order_number":3,"client":{"id":"c1"},"updated_at":"2023-01-02T00:00:00Z"}"#,
+                ],
+                "devices": [#"{"id":"d1","order_id":"o1","status":"diagnosing"}"#],
+                "tickets": [#"{"id":"t1","status":"open","updated_at":"2023-01-01T00:00:00Z"}"#],
+                "ticket_messages": [#"{"id":"m1","ticket_id":"t1","content":"Hello","is_internal":0}"#],
+            ]
+        ) { $0.workflows = [LiveShopGenerator.workflow] }
+    }
+
+    @Test("each entity's records stand in their own place")
+    func places() async throws {
+        let harness = try shop()
+        #expect(try await harness.get("/api/orders").column("id") == ["o1", "o2", "o3"])
+        #expect(try await harness.get("/api/clients").column("id", of: "data.clients") == ["c1", "c2"])
+        #expect(try await harness.get("/api/clients").at("data.pagination.total") == 2)
+        #expect(try await harness.get("/api/tickets").column("id", of: "data.tickets") == ["t1"])
+        #expect(try await harness.get("/api/tickets").at("data.total") == 1)
+    }
+
+    @Test("the latest change comes first where that order is asked for")
+    func newestFirst() async throws {
+        let harness = try shop()
+        let query = "/api/orders?sort=updated_at&order=desc"
+        #expect(try await harness.get(query).column("id") == ["o2", "o3", "o1"])
+        #expect(try await harness.get("\(query)&limit=1&page=2").column("id") == ["o3"])
+        try harness.at("2023-01-04T00:00:00Z")
+        _ = try await harness.send("PATCH", "/api/orders/o1", #"{"notes":"x"}"#)
+        #expect(try await harness.get(query).column("id") == ["o1", "o2", "o3"])
+        try harness.upstream.delete("orders", "o2")
+        #expect(try await harness.get(query).column("id") == ["o1", "o3"])
+    }
+
+    @Test("a filter goes by what is nested, too")
+    func filters() async throws {
+        #expect(try await shop().get("/api/orders?client_id=c1").column("id") == ["o1", "o3"])
+    }
+
+    @Test("a written reference becomes the object of the record that it leads to")
+    func nestedReference() async throws {
+        let harness = try shop()
+        let made = try await harness.send("POST", "/api/orders", #"{"client_id":"c2","notes":"new"}"#).at("data")
+        #expect(
+            made["client"]?.text
+                == #"{"id":"c2","email":"b@example.org","first_name":"Bo","last_name":"M","phone":"1"}"#)
+        #expect(made["client_id"] == nil)
+    }
+
+    @Test("a written id becomes the object that other records have with it")
+    func nestedThing() async throws {
+        let harness = try shop()
+        let known = try await harness.send("PATCH", "/api/orders/o1", #"{"location_id":"l"}"#)
+        #expect(try known.at("data.location").text == #"{"id":"l","name":"Main"}"#)
+        let unknown = try await harness.send("PATCH", "/api/orders/o1", #"{"location_id":"z"}"#)
+        #expect(try unknown.at("data.location").text == #"{"id":"z"}"#)
+        let none = try await harness.send("PATCH", "/api/orders/o1", #"{"location_id":null}"#)
+        #expect(try none.at("data.location") == .null)
+    }
+
+    @Test("a ticket by itself holds its messages, in a list it does not")
+    func embedded() async throws {
+        let harness = try shop()
+        #expect(try await harness.get("/api/tickets/t1").column("id", of: "data.messages") == ["m1"])
+        #expect(try await harness.get("/api/tickets").at("data.tickets").elements.first?["messages"] == nil)
+    }
+
+    @Test("a note is internal and a reply is not, and both move their ticket")
+    func messages() async throws {
+        let harness = try shop()
+        let time = try harness.at("2023-02-02T02:02:02Z")
+        let note = try await harness.send("POST", "/api/tickets/t1/note", #"{"content":"n"}"#).at("data")
+        let reply = try await harness.send("POST", "/api/tickets/t1/reply", #"{"content":"r"}"#).at("data")
+        #expect(note["is_internal"] == true && reply["is_internal"] == false)
+        #expect(try await harness.get("/api/tickets/t1").column("content", of: "data.messages") == ["Hello", "n", "r"])
+        #expect(harness.upstream.record("tickets", "t1")?["updated_at"]?.plain == time)
+    }
+
+    @Test("a device is reached below its own order alone")
+    func devices() async throws {
+        let harness = try shop()
+        #expect(try await harness.get("/api/orders/o1/devices/d1").at("data.id") == "d1")
+        let stray = try await harness.get("/api/orders/o2/devices/d1")
+        #expect(stray.status == 404, "\(stray.text)")
+        let made = try await harness.send("POST", "/api/orders/o2/devices", #"{"brand":"Apple"}"#).at("data")
+        #expect(made["order_id"] == "o2")
+        #expect(try await harness.send("DELETE", "/api/orders/o1/devices/d1").status == 200)
+        #expect(harness.upstream.record("devices", "d1") == nil)
+    }
+
+    @Test("a status goes by its own path, and the other fields by theirs")
+    func split() async throws {
+        let harness = try shop()
+        let path = "/api/orders/o1/devices/d1"
+        #expect(try await harness.send("PATCH", path, #"{"diagnosis":"lint"}"#).status == 200)
+        #expect(try await harness.send("PATCH", path, #"{"status":"ready_to_quote"}"#).status == 400)
+        #expect(try await harness.send("PATCH", "\(path)/status", #"{"diagnosis":"lint"}"#).status == 400)
+        #expect(try await harness.send("PATCH", "\(path)/status", #"{"status":"ready_to_quote"}"#).status == 200)
+        #expect(harness.upstream.record("devices", "d1")?["status"] == "ready_to_quote")
+    }
+
+    @Test("a step that the workflow does not have is refused with 400, and nothing changes")
+    func workflow() async throws {
+        let harness = try shop()
+        let path = "/api/orders/o1/devices/d1/status"
+        let reply = try await harness.send("PATCH", path, #"{"status":"collected"}"#)
+        #expect(reply.status == 400)
+        #expect(try reply.at("success") == false)
+        #expect(try reply.at("code") == "INVALID_TRANSITION")
+        #expect(
+            try reply.at("error")
+                == "status cannot go from diagnosing to collected; it may become ready_to_quote, company_rejected")
+        #expect(harness.upstream.record("devices", "d1")?["status"] == "diagnosing")
+        #expect(try await harness.send("PATCH", path, #"{"status":"diagnosing"}"#).status == 200)
+    }
+
+    @Test("a ticket is resolved and reassigned by calls of their own")
+    func tickets() async throws {
+        let harness = try shop()
+        #expect(try await harness.send("POST", "/api/tickets/t1/resolve", "{}").at("data.status") == "closed")
+        let reassigned = try await harness.send("POST", "/api/tickets/t1/reassign", #"{"assigned_user_id":"u"}"#)
+        #expect(try reassigned.at("data.assigned_user").text == #"{"id":"u"}"#)
+    }
+}

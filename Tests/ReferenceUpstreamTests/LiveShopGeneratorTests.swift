@@ -1,0 +1,73 @@
+import EntitySchema
+import JSONText
+import ReferenceUpstream
+import Testing
+
+@Suite("The invented shop in the live shape")
+struct LiveShopGeneratorTests {
+    private let schema: EntitySchema
+    private let shop = LiveShopGenerator(orders: 200, seed: 3).records()
+
+    init() throws {
+        schema = try TestSchema.live()
+    }
+
+    private func values(_ entity: String, _ path: String) -> [JSONText] {
+        (shop[entity] ?? []).compactMap { $0.at(path: path) }
+    }
+
+    @Test("a seed gives the same bytes each time, another seed gives others")
+    func deterministic() {
+        #expect(LiveShopGenerator(orders: 200, seed: 3).records() == shop)
+        #expect(LiveShopGenerator(orders: 200, seed: 4).records() != shop)
+    }
+
+    @Test("every reference leads to a record, and enums hold their values")
+    func references() throws {
+        let keys = shop.mapValues { Set($0.compactMap { $0["id"]?.string }) }
+        for entity in schema.entities {
+            let records = try #require(shop[entity.name])
+            #expect(keys[entity.name]?.count == records.count && !records.isEmpty)
+            for (field, record) in entity.fields.flatMap({ field in records.map { (field, $0) } }) {
+                guard let value = entity.value(of: field.name, in: record), value != .null else { continue }
+                switch field.kind {
+                case .reference(let other): #expect(keys[other]?.contains(value.plain) == true, "\(field.name)")
+                case .enum(let known): #expect(known.contains { $0.value == value.string }, "\(value.text)")
+                default: break
+                }
+            }
+        }
+    }
+
+    @Test("money and order numbers are numbers here and text there")
+    func mixed() {
+        for (entity, path) in [("orders", "order_total"), ("orders", "order_number"), ("clients", "total_spend")] {
+            #expect(Set(values(entity, path).map(\.kind)) == [.number, .string], "\(entity).\(path)")
+        }
+    }
+
+    @Test("truth is told as 0 and 1, and times come with and without milliseconds")
+    func forms() {
+        #expect(Set(values("ticket_messages", "is_internal").map(\.text)) == ["0", "1"])
+        #expect(Set(values("orders", "updated_at").map { $0.plain.count }) == [20, 24])
+        #expect(values("orders", "updated_at").allSatisfy { Timestamp(iso8601: $0.plain) != nil })
+    }
+
+    @Test("devices do not tell when they changed")
+    func devices() {
+        #expect(values("devices", "updated_at").isEmpty)
+    }
+
+    @Test("every status that is open to change has steps in the workflow, and they lead to statuses of the schema")
+    func workflow() throws {
+        let field = try #require(schema["devices"]?[field: "status"])
+        guard case .enum(let known) = field.kind else {
+            Issue.record("expected an enum")
+            return
+        }
+        let all = Set(known.map(\.value))
+        let steps = LiveShopGenerator.workflow.steps
+        #expect(all.isSuperset(of: steps.keys) && all.isSuperset(of: steps.values.joined()))
+        #expect(all.subtracting(steps.keys) == ["collected", "despatched", "added_to_buyback"])
+    }
+}

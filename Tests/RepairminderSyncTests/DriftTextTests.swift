@@ -1,0 +1,40 @@
+import JSONText
+import Testing
+
+@testable import repairminder_sync
+
+@Suite struct DriftTextTests {
+    @Test("drift is a row a disagreement, and records set aside a table of their own")
+    func report() throws {
+        let answer = try JSONText(
+            parsing: #"""
+                {"data":[{"entity":"orders","field":"colour","kind":"unknown","expected":null,"found":"string","count":3,
+                "example":"a","first_seen":"x","last_seen":"2026"}],
+                "set_aside":[{"entity":"orders","record":{"total":2},"at":"2026"}]}
+                """#)
+        #expect(
+            DriftText.report(answer) { $0.rendered(width: nil) } == """
+                entity  field   kind     expected  found   count  example  last_seen
+                orders  colour  unknown            string  3      a        2026
+
+                without a usable key, set aside:
+                entity  at    record
+                orders  2026  {"total":2}
+
+                """)
+    }
+
+    @Test("where there is none, that is said")
+    func none() {
+        let answer = JSONText.object(["data": .array([]), "set_aside": .array([])])
+        #expect(DriftText.report(answer) { $0.rendered(width: nil) } == "records and schema agree\n")
+    }
+
+    @Test("the status mentions drift only when there is some")
+    func status() throws {
+        let some = try JSONText(parsing: #"{"state":"idle","drift":2,"set_aside":1}"#)
+        #expect(StatusText.summary(some) == "state        idle\ndrift        2\nset aside    1\n")
+        let none = try JSONText(parsing: #"{"state":"idle","drift":0,"set_aside":0}"#)
+        #expect(StatusText.summary(none) == "state        idle\n")
+    }
+}
