@@ -15,6 +15,7 @@ extension CacheStore {
             let measured = try applier.measure(page)
             var outcome = try applier.apply(page.records, position: page.position)
             outcome.add(measured)
+            outcome.latestChange = try applier.plausible(outcome.latestChange, in: page.records)
             if let children {
                 let applier = PageApplier(table: children.table, schema: schema, db: db, now: now, makeID: makeID)
                 outcome.children = try applier.apply(children.pulled, position: page.position)

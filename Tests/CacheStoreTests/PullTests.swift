@@ -77,6 +77,14 @@ struct PullTests {
         #expect(try await cache.pull("orders", page).latestChange == "2026-01-01T00:00:00.500Z")
     }
 
+    @Test("a change time that cannot be is not the latest one", arguments: ["2099-01-01", "soon"])
+    func implausible(time: String) async throws {
+        let cache = try TestCache()
+        let page = #"[{"id":"a","updated_at":"\#(time)"},{"id":"b","updated_at":"2026-01-01T00:00:00Z"}]"#
+        #expect(try await cache.pull("orders", page).latestChange == "2026-01-01T00:00:00.000Z")
+        #expect(try await cache.pull("orders", #"[{"id":"a","updated_at":"\#(time)"}]"#).latestChange == nil)
+    }
+
     @Test("the word now in a time field is stored, not evaluated")
     func wordNow() async throws {
         let cache = try TestCache()
