@@ -56,7 +56,8 @@ let package = Package(
         .executableTarget(
             name: "repairminder-sync",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "NetworkMonitor", "SocketServer",
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "NetworkMonitor",
+                "SocketServer",
                 "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -101,7 +102,7 @@ let package = Package(
         .testTarget(
             name: "RepairminderSyncTests",
             dependencies: [
-                "EntitySchema", "JSONText", "LocalAPI", "repairminder-sync",
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "repairminder-sync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
             ],

@@ -4,7 +4,7 @@ struct AuthReader {
 
     init(node: SchemaNode) throws(SchemaError) {
         self.node = node
-        try node.requireKeys(["type", "refresh", "login"])
+        try node.requireKeys(["type", "refresh", "login", "logout"])
         if let type = node.child("type"), try type.string() != "bearer" {
             throw type.error("expected bearer, the only kind of authorization there is")
         }
@@ -19,6 +19,8 @@ struct AuthReader {
             refreshToken: try refresh.child("refresh_token")?.place(),
             expiresIn: try refresh.child("expires_in")?.place())
     }
+
+    func logout() throws(SchemaError) -> String? { try node.child("logout")?.urlPath() }
 
     // MARK: Login
 

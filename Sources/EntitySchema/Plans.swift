@@ -31,6 +31,8 @@ package struct UpstreamPlan: Sendable, Equatable {
     package var refresh: Refresh?
     /// How a person gets the first tokens; the first way is the usual one.
     package var login: [LoginWay] = []
+    /// Called with a token that is to be good for nothing from then on.
+    package var logout: String?
     /// Asked to find out whether the upstream is back.
     package var probe: String
     /// Where an error answer keeps its text.

@@ -39,6 +39,7 @@ struct SchemaReader {
             account: try account(node.child("account")),
             refresh: try auth?.refresh(),
             login: try auth?.login() ?? [],
+            logout: try auth?.logout(),
             probe: try node.child("probe")?.urlPath() ?? "/",
             errorMessage: try node.child("error_message")?.place(),
             record: try (node.child("record") ?? node.child("records"))?.place() ?? .itself,

@@ -11,7 +11,9 @@ struct AdminHandler {
     let request: Request
     let now: Timestamp
 
-    func answer(_ store: inout Store, _ faults: inout Faults, _ log: inout RequestLog) -> Answer {
+    func answer(
+        _ store: inout Store, _ faults: inout Faults, _ log: inout RequestLog, _ signIn: inout SignIn?
+    ) -> Answer {
         do throws(Refusal) {
             let steps = request.path.dropFirst(Self.prefix.count).split(separator: "/").compactMap {
                 PercentCoding.decode($0)
@@ -19,9 +21,11 @@ struct AdminHandler {
             switch steps.first {
             case "faults" where steps.count == 1: return try answerFaults(&faults)
             case "log" where steps.count == 1: return try answerLog(&log)
+            case "mail" where steps.count == 1: return try answerMail(signIn)
+            case "tokens" where steps.count == 1: return try answerTokens(&signIn)
             case "records" where steps.count == 2: return try answerRecords(entity(steps[1]), &store)
             case "records" where steps.count == 3: return try answerRecord(entity(steps[1]), key: steps[2], &store)
-            default: throw .notFound("such admin path; there are faults, log and records/{entity}")
+            default: throw .notFound("such admin path; there are faults, log, mail, tokens and records/{entity}")
             }
         } catch {
             return .refusal(error, envelope)
@@ -46,6 +50,19 @@ struct AdminHandler {
             return Answer(status: 204)
         default: throw .method(request.method, allowed: ["DELETE", "GET"])
         }
+    }
+
+    /// What was mailed to the user.
+    private func answerMail(_ signIn: SignIn?) throws(Refusal) -> Answer {
+        guard request.method == "GET" else { throw .method(request.method, allowed: ["GET"]) }
+        return .lines(signIn?.mails.map(\.json) ?? [])
+    }
+
+    /// Lets every access token expire now.
+    private func answerTokens(_ signIn: inout SignIn?) throws(Refusal) -> Answer {
+        guard request.method == "DELETE" else { throw .method(request.method, allowed: ["DELETE"]) }
+        signIn?.expireAccess()
+        return Answer(status: 204)
     }
 
     private func answerRecords(_ entity: Entity, _ store: inout Store) throws(Refusal) -> Answer {

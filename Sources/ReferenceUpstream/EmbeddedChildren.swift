@@ -39,7 +39,7 @@ struct EmbeddedChildren {
 
     func put(into record: JSONText, _ store: inout Store) -> JSONText {
         let key = record[parent.key]?.plain ?? ""
-        let children = store.select(child, where: [(link, key)], since: nil, page: 1, size: .max).rows
+        let children = store.select(child, where: [(link, key)], window: ListWindow(size: .max)).rows
         return record.setting(place[...], to: .array(children))
     }
 }

@@ -5,26 +5,41 @@ internal import JSONText
 struct Envelope: Sendable {
     let plan: UpstreamPlan
 
-    func list(_ rows: [JSONText], of list: ListPlan, page: Int, size: Int, total: Int) -> JSONText {
+    /// `next` is what leads to the next page, nil on the last.
+    func list(_ rows: [JSONText], of list: ListPlan, _ query: ListQuery, total: Int, next: String?) -> JSONText {
         let records = JSONText.array(rows)
-        guard list.records != .itself else { return records }
+        guard !Self.path(list.records).isEmpty else { return records }
         var parts: [(path: [Substring], value: JSONText)] = [(["success"], true), (Self.path(list.records), records)]
-        var pages: Place?
-        if case .page(let parameter, let place) = list.style {
-            pages = place
-            if let place = list.total ?? place {
-                let beside = Self.path(place).dropLast()
-                parts.append((beside + [parameter[...]], .integer(page)))
-                if let name = list.size { parts.append((beside + [name[...]], .integer(size))) }
-            }
+        let place: Place?
+        var position: (name: String, value: Int)?
+        switch list.style {
+        case .page(let parameter, let pages):
+            place = list.total ?? pages
+            position = (parameter, query.page)
+        case .offset(let parameter):
+            place = list.total
+            position = query.offset.map { (parameter, $0) }
+        case .cursor, .link, .header, .nextURL, .single: place = nil
+        }
+        if let place, let position {
+            let beside = Self.path(place).dropLast()
+            parts.append((beside + [position.name[...]], .integer(position.value)))
+            if let name = list.size { parts.append((beside + [name[...]], .integer(query.window.size))) }
         }
         if let place = list.total { parts.append((Self.path(place), .integer(total))) }
-        if let place = pages { parts.append((Self.path(place), .integer((total + size - 1) / size))) }
+        switch list.style {
+        case .page(_, .some(let place)):
+            let size = query.window.size
+            let path = Self.path(place, query.page - 1)
+            parts.append((path, .integer(total / size + (total % size > 0 ? 1 : 0))))
+        case .cursor(_, let place), .nextURL(let place): parts.append((Self.path(place), .string(next)))
+        default: break
+        }
         return Self.tree(parts[...])
     }
 
     func record(_ record: JSONText, at place: Place) -> JSONText {
-        guard place != .itself else { return record }
+        guard !Self.path(place).isEmpty else { return record }
         return Self.tree([(["success"], true), (Self.path(place), record)])
     }
 
@@ -32,14 +47,21 @@ struct Envelope: Sendable {
         Self.tree([(["success"], true), (Self.path(place), .string(id))])
     }
 
+    func parts(_ parts: [(place: Place, value: JSONText)]) -> JSONText {
+        Self.tree([(["success"], true)] + parts.map { (Self.path($0.place), $0.value) })
+    }
+
     func error(_ refusal: Refusal) -> JSONText {
         Self.tree([
-            (["success"], false), (plan.errorMessage.map(Self.path) ?? ["error"], .string(refusal.message)),
+            (["success"], false), (plan.errorMessage.map { Self.path($0) } ?? ["error"], .string(refusal.message)),
             (["code"], .string(refusal.code)),
         ])
     }
 
-    private static func path(_ place: Place) -> [Substring] { place.paths[0].split(separator: ".") }
+    /// Of several alternatives the first, or each in its turn.
+    private static func path(_ place: Place, _ turn: Int = 0) -> [Substring] {
+        place.paths[turn % place.paths.count].split(separator: ".")
+    }
 
     /// The object in which each value stands at its path; a path that leads through another's value gives way to it.
     private static func tree(_ parts: ArraySlice<(path: [Substring], value: JSONText)>) -> JSONText {

@@ -13,6 +13,8 @@ package final class ReferenceUpstream: Sendable {
         package var account = "company-1"
         /// The bearer token that every call but the probe needs; nil for none.
         package var token: String?
+        /// Who can sign in, as the schema's `auth` describes it; then every call but those and the probe needs a token.
+        package var user: User?
         /// Records get their keys from here, whatever a create sends.
         package var serverIds = false
         /// A write that names a record which is not there is refused with 422.
@@ -32,9 +34,24 @@ package final class ReferenceUpstream: Sendable {
         package init() {}
     }
 
+    package struct User: Sendable {
+        /// What a sign-in asks for first, such as an email address.
+        package var name: String
+        package var password: String
+        package var id = "user-1"
+        package var accessLifetime = Duration.seconds(900)
+        package var refreshLifetime = Duration.seconds(7 * 86_400)
+
+        package init(name: String, password: String) {
+            self.name = name
+            self.password = password
+        }
+    }
+
     private struct State: Sendable {
         var store: Store
         var memory: IdempotencyMemory
+        var signIn: SignIn?
         var injector: FaultInjector
         var log: RequestLog
     }
@@ -56,6 +73,7 @@ package final class ReferenceUpstream: Sendable {
             State(
                 store: Store(schema: schema, records: records, settings: settings),
                 memory: IdempotencyMemory(capacity: settings.memory),
+                signIn: settings.user.map { SignIn(plan: schema.upstream, user: $0, seed: settings.seed) },
                 injector: FaultInjector(faults: settings.faults, seed: settings.seed),
                 log: RequestLog(capacity: settings.memory)))
     }
@@ -123,7 +141,7 @@ package final class ReferenceUpstream: Sendable {
             return answer
         }
         return state.withLock { state in
-            let answer = handler.answer(request, &state.store, &state.memory, at: now())
+            let answer = handler.answer(request, &state.store, &state.memory, &state.signIn, at: now())
             if answer.applied { state.log.amend(seq) { $0.applied = true } }
             return answer
         }
@@ -132,7 +150,7 @@ package final class ReferenceUpstream: Sendable {
     private func administer(_ request: Request) -> Answer {
         state.withLock { state in
             AdminHandler(schema: handler.schema, envelope: handler.envelope, request: request, now: now())
-                .answer(&state.store, &state.injector.faults, &state.log)
+                .answer(&state.store, &state.injector.faults, &state.log, &state.signIn)
         }
     }
 }
@@ -157,6 +175,9 @@ extension ReferenceUpstream {
     }
 
     package var log: [RequestLog.Entry] { state.withLock { $0.log.entries } }
+
+    /// The codes that were mailed, oldest first.
+    package var mailedCodes: [String] { state.withLock { $0.signIn?.mails.map(\.code) ?? [] } }
 
     /// Every live record of an entity, in the order of its list; empty for an unknown one.
     package func records(of entity: String) -> [JSONText] {

@@ -26,6 +26,10 @@ package struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
         status: 401, code: "unauthorized", message: "the bearer token is missing or wrong; send Authorization: Bearer …"
     )
 
+    static func notSignedIn(_ message: String) -> Refusal {
+        Refusal(status: 401, code: "not_signed_in", message: message)
+    }
+
     static func notFound(_ what: String) -> Refusal {
         Refusal(status: 404, code: "not_found", message: "there is no \(what)")
     }

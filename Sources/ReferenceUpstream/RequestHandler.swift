@@ -17,12 +17,20 @@ struct RequestHandler: Sendable {
     }
 
     func answer(
-        _ request: Request, _ store: inout Store, _ memory: inout IdempotencyMemory, at now: Timestamp
+        _ request: Request, _ store: inout Store, _ memory: inout IdempotencyMemory, _ signIn: inout SignIn?,
+        at now: Timestamp
     ) -> Answer {
         do throws(Refusal) {
             let matches = try routes.matches(method: request.method, path: request.path)
             if case .probe = matches[0].target { return .json(200, .object(["success": true])) }
-            try authorize(request)
+            if let answer = try SignInHandler(handler: self, request: request, now: now).answer(matches, &signIn) {
+                return answer
+            }
+            try authorize(request, signIn, at: now)
+            if case .logout = matches[0].target {
+                signIn?.logOut()
+                return .json(200, envelope.parts([]))
+            }
             guard case .push = matches[0].target else { return try read(matches[0], request, &store) }
             return try remembering(request, &memory) { () throws(Refusal) in
                 try PushHandler(handler: self, request: request, now: now).answer(matches, &store)
@@ -32,10 +40,13 @@ struct RequestHandler: Sendable {
         }
     }
 
-    private func authorize(_ request: Request) throws(Refusal) {
-        guard let token = settings.token else { return }
+    /// Either the fixed token or one that a sign-in gave; where there is neither, everybody may call.
+    private func authorize(_ request: Request, _ signIn: SignIn?, at now: Timestamp) throws(Refusal) {
+        guard settings.token != nil || signIn != nil else { return }
         let given = request.headers[single: "Authorization"]?.split(separator: " ", maxSplits: 1) ?? []
-        guard given.count == 2, given[0].lowercased() == "bearer", given[1] == token else { throw .unauthorized }
+        guard given.count == 2, given[0].lowercased() == "bearer" else { throw .unauthorized }
+        let token = String(given[1])
+        guard token == settings.token || signIn?.accepts(token, at: now) == true else { throw .unauthorized }
     }
 
     // MARK: Reading
@@ -46,29 +57,14 @@ struct RequestHandler: Sendable {
             return .json(
                 200, envelope.account(settings.account, at: schema.upstream.account?.id ?? Place(paths: ["id"])))
         case .list(let name):
-            guard let entity = schema[name], let plan = entity.pull?.list else { throw .notFound("such path") }
-            return try list(entity, plan, where: [], request, &store)
+            return try ListHandler(handler: self, request: request).list(name, &store)
         case .record(let name):
             return try record(name, match.holes, request, &store)
         case .detail(let parent, let child):
-            return try detail(parent, child, match.holes, request, &store)
-        case .probe, .push:
+            return try ListHandler(handler: self, request: request).detail(parent, child, match.holes, &store)
+        case .probe, .push, .login, .refresh, .logout:
             throw .notFound("such path")
         }
-    }
-
-    private func list(
-        _ entity: Entity, _ plan: ListPlan, where fixed: [(name: String, value: String)], _ request: Request,
-        _ store: inout Store
-    ) throws(Refusal) -> Answer {
-        let query = try ListQuery(request.query, entity: entity, settings: settings, list: plan)
-        var found = store.select(
-            entity.name, where: fixed + query.filters, since: query.since, newestFirst: query.newestFirst,
-            page: query.page, size: query.size)
-        if let children = EmbeddedChildren(inListOf: entity, store) {
-            found.rows = found.rows.map { children.put(into: $0, &store) }
-        }
-        return .json(200, envelope.list(found.rows, of: plan, page: query.page, size: query.size, total: found.total))
     }
 
     private func record(
@@ -88,20 +84,6 @@ struct RequestHandler: Sendable {
             record = children.put(into: record, &store)
         }
         return tagged(.json(200, envelope.record(record, at: place)), version)
-    }
-
-    private func detail(
-        _ parent: String, _ child: String, _ holes: [String: String], _ request: Request, _ store: inout Store
-    ) throws(Refusal) -> Answer {
-        guard let above = schema[parent], let entity = schema[child], let plan = above.pull?.detail?.list else {
-            throw .notFound("such path")
-        }
-        let conditions = holes.map { (name: $0.key, value: $0.value) }
-        guard let record = store.find(above, where: conditions) else { throw .notFound("such record in \(parent)") }
-        guard let link = store.link(from: child, to: parent), let key = record[above.key] else {
-            throw .notFound("way from \(parent) to \(child)")
-        }
-        return try list(entity, plan, where: [(link, key.plain)], request, &store)
     }
 
     func tagged(_ answer: Answer, _ record: JSONText) -> Answer {

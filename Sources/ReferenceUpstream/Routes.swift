@@ -6,6 +6,9 @@ struct Routes: Sendable {
     enum Target: Sendable {
         case account
         case probe
+        case login(LoginWay, step: Int)
+        case refresh
+        case logout
         case list(entity: String)
         case record(entity: String)
         case detail(parent: String, child: String)
@@ -29,6 +32,7 @@ struct Routes: Sendable {
     init(schema: EntitySchema) {
         var routes = [Self.get(schema.upstream.probe, .probe)]
         if let account = schema.upstream.account { routes.append(Self.get(account.path, .account)) }
+        routes += Self.signIn(schema.upstream)
         for entity in schema.entities {
             if let pull = entity.pull {
                 routes.append(Self.get(pull.path, .list(entity: entity.name)))
@@ -48,6 +52,19 @@ struct Routes: Sendable {
             }
         }
         self.routes = routes
+    }
+
+    private static func signIn(_ plan: UpstreamPlan) -> [Route] {
+        var routes = plan.login.flatMap { way in
+            way.steps.enumerated().map { Self.post($1.path, .login(way, step: $0)) }
+        }
+        if let refresh = plan.refresh { routes.append(Self.post(refresh.path, .refresh)) }
+        if let path = plan.logout { routes.append(Self.post(path, .logout)) }
+        return routes
+    }
+
+    private static func post(_ path: String, _ target: Target) -> Route {
+        Route(method: "POST", path: [.text(path)], target: target)
     }
 
     private static func get(_ path: String, _ target: Target) -> Route {

@@ -36,11 +36,9 @@ struct Store: Sendable {
     func records(of entity: String) -> [JSONText]? { tables[entity]?.records }
 
     mutating func select(
-        _ entity: String, where conditions: [(name: String, value: String)], since: Timestamp?,
-        newestFirst: Bool = false, page: Int, size: Int
+        _ entity: String, where conditions: [(name: String, value: String)], window: ListWindow
     ) -> Table.Selection {
-        tables[entity]?.select(where: conditions, since: since, newestFirst: newestFirst, page: page, size: size)
-            ?? Table.Selection(rows: [], total: 0)
+        tables[entity]?.select(where: conditions, window: window) ?? Table.Selection(rows: [], total: 0)
     }
 
     /// The field of `child` that holds the key of its `parent`.
@@ -98,7 +96,7 @@ struct Store: Sendable {
         touchParents(of: entity.name, before: before, after: nil, at: now)
         for link in links where link.parent == entity.name && link.cascade {
             guard let child = schema[link.child] else { continue }
-            let children = select(child.name, where: [(link.field, key)], since: nil, page: 1, size: .max).rows
+            let children = select(child.name, where: [(link.field, key)], window: ListWindow(size: .max)).rows
             for orphan in children { try delete(child, key: orphan[child.key]?.plain ?? "", at: now) }
         }
     }

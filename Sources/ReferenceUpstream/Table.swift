@@ -15,6 +15,8 @@ struct Table: Sendable {
         var state: State
         /// When it last changed, in milliseconds; nil when the record does not say so.
         var changed: Int64?
+
+        func mark(at position: Int) -> ListMark { ListMark(changed: changed, key: key, position: position) }
     }
 
     let entity: Entity
@@ -23,8 +25,6 @@ struct Table: Sendable {
     /// The positions of live records; nil when they have to be found anew.
     private var live: [Int]?
     private var changes: ChangeOrder?
-    /// The positions of live records by time of change, latest first; nil when they have to be found anew.
-    private var newest: [Int]?
     /// For each field that was filtered by: the positions of the live records with each value.
     private var filters: [String: [String: [Int]]] = [:]
 
@@ -57,7 +57,6 @@ struct Table: Sendable {
 
     /// Replaces the record with this key, or adds it at the end.
     mutating func put(_ record: JSONText, key: String) {
-        newest = nil
         guard let position = positions[key], slots[position].state == .live else {
             if let dead = positions[key] {
                 changes?.remove(dead, slots: slots)
@@ -87,7 +86,6 @@ struct Table: Sendable {
         changes?.remove(position, slots: slots)
         refilter(position, from: slots[position].text, to: nil)
         live = nil
-        newest = nil
         let identity = slots[position].text[entity.key] ?? .string(key)
         guard let field = entity.pull?.deleted else {
             slots[position].state = .replaced
@@ -104,31 +102,57 @@ struct Table: Sendable {
 
     struct Selection {
         var rows: [JSONText]
-        /// On all pages together.
+        /// In all windows together.
         var total: Int
+        /// The last of `rows`, where more follow.
+        var next: ListMark?
     }
 
-    /// One page, counted from 1, of the records whose fields have the given plain values.
+    /// One window of the records whose fields have the given plain values.
     ///
-    /// With `newestFirst`: the latest change first, records that do not tell theirs last.
-    /// With `since`: of all that changed then or later, by time of change and key, deleted ones among them; no filter
-    /// hides those, since nobody can tell what they had been.
-    mutating func select(
-        where conditions: [(name: String, value: String)], since: Timestamp?, newestFirst: Bool, page: Int, size: Int
-    ) -> Selection {
+    /// No filter hides the deleted ones in an order of changes, since nobody can tell what they had been.
+    mutating func select(where conditions: [(name: String, value: String)], window: ListWindow) -> Selection {
         let wanted = conditions.isEmpty ? nil : matching(conditions)
-        guard since != nil || newestFirst else { return slice(wanted ?? livePositions(), page: page, size: size) }
-        let positions = since.map { changedPositions(since: $0) } ?? newestPositions()[...]
-        guard let wanted else { return slice(positions, page: page, size: size) }
-        let members = Set(wanted)
-        let kept = positions.filter { slots[$0].state == .deleted || members.contains($0) }
-        return slice(kept, page: page, size: size)
+        switch window.order {
+        case .arrival: return slice(wanted ?? livePositions(), window)
+        case .changes(let since):
+            buildChanges()
+            return slice(changedPositions(since: since), among: wanted, window)
+        case .newestFirst:
+            buildChanges()
+            let live = livePositions()
+            return slice(newestPositions(live), among: wanted, window)
+        }
     }
 
-    private func slice(_ positions: some RandomAccessCollection<Int>, page: Int, size: Int) -> Selection {
-        let (skipped, overflow) = (page - 1).multipliedReportingOverflow(by: size)
-        let rows = overflow ? [] : positions.dropFirst(skipped).prefix(size).map { slots[$0].text }
-        return Selection(rows: rows, total: positions.count)
+    private func slice(
+        _ positions: some RandomAccessCollection<Int>, among wanted: [Int]?, _ window: ListWindow
+    ) -> Selection {
+        guard let wanted else { return slice(positions, window) }
+        let members = Set(wanted)
+        return slice(positions.filter { slots[$0].state == .deleted || members.contains($0) }, window)
+    }
+
+    private func slice(_ positions: some RandomAccessCollection<Int>, _ window: ListWindow) -> Selection {
+        let rest =
+            switch window.start {
+            case .skipping(let count): positions.dropFirst(count)
+            case .after(let mark): positions[positions.partitioningIndex { isBeyond(mark, $0, window.order) }...]
+            }
+        let page = rest.prefix(window.size)
+        let next = page.count < rest.count ? page.last.map { slots[$0].mark(at: $0) } : nil
+        return Selection(rows: page.map { slots[$0].text }, total: positions.count, next: next)
+    }
+
+    private func isBeyond(_ mark: ListMark, _ position: Int, _ order: ListWindow.Order) -> Bool {
+        let other = slots[position].mark(at: position)
+        switch order {
+        case .arrival: return position > mark.position
+        case .changes: return mark.isBefore(other)
+        case .newestFirst:
+            guard mark.changed == nil, other.changed == nil else { return other.isBefore(mark) }
+            return position > mark.position
+        }
     }
 
     private mutating func livePositions() -> [Int] {
@@ -138,25 +162,20 @@ struct Table: Sendable {
         return found
     }
 
-    private mutating func newestPositions() -> [Int] {
-        if let newest { return newest }
-        let all = livePositions()
-        let ordered = changedPositions(since: Timestamp(milliseconds: .min)).reversed().filter {
-            slots[$0].state == .live
-        }
-        let found = ordered + all.filter { slots[$0].changed == nil }
-        newest = found
-        return found
+    private func changedPositions(since: Timestamp) -> ArraySlice<Int> {
+        changes?.positions(since: since.milliseconds, slots: slots) ?? []
     }
 
-    private mutating func changedPositions(since: Timestamp) -> ArraySlice<Int> {
-        if changes == nil {
-            for position in slots.indices where slots[position].state == .live {
-                slots[position].changed = changeTime(of: slots[position].text)
-            }
-            changes = ChangeOrder(slots: slots)
+    private func newestPositions(_ live: [Int]) -> [Int] {
+        (changes?.order.reversed() ?? []) + live.filter { slots[$0].changed == nil }
+    }
+
+    private mutating func buildChanges() {
+        guard changes == nil else { return }
+        for position in slots.indices where slots[position].state == .live {
+            slots[position].changed = changeTime(of: slots[position].text)
         }
-        return changes?.positions(since: since.milliseconds, slots: slots) ?? []
+        changes = ChangeOrder(slots: slots)
     }
 
     private func changeTime(of record: JSONText) -> Int64? {

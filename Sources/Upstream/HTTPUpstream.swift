@@ -4,29 +4,36 @@ package import JSONText
 /// An upstream over HTTP, spoken as its schema says.
 package struct HTTPUpstream: Upstream {
     private let plan: UpstreamPlan
-    private let baseURL: String
-    private let transport: any HTTPTransport
-    private let token: BearerToken?
-    private let now: @Sendable () -> Timestamp
-    private let deadline: Duration
+    private let caller: HTTPCaller
+    private let token: (any Credentials)?
+    private let identity = IdentityMemory()
 
-    /// `baseURL` replaces the schema's; `deadline` is for each exchange as a whole.
+    /// `baseURL` replaces the schema's; `deadline` is for each exchange as a whole, `maximumBody` for each answer, in
+    /// bytes. `clock` learns from every answer.
     package init(
-        plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: BearerToken?,
-        deadline: Duration = .seconds(60), now: @escaping @Sendable () -> Timestamp
+        plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: (any Credentials)?,
+        deadline: Duration = .seconds(60), maximumBody: Int = 64 << 20, clock: ServerClock? = nil,
+        now: @escaping @Sendable () -> Timestamp
     ) {
         self.plan = plan
-        self.baseURL = baseURL ?? plan.baseURL
-        self.transport = transport
         self.token = token
-        self.deadline = deadline
-        self.now = now
+        caller = HTTPCaller(
+            baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: maximumBody,
+            errorMessage: plan.errorMessage, clock: clock, now: now)
     }
 
     package func account() async throws(UpstreamError) -> String? {
         guard let account = plan.account else { return nil }
-        let response = try await send("GET", account.path, headers: Self.acceptJSON, body: nil)
-        guard let id = account.id.value(in: try json(response, account.path))?.plain, !id.isEmpty else {
+        let carried = try await token?.current()
+        let (response, used) = try await exchange(
+            "GET", account.path, headers: Self.acceptJSON, body: nil, token: carried)
+        let id = try id(in: response, account)
+        identity.note(account: id, of: used)
+        return id
+    }
+
+    private func id(in response: HTTPResponse, _ account: UpstreamPlan.Account) throws(UpstreamError) -> String {
+        guard let id = account.id.value(in: try caller.json(response, account.path))?.plain, !id.isEmpty else {
             throw .malformed(
                 "\(account.path) answered no \(account.id.description), which tells whose records these are")
         }
@@ -35,16 +42,17 @@ package struct HTTPUpstream: Upstream {
 
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let list = request.list
-        let response = try await send("GET", PageAddress(request).path, headers: Self.acceptJSON, body: nil)
-        let body = try json(response, request.path)
+        let address = PageAddress(request, base: BaseAddress(caller.baseURL))
+        let response = try await send("GET", address.path, headers: Self.acceptJSON, body: nil)
+        let body = try caller.json(response, request.path)
         guard let records = list.records.value(in: body), records.kind == .array else {
             throw .malformed("\(request.path) answered no list at \(list.records.description)")
         }
         let count = records.elements.count
-        let total = list.total?.value(in: body)?.integer
+        let total = list.total?.value(in: body)?.wholeNumber
         return Page(
             records: records, count: count, total: total,
-            next: try PageAddress(request).next(after: response, body, count: count, total: total))
+            next: try address.next(after: response, body, count: count, total: total))
     }
 
     package func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
@@ -55,7 +63,7 @@ package struct HTTPUpstream: Upstream {
         } catch .gone {
             return nil
         }
-        guard let record = single.place.value(in: try json(response, path)), record.kind == .object else {
+        guard let record = single.place.value(in: try caller.json(response, path)), record.kind == .object else {
             throw .malformed("\(path) answered no record at \(single.place.description)")
         }
         return RemoteRecord(record, version: version(of: record, response))
@@ -80,21 +88,20 @@ package struct HTTPUpstream: Upstream {
     private func version(of record: JSONText, _ response: HTTPResponse) -> String? {
         switch plan.version {
         case nil: nil
-        case .etag: response.header("ETag")
+        // A weak tag can never match (RFC 9110, 13.1.1), so a change that carried it would be refused for good.
+        case .etag: response.header("ETag").flatMap { $0.hasPrefix("W/") ? nil : $0 }
         case .field(let name, _): record[name]?.plain
         }
     }
 
     package func probe() async throws(UpstreamError) {
-        let request = HTTPRequest(url: baseURL + plan.probe, deadline: min(deadline, .seconds(10)))
         let status: Int
-        do {
-            status = try await transport.send(request).status
+        do throws(UpstreamError) {
+            status = try await caller.within(.seconds(10)).send("GET", plan.probe).status
+        } catch .cancelled {
+            throw .cancelled
         } catch {
-            switch error {
-            case .cancelled: throw .cancelled
-            case .unreachable(let message), .ambiguous(let message), .unacceptable(let message): throw .offline(message)
-            }
+            throw .offline(error.message)
         }
         // Any other answer shows that it works, be it only by refusing a caller without a token.
         guard status < 500 else { throw .unclear(status: status, "GET \(plan.probe) answered \(status)") }
@@ -104,69 +111,41 @@ package struct HTTPUpstream: Upstream {
 
     private static let acceptJSON = [HTTPHeader("Accept", "application/json")]
 
-    private func json(_ response: HTTPResponse, _ path: String) throws(UpstreamError) -> JSONText {
-        do {
-            return try JSONText(response.body)
-        } catch {
-            throw .malformed("\(path) answered \(error)")
-        }
-    }
-
-    /// Throws for every status but 2xx. A refused token is read again from its file once.
+    /// Throws for every status but 2xx. Nothing is sent with a token of another account than the one that was asked for
+    /// last: whoever asks knows then which cache to use.
     private func send(
         _ method: String, _ path: String, headers: [HTTPHeader], body: JSONText?
     ) async throws(UpstreamError) -> HTTPResponse {
-        for isRepeat in [false, true] {
-            var headers = headers
-            if let token { headers.append(HTTPHeader("Authorization", "Bearer \(token.current)")) }
-            let request = HTTPRequest(
-                method: method, url: baseURL + path, headers: headers, body: body.map { Array($0.bytes) },
-                deadline: deadline)
-            let response: HTTPResponse
-            do {
-                response = try await transport.send(request)
-            } catch {
-                throw Self.sorted(error)
-            }
-            if response.status == 401, !isRepeat, token?.reload() == true { continue }
-            if let error = sorted(response, method, path) { throw error }
-            return response
-        }
-        throw .unauthorized("the upstream does not accept the token")
+        let carried = try await token?.current()
+        try await requireSameAccount(carried)
+        return try await exchange(method, path, headers: headers, body: body, token: carried, check: true).response
     }
 
-    private static func sorted(_ error: TransportError) -> UpstreamError {
-        switch error {
-        case .unreachable(let message): .offline(message)
-        case .ambiguous(let message): .unclear(status: nil, message)
-        case .unacceptable(let message): .malformed(message)
-        case .cancelled: .cancelled
+    /// A request whose token is refused is sent once more if there is another. Returns also the token used in the end.
+    private func exchange(
+        _ method: String, _ path: String, headers: [HTTPHeader], body: JSONText?, token carried: String?,
+        check: Bool = false
+    ) async throws(UpstreamError) -> (response: HTTPResponse, token: String?) {
+        var used = carried
+        var response = try await caller.send(method, path, headers: headers, body: body, token: used)
+        if response.status == 401, let token, try await token.renew(refused: used) {
+            used = try await token.current()
+            if check { try await requireSameAccount(used) }
+            response = try await caller.send(method, path, headers: headers, body: body, token: used)
         }
+        if let failure = caller.failure(response, method, path) { throw failure }
+        return (response, used)
     }
 
-    private func sorted(_ response: HTTPResponse, _ method: String, _ path: String) -> UpstreamError? {
-        let status = response.status
-        if (200..<300).contains(status) { return nil }
-        let message = "\(method) \(path.prefix { $0 != "?" }) answered \(status)\(detail(response))"
-        let retryAfter = response.header("Retry-After").flatMap { RetryAfter.delay($0, now: now()) }
-        switch status {
-        case 401: return .unauthorized(message)
-        case 404, 410: return .gone(status: status, message)
-        case 409, 412: return .changed(status: status, message)
-        case 429: return .throttled(retryAfter ?? .seconds(30), message)
-        case 503 where retryAfter != nil: return .throttled(retryAfter ?? .seconds(30), message)
-        case 408, 425, 500...599: return .unclear(status: status, message)
-        case 300..<400:
-            return .refused(status: status, "\(message); redirects are not followed, correct upstream.base_url")
-        default: return .refused(status: status, message)
+    /// Asks whose a token is that has not been seen before.
+    private func requireSameAccount(_ token: String?) async throws(UpstreamError) {
+        guard let account = plan.account, let known = identity.last, known.token != token else { return }
+        let response = try await caller.send("GET", account.path, headers: Self.acceptJSON, body: nil, token: token)
+        if let failure = caller.failure(response, "GET", account.path) { throw failure }
+        let id = try id(in: response, account)
+        guard id == known.account else {
+            throw .unauthorized("the token is now that of another account (\(id)); nothing was sent with it")
         }
-    }
-
-    /// The upstream's own words, if it has any.
-    private func detail(_ response: HTTPResponse) -> String {
-        guard let place = plan.errorMessage, let body = try? JSONText(response.body),
-            let text = place.value(in: body)?.plain, !text.isEmpty
-        else { return "" }
-        return ": \(text.prefix(500))"
+        identity.note(account: id, of: token)
     }
 }

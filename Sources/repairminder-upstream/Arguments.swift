@@ -23,12 +23,18 @@ struct ListenAddress: ExpressibleByArgument {
     var defaultValueDescription: String { "\(host):\(port)" }
 }
 
-/// `50ms`, `2s`.
-struct Latency: ExpressibleByArgument {
+/// `50ms`, `15m`.
+struct Time: ExpressibleByArgument {
     var duration: Duration
+
+    init(_ duration: Duration) {
+        self.duration = duration
+    }
 
     init?(argument: String) {
         guard let duration = Duration(text: argument) else { return nil }
         self.duration = duration
     }
+
+    var defaultValueDescription: String { "\(duration.milliseconds / 1000)s" }
 }

@@ -13,8 +13,9 @@ struct UpstreamCommand: AsyncParsableCommand {
         abstract: "A complete upstream for any schema file, over records in memory: for demonstrations and tests.",
         discussion: """
             Serves what the schema's plans describe, over the records of --data or, for the schemas repairminder and \
-            repairminder-live, over an invented shop. Nothing is kept when it ends. /__admin/faults, /__admin/log and \
-            /__admin/records/ENTITY set faults and look behind it; they need no token.
+            repairminder-live, over an invented shop. Nothing is kept when it ends. /__admin/faults, /__admin/log, \
+            /__admin/mail and /__admin/records/ENTITY set faults and look behind it; they need no token. DELETE \
+            /__admin/tokens lets every access token expire.
 
             Exits with 0 after SIGINT or SIGTERM, 64 for wrong flags, 66 for a file that cannot be read, 65 for one \
             that is wrong, 69 when the address cannot be had, 78 when data is needed and not given.
@@ -36,13 +37,19 @@ struct UpstreamCommand: AsyncParsableCommand {
     var listen = ListenAddress(host: "127.0.0.1", port: 7680)
 
     @Option(help: ArgumentHelp("How much later each answer comes, such as 50ms.", valueName: "time"))
-    var latency: Latency?
+    var latency: Time?
 
     @Option(help: ArgumentHelp("The share of requests that fail with 503, 0 to 1.", valueName: "share"))
     var fail = 0.0
 
     @Option(help: ArgumentHelp("A file with the bearer token that every call needs.", valueName: "file"))
     var tokenFile: String?
+
+    @Option(help: ArgumentHelp("Who can sign in; every call then needs a token.", valueName: "name:password"))
+    var user: String?
+
+    @Option(help: ArgumentHelp("How long an access token lives.", valueName: "time"))
+    var tokenLifetime = Time(.seconds(900))
 
     @Option(help: ArgumentHelp("Whose records these are.", valueName: "id"))
     var account = "company-1"
@@ -109,6 +116,7 @@ struct UpstreamCommand: AsyncParsableCommand {
         settings.serverIds = serverIds
         settings.checksReferences = checkReferences
         settings.seed = seed
+        settings.user = try signInUser()
         if let latency { settings.faults.rules.append(Faults.Rule(.latency(latency.duration))) }
         if fail > 0 { settings.faults.rules.append(Faults.Rule(.fail(status: 503), rate: fail)) }
         if let tokenFile {
@@ -119,6 +127,15 @@ struct UpstreamCommand: AsyncParsableCommand {
             settings.token = token
         }
         return settings
+    }
+
+    private func signInUser() throws -> ReferenceUpstream.User? {
+        guard let user else { return nil }
+        let parts = user.split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { throw ValidationError("--user is \(user); expected name:password") }
+        var made = ReferenceUpstream.User(name: parts[0], password: parts[1])
+        made.accessLifetime = tokenLifetime.duration
+        return made
     }
 
     private func read(_ path: String) throws -> String {

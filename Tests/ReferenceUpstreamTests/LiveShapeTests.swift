@@ -33,11 +33,14 @@ struct LiveShapeTests {
         #expect(try await harness.get("/api/clients").at("data.pagination.total") == 2)
         #expect(try await harness.get("/api/tickets").column("id", of: "data.tickets") == ["t1"])
         #expect(try await harness.get("/api/tickets").at("data.total") == 1)
+        #expect(try await harness.get("/api/tickets").at("data.totalPages") == 1)
+        #expect(try await harness.get("/api/tickets?page=2").at("data.total_pages") == 1)
     }
 
     @Test("the latest change comes first where that order is asked for")
     func newestFirst() async throws {
         let harness = try shop()
+        #expect(try await harness.get("/api/orders").column("id") == ["o1", "o2", "o3"])
         let query = "/api/orders?sort=updated_at&order=desc"
         #expect(try await harness.get(query).column("id") == ["o2", "o3", "o1"])
         #expect(try await harness.get("\(query)&limit=1&page=2").column("id") == ["o3"])

@@ -14,7 +14,7 @@ struct BearerTokenTests {
 
     @Test("is read from a file that only its owner can read", arguments: [0o600, 0o400])
     func reads(_ mode: Int) throws {
-        #expect(try BearerToken(path: file("abc.def\n", mode: mode)).current == "abc.def")
+        #expect(try BearerToken(path: file("abc.def\n", mode: mode)).current() == "abc.def")
     }
 
     @Test("is refused when others can read it, with what to do", arguments: [0o640, 0o604, 0o644])
@@ -22,7 +22,7 @@ struct BearerTokenTests {
         let path = try file("abc", mode: mode)
         #expect {
             try BearerToken(path: path)
-        } throws: { ($0 as? BearerTokenError)?.message.contains("chmod 600") == true }
+        } throws: { ($0 as? TokenFileError)?.message.contains("chmod 600") == true }
     }
 
     @Test(
@@ -30,17 +30,19 @@ struct BearerTokenTests {
         arguments: ["", "\n", "a b", "a\u{7F}", "é"])
     func unusable(_ text: String) throws {
         let path = try file(text, mode: 0o600)
-        #expect(throws: BearerTokenError.self) { try BearerToken(path: path) }
-        #expect(throws: BearerTokenError.self) { try BearerToken(path: path + "-missing") }
+        #expect(throws: TokenFileError.self) { try BearerToken(path: path) }
+        #expect(throws: TokenFileError.self) { try BearerToken(path: path + "-missing") }
     }
 
-    @Test("is read again on request, which tells whether it is another")
+    @Test("is read again when it is refused, which tells whether it is another")
     func reloads() throws {
         let path = try file("old", mode: 0o600)
         let token = try BearerToken(path: path)
-        #expect(!token.reload())
+        #expect(!token.renew(refused: "old"))
         try Data("new".utf8).write(to: URL(filePath: path))
-        #expect(token.reload())
-        #expect(token.current == "new")
+        #expect(token.renew(refused: "old"))
+        #expect(token.current() == "new")
+        #expect(token.renew(refused: "old"), "refused before another request had read the new one")
+        #expect(!token.renew(refused: "new"))
     }
 }

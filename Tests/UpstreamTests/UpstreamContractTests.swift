@@ -10,41 +10,22 @@ import Upstream
 /// What the engine relies on, over real sockets and libcurl, and over plain calls: one contract for both.
 @Suite("An upstream over HTTP")
 struct UpstreamContractTests {
-    private static let now = Timestamp(milliseconds: 1_795_257_720_000)
-
-    enum Way: CaseIterable {
-        case sockets, calls
-    }
-
     /// Three orders, in pages of two.
-    private func with(_ way: Way, _ body: (HTTPUpstream, ReferenceUpstream, Entity) async throws -> Void) async throws {
+    private func with(
+        _ way: UpstreamFixture, _ body: (any Upstream, ReferenceUpstream, Entity) async throws -> Void
+    ) async throws {
         let schema = try EntitySchema(yaml: Self.shop, file: "shop.yaml")
         let records = try (1...3).map { number in
             try JSONText(
                 parsing: #"{"id":"\#(number)","total":\#(number).50,"updated_at":"2026-01-0\#(number)T00:00:00.000Z"}"#)
         }
-        let reference = ReferenceUpstream(schema: schema, records: ["orders": records], now: { Self.now })
         let orders = try #require(schema["orders"])
-        switch way {
-        case .calls:
-            let transport = CallTransport(reference: reference)
-            let upstream = HTTPUpstream(
-                plan: schema.upstream, baseURL: "http://localhost", transport: transport, token: nil, now: { Self.now })
-            try await body(upstream, reference, orders)
-        case .sockets:
-            let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)]) { await reference.respond(to: $0) }
-            let address = try #require(try server.bind().first).description
-            let running = Task { try await server.run() }
-            defer { running.cancel() }
-            let upstream = HTTPUpstream(
-                plan: schema.upstream, baseURL: address, transport: try CurlTransport(userAgent: "test"), token: nil,
-                deadline: .seconds(5), now: { Self.now })
-            try await body(upstream, reference, orders)
-        }
+        try await way.with(schema, records: ["orders": records]) { try await body($0, $1, orders) }
     }
 
-    @Test("pages tell their records to the letter, the total, and which is the last", arguments: Way.allCases)
-    func pages(_ way: Way) async throws {
+    @Test(
+        "pages tell their records to the letter, the total, and which is the last", arguments: UpstreamFixture.allCases)
+    func pages(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, _, orders in
             let list = try #require(orders.pull?.list)
             let first = try await upstream.page(PageRequest(path: "/orders", list: list))
@@ -55,8 +36,8 @@ struct UpstreamContractTests {
         }
     }
 
-    @Test("a list since a time has what changed then or later", arguments: Way.allCases)
-    func since(_ way: Way) async throws {
+    @Test("a list since a time has what changed then or later", arguments: UpstreamFixture.allCases)
+    func since(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, _, orders in
             let list = try #require(orders.pull?.list)
             let since = QueryItem(name: "updated_since", value: "2026-01-03T00:00:00.000Z")
@@ -65,8 +46,8 @@ struct UpstreamContractTests {
         }
     }
 
-    @Test("a record is found by its key, a missing one is nil", arguments: Way.allCases)
-    func record(_ way: Way) async throws {
+    @Test("a record is found by its key, a missing one is nil", arguments: UpstreamFixture.allCases)
+    func record(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, _, orders in
             let found = try await upstream.record(of: orders, known: .object(["id": "2"]))
             #expect(found?.record["total"]?.text == "2.50")
@@ -75,8 +56,10 @@ struct UpstreamContractTests {
         }
     }
 
-    @Test("a change repeated with its key is made once and answered as the first time", arguments: Way.allCases)
-    func idempotency(_ way: Way) async throws {
+    @Test(
+        "a change repeated with its key is made once and answered as the first time",
+        arguments: UpstreamFixture.allCases)
+    func idempotency(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, reference, _ in
             let request = PushRequest(
                 method: "POST", path: "/orders", body: JSONText.object(["total": 5]), record: Place(paths: ["data"]))
@@ -87,8 +70,8 @@ struct UpstreamContractTests {
         }
     }
 
-    @Test("every failure is sorted by what to do about it", arguments: Way.allCases)
-    func failures(_ way: Way) async throws {
+    @Test("every failure is sorted by what to do about it", arguments: UpstreamFixture.allCases)
+    func failures(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, reference, _ in
             func failure(_ effect: Faults.Effect) async -> UpstreamError? {
                 reference.faults = Faults([Faults.Rule(effect)])
@@ -119,8 +102,8 @@ struct UpstreamContractTests {
         }
     }
 
-    @Test("an answer that is not what it should be is refused whole", arguments: Way.allCases)
-    func malformed(_ way: Way) async throws {
+    @Test("an answer that is not what it should be is refused whole", arguments: UpstreamFixture.allCases)
+    func malformed(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, _, orders in
             let list = try #require(orders.pull?.list)
             await #expect(throws: UpstreamError.self) {
@@ -129,8 +112,8 @@ struct UpstreamContractTests {
         }
     }
 
-    @Test("the account is known and the probe answered", arguments: Way.allCases)
-    func account(_ way: Way) async throws {
+    @Test("the account is known and the probe answered", arguments: UpstreamFixture.allCases)
+    func account(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, _, _ in
             let account = try await upstream.account()
             #expect(account == "company-1")
@@ -163,29 +146,4 @@ struct UpstreamContractTests {
               create: { call: POST /orders }
               update: { call: "PATCH /orders/{id}" }
         """
-}
-
-/// Carries requests to a reference upstream without any socket.
-struct CallTransport: HTTPTransport {
-    let reference: ReferenceUpstream
-
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        var headers = Headers()
-        for header in request.headers { headers.append(name: header.name, value: header.value) }
-        let target = request.url.dropFirst("http://localhost".count).split(separator: "?", maxSplits: 1)
-        let call = Request(
-            method: request.method, path: String(target[0]), query: target.count > 1 ? String(target[1]) : nil,
-            headers: headers, body: request.body ?? [])
-        let response: Response
-        do throws(BrokenExchange) {
-            response = try await reference.exchange(call)
-        } catch {
-            throw error == .refused ? .unreachable("refused") : .ambiguous("no answer")
-        }
-        guard case .complete = response.ending, case .bytes(let body) = response.body else {
-            throw .ambiguous("cut off")
-        }
-        return HTTPResponse(
-            status: response.status, headers: response.headers.map { HTTPHeader($0.name, $0.value) }, body: body)
-    }
 }

@@ -44,7 +44,7 @@ struct CommandFailure: Error, Equatable {
     /// supervisor does not try again and again.
     private static func ofDaemon(_ error: any Error) -> CommandFailure? {
         switch error {
-        case let error as BearerTokenError: CommandFailure(.badConfiguration, error.message)
+        case let error as TokenFileError: CommandFailure(.badConfiguration, error.message)
         case CacheError.incompatible(let message): CommandFailure(.badConfiguration, message)
         case CacheError.unwritable(let message): CommandFailure(.temporaryFailure, message)
         case let error as StateError: CommandFailure(.temporaryFailure, error.message)

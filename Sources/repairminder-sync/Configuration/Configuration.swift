@@ -57,4 +57,7 @@ struct Configuration: Sendable, Equatable {
 
     /// The local API's token, which the daemon makes.
     var tokenFile: String { stateDirectory + "/api-token" }
+
+    /// The upstream's tokens, which `login` writes and the daemon exchanges when they are spent.
+    var signInFile: String { stateDirectory + "/tokens.json" }
 }

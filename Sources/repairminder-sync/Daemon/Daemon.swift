@@ -4,6 +4,7 @@ internal import Foundation
 internal import Glibc
 internal import LocalAPIServer
 internal import Logging
+internal import NetworkMonitor
 internal import SocketServer
 internal import SyncEngine
 internal import UnixSignals
@@ -22,7 +23,7 @@ struct Daemon {
     /// Returns after SIGTERM or SIGINT, with what was in flight finished and the queue kept.
     func run() async throws {
         for warning in configuration.warnings { log.warning("\(warning)") }
-        let state = try StateDirectory(path: configuration.stateDirectory, schema: schema.name)
+        let state = try StateDirectory(path: configuration.stateDirectory, origin: origin)
         let lock = try state.lock()
         defer { lock.release() }
         // Trapped from the start, so that no signal finds its default action.
@@ -40,7 +41,7 @@ struct Daemon {
     }
 
     private func serve(_ state: StateDirectory, until signals: UnixSignalsSequence) async throws {
-        let store = try open(state)
+        let store = try await open(state)
         defer {
             do {
                 try store.close()
@@ -53,7 +54,10 @@ struct Daemon {
         let server = try server(store, engine, state)
         for address in try server.bind() { log.notice("listening", metadata: ["address": "\(address)"]) }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await engine.run() }
+            group.addTask {
+                async let _ = watchNetwork(for: engine)
+                try await engine.run()
+            }
             group.addTask { try await server.run() }
             group.addTask {
                 for await signal in signals {
@@ -66,27 +70,45 @@ struct Daemon {
         }
     }
 
+    /// Returns when cancelled, or when the kernel does not tell of changes; probing alone finds out then.
+    private func watchNetwork(for engine: SyncEngine) async {
+        do {
+            try await NetworkMonitor(clock: ContinuousClock()).forEachChange {
+                do {
+                    try await engine.networkChanged()
+                } catch {
+                    log.error("a change of the network could not be followed", metadata: ["error": "\(error)"])
+                }
+            }
+        } catch {
+            log.notice(
+                "the kernel does not tell of network changes; probing finds out", metadata: ["error": "\(error)"])
+        }
+    }
+
     // MARK: The parts
 
+    private var origin: CacheOrigin {
+        CacheOrigin(schema: schema.name, upstream: configuration.upstream.baseURL ?? schema.upstream.baseURL)
+    }
+
     /// A cache that has learnt its account since the last start is first given that account's name.
-    private func open(_ state: StateDirectory) throws -> CacheStore {
+    private func open(_ state: StateDirectory) async throws -> CacheStore {
         let makeID: @Sendable () -> String = { UUID().uuidString.lowercased() }
-        let store = try CacheStore(path: state.databasePath, schema: schema, makeID: makeID)
-        guard let account = try store.setting("account"), state.databasePath != state.path(for: account) else {
-            try state.linkCurrent()
-            return store
+        var path = try state.choose()
+        var store = try CacheStore(path: path, schema: schema, makeID: makeID)
+        if let account = try store.setting("account"), path != state.path(for: account) {
+            try store.close()
+            path = try state.name(path, after: account)
+            store = try CacheStore(path: path, schema: schema, makeID: makeID)
         }
-        try store.close()
-        try state.name(after: account)
-        return try CacheStore(path: state.databasePath, schema: schema, makeID: makeID)
+        try await store.claim(for: origin)
+        log.info("opened the cache", metadata: ["path": "\(path)"])
+        return store
     }
 
     private func engine(_ store: CacheStore) throws -> SyncEngine {
-        let token = try configuration.upstream.tokenFile.map { try BearerToken(path: $0) }
-        let transport = try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
-            deadline: configuration.upstream.deadline, now: now)
+        let upstream = try upstream()
         let settings = SyncSettings(
             interval: configuration.sync.interval, fullEvery: configuration.sync.fullEvery,
             deleteGuard: configuration.sync.deleteGuard,
@@ -97,6 +119,25 @@ struct Daemon {
         return SyncEngine(
             store: store, schema: schema, upstream: upstream, settings: settings, clock: ContinuousClock(),
             now: now, random: { Double.random(in: 0..<1) }, log: logger("sync"))
+    }
+
+    private func upstream() throws -> HTTPUpstream {
+        let transport = try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
+        // This clock goes on while the machine sleeps.
+        let start = ContinuousClock.now
+        let clock = ServerClock(now: now, monotonic: { start.duration(to: .now) })
+        return HTTPUpstream(
+            plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
+            token: try credentials(transport, clock), deadline: configuration.upstream.deadline, clock: clock, now: now)
+    }
+
+    /// A token file that was named, else the sign-in that `login` keeps, where the schema says how it goes on.
+    private func credentials(_ transport: CurlTransport, _ clock: ServerClock) throws -> (any Credentials)? {
+        if let path = configuration.upstream.tokenFile { return try BearerToken(path: path) }
+        guard let refresh = schema.upstream.refresh else { return nil }
+        return RotatingToken(
+            plan: schema.upstream, refresh: refresh, baseURL: configuration.upstream.baseURL, transport: transport,
+            store: TokenStore(path: configuration.signInFile), clock: clock, now: now)
     }
 
     private func server(_ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory) throws -> SocketServer {

@@ -1,0 +1,153 @@
+internal import EntitySchema
+internal import JSONText
+
+/// The sign-in that a schema's `auth` describes, from the server's side: one user, mailed codes, tokens that expire and
+/// rotate.
+///
+/// What a step means follows from its shape: the first question of a way is the user's name, a secret one the password,
+/// a question of a later step the code that the step before mailed, and whatever is kept the user's id.
+struct SignIn: Sendable {
+    /// A code on its way to the user.
+    struct Mail: Sendable {
+        var time: Timestamp
+        var to: String
+        var code: String
+
+        var json: JSONText {
+            .object(["time": .string(time.description), "to": .string(to), "code": .string(code)])
+        }
+    }
+
+    private struct Code: Sendable {
+        var text: String
+        var expiresAt: Timestamp
+        var triesLeft = 5
+    }
+
+    private static let codeLifetime = Duration.seconds(600)
+
+    let plan: UpstreamPlan
+    let user: ReferenceUpstream.User
+    private var random: SplitMix64
+    private(set) var mails: [Mail] = []
+    /// How many steps of each way are done.
+    private var done: [String: Int] = [:]
+    private var codes: [String: Code] = [:]
+    private var access: [String: Timestamp] = [:]
+    private var refresh: [String: Timestamp] = [:]
+
+    init(plan: UpstreamPlan, user: ReferenceUpstream.User, seed: UInt64) {
+        self.plan = plan
+        self.user = user
+        random = SplitMix64(seed: seed ^ 0x7369_676E)
+    }
+
+    // MARK: Steps
+
+    /// Takes one step of a way; answers tokens after its last.
+    mutating func take(
+        _ number: Int, of way: LoginWay, _ body: JSONText, at now: Timestamp
+    ) throws(Refusal) -> [(place: Place, value: JSONText)] {
+        let step = way.steps[number]
+        for name in step.questions.map(\.name) + step.send where (body[name]?.plain ?? "").isEmpty {
+            throw .invalid("\(name) is missing")
+        }
+        guard number == 0 || done[way.name] ?? 0 >= number else { throw .notSignedIn("begin the sign-in anew") }
+        if number == 0 {
+            try identify(step, body)
+        } else {
+            try recognise(step, way, body)
+            for question in step.questions { try redeem(body[question.name]?.plain ?? "", of: way, at: now) }
+        }
+        guard number + 1 < way.steps.count else {
+            done[way.name] = nil
+            return issue(at: now)
+        }
+        done[way.name] = number + 1
+        if !way.steps[number + 1].questions.isEmpty { mail(for: way, at: now) }
+        return step.keep.map { ($0.place, .string(user.id)) }
+    }
+
+    private func identify(_ step: LoginStep, _ body: JSONText) throws(Refusal) {
+        for question in step.questions {
+            let expected = question.secret ? user.password : user.name
+            guard body[question.name]?.plain == expected else {
+                throw .notSignedIn("the name or the password is wrong")
+            }
+        }
+    }
+
+    /// Whether what a later step sends again is what this user was told or asked.
+    private func recognise(_ step: LoginStep, _ way: LoginWay, _ body: JSONText) throws(Refusal) {
+        let asked = way.questions
+        for name in step.send {
+            let question = asked.first { $0.name == name }
+            let expected = question.map { $0.secret ? user.password : user.name } ?? user.id
+            guard body[name]?.plain == expected else { throw .notSignedIn("\(name) is not the one of this sign-in") }
+        }
+    }
+
+    private mutating func mail(for way: LoginWay, at now: Timestamp) {
+        let text = String(String(1_000_000 + random.below(1_000_000)).dropFirst())
+        codes[way.name] = Code(text: text, expiresAt: now + Self.codeLifetime)
+        mails.append(Mail(time: now, to: user.name, code: text))
+    }
+
+    /// A code serves once, for a while, and for a few tries.
+    private mutating func redeem(_ text: String, of way: LoginWay, at now: Timestamp) throws(Refusal) {
+        guard var code = codes[way.name], code.triesLeft > 0, now < code.expiresAt else {
+            throw .notSignedIn("there is no code that could be used; ask for a new one")
+        }
+        guard code.text == text else {
+            code.triesLeft -= 1
+            codes[way.name] = code
+            throw .notSignedIn("the code is wrong")
+        }
+        codes[way.name] = nil
+    }
+
+    // MARK: Tokens
+
+    /// Exchanges a refresh token; where they rotate it is spent.
+    mutating func renew(_ body: JSONText, at now: Timestamp) throws(Refusal) -> [(place: Place, value: JSONText)] {
+        guard let plan = plan.refresh, let token = body[plan.send]?.string else {
+            throw .invalid("the refresh token is missing")
+        }
+        guard let expiry = refresh[token], now < expiry else {
+            throw .notSignedIn("the refresh token is spent, expired or unknown; sign in again")
+        }
+        if plan.refreshToken != nil { refresh[token] = nil }
+        return issue(at: now)
+    }
+
+    private mutating func issue(at now: Timestamp) -> [(place: Place, value: JSONText)] {
+        guard let plan = plan.refresh else { return [] }
+        let token = "access-\(random.hex(32))"
+        access[token] = now + user.accessLifetime
+        var parts: [(place: Place, value: JSONText)] = [(plan.token, .string(token))]
+        if let place = plan.refreshToken {
+            let next = "refresh-\(random.hex(32))"
+            refresh[next] = now + user.refreshLifetime
+            parts.append((place, .string(next)))
+        }
+        if let place = plan.expiresIn {
+            parts.append((place, .integer(Int(user.accessLifetime.components.seconds))))
+        }
+        return parts
+    }
+
+    func accepts(_ token: String, at now: Timestamp) -> Bool {
+        access[token].map { now < $0 } ?? false
+    }
+
+    /// Ends every access token at once, as their time would; the refresh tokens stay good.
+    mutating func expireAccess() {
+        access = [:]
+    }
+
+    /// Ends every token.
+    mutating func logOut() {
+        access = [:]
+        refresh = [:]
+    }
+}

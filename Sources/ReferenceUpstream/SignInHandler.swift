@@ -1,0 +1,44 @@
+internal import EntitySchema
+internal import JSONText
+internal import SocketServer
+
+/// Answers the calls of a sign-in, which need no token.
+struct SignInHandler {
+    let handler: RequestHandler
+    let request: Request
+    let now: Timestamp
+
+    /// Nil when the request is no such call.
+    func answer(_ matches: [Routes.Match], _ signIn: inout SignIn?) throws(Refusal) -> Answer? {
+        switch matches[0].target {
+        case .login, .refresh: break
+        default: return nil
+        }
+        guard var desk = signIn else { throw .notFound("such path: this upstream has no users") }
+        // Kept when refused, too: a wrong code has used up a try.
+        defer { signIn = desk }
+        let body = try body()
+        if case .refresh = matches[0].target { return reply(try desk.renew(body, at: now)) }
+        // Two ways may share a path; the body shows which is meant.
+        let ways = matches.compactMap { match in
+            if case .login(let way, let step) = match.target { (way: way, step: step) } else { nil }
+        }
+        let meant = ways.first { call in
+            let step = call.way.steps[call.step]
+            return (step.questions.map(\.name) + step.send).allSatisfy { body[$0] != nil }
+        }
+        guard let call = meant ?? ways.first else { return nil }
+        return reply(try desk.take(call.step, of: call.way, body, at: now))
+    }
+
+    private func reply(_ parts: [(place: Place, value: JSONText)]) -> Answer {
+        .json(200, handler.envelope.parts(parts))
+    }
+
+    private func body() throws(Refusal) -> JSONText {
+        guard let body = try? JSONText(request.body), body.kind == .object else {
+            throw .malformed("the body is not JSON; send one JSON object")
+        }
+        return body
+    }
+}

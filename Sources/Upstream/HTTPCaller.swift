@@ -1,0 +1,83 @@
+internal import EntitySchema
+internal import JSONText
+
+/// One request below the upstream's address and its answer, with every failure sorted by what to do about it.
+struct HTTPCaller: Sendable {
+    let baseURL: String
+    let transport: any HTTPTransport
+    /// For each exchange as a whole.
+    var deadline: Duration
+    /// The largest answer that is taken, in bytes.
+    let maximumBody: Int
+    /// Where an error answer keeps its text.
+    let errorMessage: Place?
+    let clock: ServerClock?
+    let now: @Sendable () -> Timestamp
+
+    /// The same with a shorter deadline, if this is one.
+    func within(_ deadline: Duration) -> HTTPCaller {
+        var caller = self
+        caller.deadline = min(deadline, self.deadline)
+        return caller
+    }
+
+    /// Returns an answer of any status.
+    func send(
+        _ method: String, _ path: String, headers: [HTTPHeader] = [], body: JSONText? = nil, token: String? = nil
+    ) async throws(UpstreamError) -> HTTPResponse {
+        var headers = headers
+        if let token { headers.append(HTTPHeader("Authorization", "Bearer \(token)")) }
+        let request = HTTPRequest(
+            method: method, url: baseURL + path, headers: headers, body: body.map { Array($0.bytes) },
+            deadline: deadline, maximumBody: maximumBody)
+        let sentAt = clock?.instant
+        do {
+            let response = try await transport.send(request)
+            if let sentAt { clock?.observe(response, sentAt: sentAt) }
+            return response
+        } catch {
+            switch error {
+            case .unreachable(let message): throw .offline(message)
+            case .ambiguous(let message): throw .unclear(status: nil, message)
+            case .unacceptable(let message): throw .malformed(message)
+            case .cancelled: throw .cancelled
+            }
+        }
+    }
+
+    /// An answer whose objects name each member once, as nobody can tell which of two was meant.
+    func json(_ response: HTTPResponse, _ path: String) throws(UpstreamError) -> JSONText {
+        do {
+            return try JSONText(response.body)
+        } catch {
+            throw .malformed("\(path) answered \(error)")
+        }
+    }
+
+    /// What an answer of this status means; nil for 2xx.
+    func failure(_ response: HTTPResponse, _ method: String, _ path: String) -> UpstreamError? {
+        let status = response.status
+        if (200..<300).contains(status) { return nil }
+        let message = "\(method) \(path.prefix { $0 != "?" }) answered \(status)\(detail(response))"
+        let retryAfter = response.header("Retry-After").flatMap { RetryAfter.delay($0, now: now()) }
+        switch status {
+        case 401: return .unauthorized(message)
+        case 404, 410: return .gone(status: status, message)
+        case 409, 412: return .changed(status: status, message)
+        case 429: return .throttled(retryAfter ?? .seconds(30), message)
+        case 503 where retryAfter != nil: return .throttled(retryAfter ?? .seconds(30), message)
+        case 408, 425, 500...599: return .unclear(status: status, message)
+        case 300..<400:
+            return .refused(status: status, "\(message); redirects are not followed, correct upstream.base_url")
+        default: return .refused(status: status, message)
+        }
+    }
+
+    /// The upstream's own words, if it has any.
+    private func detail(_ response: HTTPResponse) -> String {
+        guard let place = errorMessage, let body = try? JSONText(response.body),
+            let text = place.value(in: body)?.plain, !text.isEmpty
+        else { return "" }
+        return ": \(text.prefix(500))"
+    }
+}

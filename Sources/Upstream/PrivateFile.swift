@@ -1,0 +1,81 @@
+internal import Glibc
+
+/// A small file with a secret in it, which nobody but its owner may read.
+struct PrivateFile {
+    let path: String
+
+    /// More than any token needs.
+    private static let largest = 64 << 10
+
+    /// Nil when there is no such file. Throws when it cannot be read, or group or others may read it.
+    func read() throws(TokenFileError) -> [UInt8]? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw TokenFileError(message: "\(path) cannot be read (\(Self.reason)); check that it is yours")
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw TokenFileError(message: "\(path) is no file; name one that holds the token")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw TokenFileError(message: "\(path) can be read by others; run chmod 600 \(path)")
+        }
+        var bytes = [UInt8](repeating: 0, count: Self.largest)
+        var count = 0
+        while count < bytes.count {
+            let part = bytes.withUnsafeMutableBytes {
+                Glibc.read(file, $0.baseAddress?.advanced(by: count), $0.count - count)
+            }
+            if part < 0 {
+                throw TokenFileError(message: "\(path) cannot be read (\(Self.reason)); check the disk")
+            }
+            if part == 0 { return Array(bytes[..<count]) }
+            count += part
+        }
+        throw TokenFileError(message: "\(path) is larger than any token; name the right file")
+    }
+
+    /// Replaces the file in one step. When this returns, the bytes outlast a loss of power; when it throws, what was
+    /// there before still is.
+    func write(_ bytes: [UInt8]) throws(TokenFileError) {
+        let fresh = "\(path).new"
+        unlink(fresh)
+        let file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw unwritable }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            guard count > 0 else { break }
+            rest = rest.dropFirst(count)
+        }
+        let isWhole = rest.isEmpty && fsync(file) == 0
+        let failure = unwritable
+        guard close(file) == 0, isWhole else {
+            unlink(fresh)
+            throw failure
+        }
+        guard rename(fresh, path) == 0, syncFolder() else { throw unwritable }
+    }
+
+    /// The new name is on disk only when its folder is.
+    private func syncFolder() -> Bool {
+        let end = path.lastIndex(of: "/")
+        let folder = open(end.map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return false }
+        defer { close(folder) }
+        return fsync(folder) == 0
+    }
+
+    private var unwritable: TokenFileError {
+        TokenFileError(message: "\(path) cannot be written (\(Self.reason)); check its folder and the free space")
+    }
+
+    private static var reason: String { String(cString: strerror(errno)) }
+}
+
+/// A token file that cannot be used; the message says why and what to do.
+package struct TokenFileError: Error, Sendable, Equatable {
+    package var message: String
+}

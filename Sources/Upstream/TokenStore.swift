@@ -1,0 +1,59 @@
+package import EntitySchema
+internal import JSONText
+
+/// What a sign-in gives: a token for a while, and what it can be exchanged for the next one with.
+package struct Tokens: Sendable, Equatable {
+    package var access: String
+    package var refresh: String?
+    /// By this machine's clock; nil when the upstream does not say.
+    package var expiresAt: Timestamp?
+
+    package init(access: String, refresh: String? = nil, expiresAt: Timestamp? = nil) {
+        self.access = access
+        self.refresh = refresh
+        self.expiresAt = expiresAt
+    }
+
+    /// What an answer of a sign-in or an exchange gives; nil when it holds no token.
+    init?(answer: JSONText, as refresh: UpstreamPlan.Refresh, at now: Timestamp) {
+        guard let access = refresh.token.value(in: answer)?.string, Self.isSendable(access) else { return nil }
+        let life = refresh.expiresIn?.value(in: answer)?.wholeNumber.map { Duration.seconds(min($0, 1 << 40)) }
+        self.init(
+            access: access, refresh: refresh.refreshToken?.value(in: answer)?.string,
+            expiresAt: life.map { now + $0 })
+    }
+
+    /// Whether a header can carry the token.
+    static func isSendable(_ token: String) -> Bool {
+        !token.isEmpty && token.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    }
+}
+
+/// The file that keeps a sign-in: `{"token","refresh_token","expires_at"}`, mode 0600.
+package struct TokenStore: Sendable {
+    package let path: String
+
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// Returns once the tokens would outlast a loss of power; when it throws, those kept before still are.
+    package func save(_ tokens: Tokens) throws(TokenFileError) {
+        let text = JSONText.object([
+            "token": .string(tokens.access), "refresh_token": .string(tokens.refresh),
+            "expires_at": .string(tokens.expiresAt?.description),
+        ])
+        try PrivateFile(path: path).write(text.bytes + [UInt8(ascii: "\n")])
+    }
+
+    /// Nil before the first sign-in. Throws when the file is not what `save` writes, or others may read it.
+    package func load() throws(TokenFileError) -> Tokens? {
+        guard let bytes = try PrivateFile(path: path).read() else { return nil }
+        guard let json = try? JSONText(bytes), let access = json["token"]?.string, Tokens.isSendable(access) else {
+            throw TokenFileError(message: "\(path) holds no token; run repairminder-sync login")
+        }
+        return Tokens(
+            access: access, refresh: json["refresh_token"]?.string,
+            expiresAt: json["expires_at"]?.string.flatMap { Timestamp(iso8601: $0) })
+    }
+}

@@ -1,0 +1,106 @@
+import EntitySchema
+import Foundation
+import Testing
+
+@testable import Upstream
+
+@Suite("The kept sign-in")
+struct TokenStoreTests {
+    private let folder: TemporaryFolder
+    private let store: TokenStore
+    private let tokens = Tokens(access: "a.b", refresh: "r\"1", expiresAt: Timestamp(milliseconds: 1_795_257_720_123))
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = TokenStore(path: folder.path("tokens.json"))
+    }
+
+    @Test("comes back as it was kept")
+    func roundTrip() throws {
+        try store.save(tokens)
+        #expect(try store.load() == tokens)
+        try store.save(Tokens(access: "only"))
+        #expect(try store.load() == Tokens(access: "only"))
+    }
+
+    @Test("is nothing before the first sign-in")
+    func missing() throws {
+        #expect(try store.load() == nil)
+    }
+
+    @Test("is a file of mode 0600 under its three names, and nothing else is left in its folder")
+    func file() throws {
+        try store.save(tokens)
+        let attributes = try FileManager.default.attributesOfItem(atPath: store.path)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        let text = try String(contentsOfFile: store.path, encoding: .utf8)
+        #expect(text == #"{"token":"a.b","refresh_token":"r\"1","expires_at":"2026-11-21T10:42:00.123Z"}"# + "\n")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.root) == ["tokens.json"])
+    }
+
+    @Test("is refused when others can read it, with what to do", arguments: [0o640, 0o604, 0o620])
+    func othersCanRead(_ mode: Int) throws {
+        try store.save(tokens)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: store.path)
+        #expect {
+            try store.load()
+        } throws: { ($0 as? TokenFileError)?.message.contains("chmod 600") == true }
+    }
+
+    @Test(
+        "is refused when it is not what was kept",
+        arguments: ["", "{", "[]", "{}", #"{"token":""}"#, #"{"token":1}"#, #"{"token":"a\r\nb"}"#])
+    func unusable(_ text: String) throws {
+        try PrivateFile(path: store.path).write(Array(text.utf8))
+        #expect {
+            try store.load()
+        } throws: { ($0 as? TokenFileError)?.message.contains("login") == true }
+    }
+
+    @Test("outlives a save that fails")
+    func failedSave() throws {
+        try store.save(tokens)
+        try folder.block("tokens.json.new")
+        #expect(throws: TokenFileError.self) { try store.save(Tokens(access: "other")) }
+        #expect(try store.load() == tokens)
+    }
+
+    @Test("takes the place of a save that was cut off")
+    func leftover() throws {
+        try PrivateFile(path: store.path + ".new").write(Array("half".utf8))
+        try store.save(tokens)
+        #expect(try store.load() == tokens)
+    }
+
+    @Test("is refused when it is a folder or larger than any token")
+    func odd() throws {
+        #expect(throws: TokenFileError.self) { try TokenStore(path: folder.root).load() }
+        try PrivateFile(path: store.path).write([UInt8](repeating: 0x20, count: 100_000))
+        #expect(throws: TokenFileError.self) { try store.load() }
+    }
+}
+
+/// A folder of the test's own, removed with the last reference.
+final class TemporaryFolder: Sendable {
+    let root: String
+
+    init() throws {
+        root = FileManager.default.temporaryDirectory.appending(path: "upstream-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: root)
+    }
+
+    func path(_ name: String) -> String { "\(root)/\(name)" }
+
+    /// Puts a folder where a file is to be written, so that writing fails, for root too.
+    func block(_ name: String) throws {
+        try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: false)
+    }
+
+    func unblock(_ name: String) throws {
+        try FileManager.default.removeItem(atPath: path(name))
+    }
+}
