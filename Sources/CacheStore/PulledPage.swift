@@ -8,12 +8,12 @@ package struct PulledPage: Sendable {
     /// What the entity's cursor becomes in the same transaction, completed with what the page tells: its change times in
     /// `pull`, and how late its records are. Nil leaves it.
     package var cursor: PullCursor?
+    /// What the server calls the version of the one record that this page is.
+    package var version: String?
     /// The change time that an earlier pull had reached: a record from before that came late. Nil measures nothing.
     package var watermark: String?
     /// Asks which records with a `_pk` up to this one the page has (`SeenRecords`).
     package var knownUpTo: Int64?
-    /// What the server calls the version of the one record that this page is.
-    package var version: String?
     /// Records of another entity that came with these.
     package var children: PulledChildren?
     /// Parents whose children these records are: key → the value that marks them as fetched.
@@ -32,16 +32,16 @@ package struct PulledPage: Sendable {
     }
 
     package init(
-        entity: String, records: String, position: Int64 = .max, cursor: PullCursor? = nil, watermark: String? = nil,
-        knownUpTo: Int64? = nil, version: String? = nil, children: PulledChildren? = nil, details: [Detail] = []
+        entity: String, records: String, position: Int64 = .max, cursor: PullCursor? = nil, version: String? = nil,
+        watermark: String? = nil, knownUpTo: Int64? = nil, children: PulledChildren? = nil, details: [Detail] = []
     ) {
         self.entity = entity
         self.records = records
         self.position = position
         self.cursor = cursor
+        self.version = version
         self.watermark = watermark
         self.knownUpTo = knownUpTo
-        self.version = version
         self.children = children
         self.details = details
     }

@@ -38,7 +38,7 @@ actor Shop {
         daemon = try await Self.startDaemon(folder)
     }
 
-    private static let schema = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let schema = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "config/schemas/repairminder.yaml").path
 
     // MARK: The daemon
