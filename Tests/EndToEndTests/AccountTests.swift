@@ -101,7 +101,10 @@ private actor Companies {
         for (account, rows) in [("company-1", "20"), ("company-2", "30")] {
             let upstream = try Program(
                 "repairminder-upstream",
-                ["--schema", Shop.schema, "--listen", "127.0.0.1:0", "--account", account, "--rows", rows])
+                [
+                    "--schema", Shop.schemas.appending(path: "repairminder.yaml").path, "--listen", "127.0.0.1:0",
+                    "--account", account, "--rows", rows,
+                ])
             let line = try await upstream.line(containing: "listening on ")
             upstreams.append(upstream)
             addresses.append(String(line.split(separator: " ").last ?? ""))
@@ -120,7 +123,7 @@ private actor Companies {
 
     func configure(at service: Switchboard) async throws {
         let config = """
-            schema: \(Shop.schema)
+            schema: \(Shop.schemas.appending(path: "repairminder.yaml").path)
             state_dir: \(folder.path)/state
             upstream: { base_url: "\(await service.address)", token_file: \(folder.path)/token }
             sync: { interval: 24h }

@@ -1,6 +1,7 @@
 import EntitySchema
 import JSONText
 import SyncEngine
+import Synchronization
 import Testing
 import Upstream
 
@@ -190,19 +191,22 @@ struct SyncEngineTests {
     func exchangedToken() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
-        let running = Task { try await test.engine.run() }
-        try await test.engine.sync(SyncRequest())
-        test.upstream.setAccount("company-2")
-        test.upstream.fail(.unauthorized("GET /orders answered 401"))
-        try await test.change("a", #"{"notes":"x"}"#)
-        test.engine.noteLocalWrite()
-        while test.upstream.pushes.isEmpty {
-            await test.clock.waitForSleepers(1)
-            test.clock.advance(by: .milliseconds(100))
-            await Task.yield()
+        let hasEnded = Ending()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await #expect(throws: SyncError.otherAccount("company-2")) { try await test.engine.run() }
+                hasEnded.value.withLock { $0 = true }
+            }
+            try await test.engine.sync(SyncRequest())
+            test.upstream.setAccount("company-2")
+            test.upstream.fail(.unauthorized("GET /orders answered 401"))
+            try await test.change("a", #"{"notes":"x"}"#)
+            test.engine.noteLocalWrite()
+            while !hasEnded.value.withLock({ $0 }) {
+                test.clock.advance(by: .milliseconds(100))
+                await Task.yield()
+            }
         }
-        await #expect(throws: SyncError.otherAccount("company-2")) { try await test.engine.sync(SyncRequest()) }
-        await #expect(throws: SyncError.otherAccount("company-2")) { try await running.value }
         #expect(test.upstream.pushes.count == 1)
     }
 
@@ -249,4 +253,8 @@ struct SyncEngineTests {
             await Task.yield()
         }
     }
+}
+
+private final class Ending: Sendable {
+    let value = Mutex(false)
 }
