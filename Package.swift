@@ -56,7 +56,8 @@ let package = Package(
         .executableTarget(
             name: "repairminder-sync",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "NetworkMonitor", "SocketServer",
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "NetworkMonitor",
+                "SocketServer",
                 "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
