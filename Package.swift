@@ -102,7 +102,7 @@ let package = Package(
         .testTarget(
             name: "RepairminderSyncTests",
             dependencies: [
-                "EntitySchema", "JSONText", "LocalAPI", "repairminder-sync",
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "repairminder-sync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
             ],

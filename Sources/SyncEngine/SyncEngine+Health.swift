@@ -23,7 +23,7 @@ extension SyncEngine {
     }
 
     /// Takes note of what came of a request; nil for an answer.
-    private func note(_ error: UpstreamError?) {
+    func note(_ error: UpstreamError?) {
         let wasDown = health.isDown
         switch error {
         case .cancelled, .held: return
@@ -37,6 +37,12 @@ extension SyncEngine {
             log.error("the upstream does not accept the token", metadata: ["error": "\(message)"])
             health.answered()
             health.refuse(message)
+            // The next token may be another account's: a run asks whose it is before anything else, and soon.
+            accountIsKnown = false
+            if !run.isRunning {
+                nextSyncAt = now() + settings.retry.base
+                Task { await pullRest.call() }
+            }
         case nil, .changed, .gone, .refused, .malformed: health.answered()
         }
         guard health.isDown, !wasDown else { return }

@@ -75,7 +75,11 @@ package actor SyncEngine {
                 try await group.next()
                 group.cancelAll()
             }
-        } catch is CancellationError {}
+        } catch is CancellationError {
+        } catch {
+            finishWaiters(.failure(error as? SyncError ?? .cancelled), through: .max)
+            throw error
+        }
         finishWaiters(.failure(.cancelled), through: .max)
     }
 

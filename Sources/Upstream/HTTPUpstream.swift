@@ -6,6 +6,7 @@ package struct HTTPUpstream: Upstream {
     private let plan: UpstreamPlan
     private let caller: HTTPCaller
     private let token: (any Credentials)?
+    private let identity = IdentityMemory()
 
     /// `baseURL` replaces the schema's; `deadline` is for each exchange as a whole, `maximumBody` for each answer, in
     /// bytes. `clock` learns from every answer.
@@ -23,7 +24,15 @@ package struct HTTPUpstream: Upstream {
 
     package func account() async throws(UpstreamError) -> String? {
         guard let account = plan.account else { return nil }
-        let response = try await send("GET", account.path, headers: Self.acceptJSON, body: nil)
+        let carried = try await token?.current()
+        let (response, used) = try await exchange(
+            "GET", account.path, headers: Self.acceptJSON, body: nil, token: carried)
+        let id = try id(in: response, account)
+        identity.note(account: id, of: used)
+        return id
+    }
+
+    private func id(in response: HTTPResponse, _ account: UpstreamPlan.Account) throws(UpstreamError) -> String {
         guard let id = account.id.value(in: try caller.json(response, account.path))?.plain, !id.isEmpty else {
             throw .malformed(
                 "\(account.path) answered no \(account.id.description), which tells whose records these are")
@@ -106,17 +115,41 @@ package struct HTTPUpstream: Upstream {
 
     private static let acceptJSON = [HTTPHeader("Accept", "application/json")]
 
-    /// Throws for every status but 2xx. A request whose token is refused is sent once more if there is another.
+    /// Throws for every status but 2xx. Nothing is sent with a token of another account than the one that was asked for
+    /// last: whoever asks knows then which cache to use.
     private func send(
         _ method: String, _ path: String, headers: [HTTPHeader], body: JSONText?
     ) async throws(UpstreamError) -> HTTPResponse {
         let carried = try await token?.current()
-        var response = try await caller.send(method, path, headers: headers, body: body, token: carried)
-        if response.status == 401, let token, try await token.renew(refused: carried) {
-            response = try await caller.send(
-                method, path, headers: headers, body: body, token: try await token.current())
+        try await requireSameAccount(carried)
+        return try await exchange(method, path, headers: headers, body: body, token: carried, check: true).response
+    }
+
+    /// A request whose token is refused is sent once more if there is another. Returns also the token used in the end.
+    private func exchange(
+        _ method: String, _ path: String, headers: [HTTPHeader], body: JSONText?, token carried: String?,
+        check: Bool = false
+    ) async throws(UpstreamError) -> (response: HTTPResponse, token: String?) {
+        var used = carried
+        var response = try await caller.send(method, path, headers: headers, body: body, token: used)
+        if response.status == 401, let token, try await token.renew(refused: used) {
+            used = try await token.current()
+            if check { try await requireSameAccount(used) }
+            response = try await caller.send(method, path, headers: headers, body: body, token: used)
         }
         if let failure = caller.failure(response, method, path) { throw failure }
-        return response
+        return (response, used)
+    }
+
+    /// Asks whose a token is that has not been seen before.
+    private func requireSameAccount(_ token: String?) async throws(UpstreamError) {
+        guard let account = plan.account, let known = identity.last, known.token != token else { return }
+        let response = try await caller.send("GET", account.path, headers: Self.acceptJSON, body: nil, token: token)
+        if let failure = caller.failure(response, "GET", account.path) { throw failure }
+        let id = try id(in: response, account)
+        guard id == known.account else {
+            throw .unauthorized("the token is now that of another account (\(id)); nothing was sent with it")
+        }
+        identity.note(account: id, of: token)
     }
 }

@@ -123,19 +123,18 @@ package actor RotatingToken: Credentials {
             headers: [HTTPHeader("Accept", "application/json"), HTTPHeader("Content-Type", "application/json")],
             body: .object(members: [(refresh.send, .string(token))]))
         if let failure = caller.failure(response, "POST", path) { throw sorted(failure, response.status) }
+        let time = now()
         guard let answer = try? caller.json(response, path),
-            let access = refresh.token.value(in: answer)?.string, Tokens.isSendable(access)
+            var fresh = Tokens(answer: answer, as: refresh, at: time)
         else {
             throw .unauthorized(
                 "POST \(path) answered no token at \(refresh.token.description); correct upstream.auth.refresh in the "
                     + "schema, then run repairminder-sync login")
         }
-        let life = refresh.expiresIn?.value(in: answer)?.wholeNumber.map { Duration.seconds(min($0, 1 << 40)) }
+        fresh.refresh = fresh.refresh ?? token
         // One that lives no longer than the usual margin would be exchanged for each request.
-        margin = life.map { min(Self.longestMargin, $0 / 2) } ?? Self.longestMargin
-        return Tokens(
-            access: access, refresh: refresh.refreshToken?.value(in: answer)?.string ?? token,
-            expiresAt: life.map { now() + $0 })
+        margin = fresh.expiresAt.map { min(Self.longestMargin, $0.since(time) / 2) } ?? Self.longestMargin
+        return fresh
     }
 
     private func sorted(_ failure: UpstreamError, _ status: Int) -> UpstreamError {

@@ -14,6 +14,15 @@ package struct Tokens: Sendable, Equatable {
         self.expiresAt = expiresAt
     }
 
+    /// What an answer of a sign-in or an exchange gives; nil when it holds no token.
+    init?(answer: JSONText, as refresh: UpstreamPlan.Refresh, at now: Timestamp) {
+        guard let access = refresh.token.value(in: answer)?.string, Self.isSendable(access) else { return nil }
+        let life = refresh.expiresIn?.value(in: answer)?.wholeNumber.map { Duration.seconds(min($0, 1 << 40)) }
+        self.init(
+            access: access, refresh: refresh.refreshToken?.value(in: answer)?.string,
+            expiresAt: life.map { now + $0 })
+    }
+
     /// Whether a header can carry the token.
     static func isSendable(_ token: String) -> Bool {
         !token.isEmpty && token.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }

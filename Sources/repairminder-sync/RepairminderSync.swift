@@ -13,7 +13,8 @@ struct RepairminderSync: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            RunCommand.self, StatusCommand.self, SyncCommand.self, PendingCommand.self, DriftCommand.self,
+            RunCommand.self, LoginCommand.self, StatusCommand.self, SyncCommand.self, PendingCommand.self,
+            DriftCommand.self,
             ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self,
             CheckConfigCommand.self,
         ])

@@ -3,6 +3,7 @@ import Foundation
 /// One of our built commands, running as a process of its own.
 actor Program {
     private let process = Process()
+    private let input = Pipe()
     private var lines: AsyncStream<String>.AsyncIterator
     private var seen: [String] = []
 
@@ -17,7 +18,7 @@ actor Program {
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardError = pipe
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = input
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         lines = stream.makeAsyncIterator()
         let descriptor = dup(pipe.fileHandleForReading.fileDescriptor)
@@ -51,6 +52,11 @@ actor Program {
         while let line = await iterator.next(isolation: self) { printed.append(line) }
         process.waitUntilExit()
         return (process.terminationStatus, printed.joined(separator: "\n"))
+    }
+
+    /// Writes a line to its standard input.
+    func type(_ line: String) throws {
+        try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
     }
 
     func signal(_ number: Int32) {

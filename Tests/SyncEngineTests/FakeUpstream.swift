@@ -21,6 +21,11 @@ final class FakeUpstream: Upstream, Sendable {
         var applied: [String: JSONText?] = [:]
         var pages: [PageRequest] = []
         var created = 0
+        /// Takes the key that a record was made with, instead of giving it one.
+        var keepsKeys = false
+        var onPage: (@Sendable () async -> Void)?
+        /// Answers probes with failures.
+        var failsProbes = false
     }
 
     private let state = Mutex(State())
@@ -38,11 +43,18 @@ final class FakeUpstream: Upstream, Sendable {
     }
 
     func setOffline(_ isOffline: Bool) { state.withLock { $0.isOffline = isOffline } }
+    func keepKeys() { state.withLock { $0.keepsKeys = true } }
+    func failProbes(_ fails: Bool) { state.withLock { $0.failsProbes = fails } }
     func setAccount(_ account: String) { state.withLock { $0.account = account } }
 
     func fail(_ error: UpstreamError, afterApplying: Bool = false, times: Int = 1) {
         state.withLock { $0.failures += Array(repeating: (error, afterApplying), count: times) }
     }
+
+    func clearFailures() { state.withLock { $0.failures = [] } }
+
+    /// Called before each page is answered.
+    func onPage(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.onPage = body } }
 
     func failList(_ path: String, _ error: UpstreamError?) { state.withLock { $0.listFailures[path] = error } }
 
@@ -60,6 +72,7 @@ final class FakeUpstream: Upstream, Sendable {
 
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         try requireOnline()
+        await state.withLock { $0.onPage }?()
         let (all, failure) = state.withLock { state in
             state.pages.append(request)
             return (state.lists[request.path] ?? [], state.listFailures[request.path])
@@ -88,6 +101,9 @@ final class FakeUpstream: Upstream, Sendable {
             state.pushes.append(Push(request: request, key: idempotencyKey))
             let failure = state.failures.isEmpty ? nil : state.failures.removeFirst()
             if let failure, !failure.afterApplying { return (failure, nil) }
+            if request.method == "PATCH", Self.index(of: request.path, state) == nil {
+                return ((.gone(status: 404, "no such record"), false), nil)
+            }
             if let known = state.applied[idempotencyKey] { return (failure, known) }
             let answer = Self.apply(request, &state)
             state.applied[idempotencyKey] = .some(answer)
@@ -97,7 +113,10 @@ final class FakeUpstream: Upstream, Sendable {
         return answer.map { RemoteRecord($0) }
     }
 
-    func probe() async throws(UpstreamError) { try requireOnline() }
+    func probe() async throws(UpstreamError) {
+        try requireOnline()
+        if state.withLock({ $0.failsProbes }) { throw .unclear(status: 503, "down") }
+    }
 
     private func requireOnline() throws(UpstreamError) {
         if state.withLock({ $0.isOffline }) { throw .offline("connection refused") }
@@ -108,16 +127,22 @@ final class FakeUpstream: Upstream, Sendable {
         guard let body = request.body else { return nil }
         if request.method == "POST" {
             state.created += 1
-            let record = body.setting("id", to: .string("server-\(state.created)"))
+            let given = JSONText.string("server-\(state.created)")
+            let record = body.setting("id", to: state.keepsKeys ? body["id"] ?? given : given)
             state.lists[request.path, default: []].append(record)
             return record
         }
-        let parts = request.path.split(separator: "/")
-        let path = "/" + parts.dropLast().joined(separator: "/")
-        guard let index = state.lists[path]?.firstIndex(where: { $0["id"]?.string == String(parts.last ?? "") }),
+        guard let (path, index) = index(of: request.path, state),
             let merged = state.lists[path]?[index].setting(body)
         else { return nil }
         state.lists[path]?[index] = merged
         return merged
+    }
+
+    private static func index(of path: String, _ state: State) -> (list: String, index: Int)? {
+        let parts = path.split(separator: "/")
+        let list = "/" + parts.dropLast().joined(separator: "/")
+        let index = state.lists[list]?.firstIndex { $0["id"]?.string == String(parts.last ?? "") }
+        return index.map { (list, $0) }
     }
 }

@@ -19,6 +19,8 @@ final class ManualClock: Clock, Sendable {
 
     private struct State {
         var now = Instant(offset: .zero)
+        /// How far the time of day has been set.
+        var jump = Duration.zero
         var nextID = 0
         var sleepers: [Sleeper] = []
         var cancelled: Set<Int> = []
@@ -31,7 +33,10 @@ final class ManualClock: Clock, Sendable {
     var minimumResolution: Duration { .milliseconds(1) }
 
     /// The time of day that goes with this clock.
-    var timestamp: Timestamp { Timestamp(milliseconds: 1_795_257_720_000) + now.offset }
+    var timestamp: Timestamp { state.withLock { Timestamp(milliseconds: 1_795_257_720_000) + $0.now.offset + $0.jump } }
+
+    /// Sets the time of day; nobody who sleeps wakes by that.
+    func set(by jump: Duration) { state.withLock { $0.jump += jump } }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let id = state.withLock { state in

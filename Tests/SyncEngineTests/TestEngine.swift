@@ -15,12 +15,13 @@ struct TestEngine {
 
     init(
         upstream: FakeUpstream = FakeUpstream(), store: CacheStore? = nil,
+        schema yaml: String = TestEngine.shop,
         log: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) throws {
         self.upstream = upstream
         let clock = ManualClock()
         self.clock = clock
-        let schema = try EntitySchema(yaml: Self.shop, file: "shop.yaml")
+        let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
         self.store = try store ?? Self.newStore(schema)
         engine = SyncEngine(
             store: self.store, schema: schema, upstream: upstream,
@@ -56,7 +57,7 @@ struct TestEngine {
         try await store.update("orders", key: key, body: JSONText(parsing: body), at: clock.timestamp)
     }
 
-    private static let shop = """
+    static let shop = """
         schema: shop
         upstream:
           base_url: http://localhost

@@ -21,7 +21,7 @@ enum CommandStatus: Int32, CaseIterable, Sendable {
         case .unreachable: "the daemon does not answer"
         case .internalError: "an answer that should not be: please report it"
         case .temporaryFailure: "not now, but later perhaps: offline, busy, disk full, or something stands in the way"
-        case .notAllowed: "the daemon does not know the caller"
+        case .notAllowed: "the daemon does not know the caller, or the upstream refuses the sign-in"
         case .badConfiguration: "the configuration or the schema is wrong"
         }
     }

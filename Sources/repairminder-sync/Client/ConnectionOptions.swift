@@ -35,16 +35,24 @@ struct ConnectionOptions: ParsableArguments {
         } catch {
             throw CommandFailure(error)
         }
-        let token = try givenToken(surroundings) ?? Self.token(configuration.tokenFile)
         // Only where nobody named a configuration: one that was named must not lead to another daemon's socket.
-        let usual = config == nil ? systemSocket : nil
-        if let socket = [configuration.listen.unix, usual].compactMap(\.self).first(where: Self.isSocket) {
+        var connection = try Self.usual(configuration, systemSocket: config == nil ? systemSocket : nil)
+        connection.token = try givenToken(surroundings) ?? connection.token
+        return connection
+    }
+
+    /// Where a configuration has its daemon.
+    static func usual(
+        _ configuration: Configuration, systemSocket: String?
+    ) throws(CommandFailure) -> DaemonConnection {
+        let token = token(configuration.tokenFile)
+        if let socket = [configuration.listen.unix, systemSocket].compactMap(\.self).first(where: isSocket) {
             return DaemonConnection(place: .unix(socket), token: token)
         }
         guard let tcp = configuration.listen.tcp else {
             throw CommandFailure(
                 .unreachable,
-                "there is no socket at \(configuration.listen.unix ?? systemSocket); is the daemon running?")
+                "there is no socket at \(configuration.listen.unix ?? Self.systemSocket); is the daemon running?")
         }
         return DaemonConnection(place: .tcp("http://\(tcp)"), token: token)
     }

@@ -4,6 +4,7 @@ internal import Foundation
 internal import Glibc
 internal import LocalAPIServer
 internal import Logging
+internal import NetworkMonitor
 internal import SocketServer
 internal import SyncEngine
 internal import UnixSignals
@@ -22,7 +23,7 @@ struct Daemon {
     /// Returns after SIGTERM or SIGINT, with what was in flight finished and the queue kept.
     func run() async throws {
         for warning in configuration.warnings { log.warning("\(warning)") }
-        let state = try StateDirectory(path: configuration.stateDirectory, schema: schema.name)
+        let state = try StateDirectory(path: configuration.stateDirectory, origin: origin)
         let lock = try state.lock()
         defer { lock.release() }
         // Trapped from the start, so that no signal finds its default action.
@@ -40,7 +41,7 @@ struct Daemon {
     }
 
     private func serve(_ state: StateDirectory, until signals: UnixSignalsSequence) async throws {
-        let store = try open(state)
+        let store = try await open(state)
         defer {
             do {
                 try store.close()
@@ -53,7 +54,10 @@ struct Daemon {
         let server = try server(store, engine, state)
         for address in try server.bind() { log.notice("listening", metadata: ["address": "\(address)"]) }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await engine.run() }
+            group.addTask {
+                async let _ = watchNetwork(for: engine)
+                try await engine.run()
+            }
             group.addTask { try await server.run() }
             group.addTask {
                 for await signal in signals {
@@ -66,19 +70,41 @@ struct Daemon {
         }
     }
 
+    /// Returns when cancelled, or when the kernel does not tell of changes; probing alone finds out then.
+    private func watchNetwork(for engine: SyncEngine) async {
+        do {
+            try await NetworkMonitor(clock: ContinuousClock()).forEachChange {
+                do {
+                    try await engine.networkChanged()
+                } catch {
+                    log.error("a change of the network could not be followed", metadata: ["error": "\(error)"])
+                }
+            }
+        } catch {
+            log.notice(
+                "the kernel does not tell of network changes; probing finds out", metadata: ["error": "\(error)"])
+        }
+    }
+
     // MARK: The parts
 
+    private var origin: CacheOrigin {
+        CacheOrigin(schema: schema.name, upstream: configuration.upstream.baseURL ?? schema.upstream.baseURL)
+    }
+
     /// A cache that has learnt its account since the last start is first given that account's name.
-    private func open(_ state: StateDirectory) throws -> CacheStore {
+    private func open(_ state: StateDirectory) async throws -> CacheStore {
         let makeID: @Sendable () -> String = { UUID().uuidString.lowercased() }
-        let store = try CacheStore(path: state.databasePath, schema: schema, makeID: makeID)
-        guard let account = try store.setting("account"), state.databasePath != state.path(for: account) else {
-            try state.linkCurrent()
-            return store
+        var path = try state.choose()
+        var store = try CacheStore(path: path, schema: schema, makeID: makeID)
+        if let account = try store.setting("account"), path != state.path(for: account) {
+            try store.close()
+            path = try state.name(path, after: account)
+            store = try CacheStore(path: path, schema: schema, makeID: makeID)
         }
-        try store.close()
-        try state.name(after: account)
-        return try CacheStore(path: state.databasePath, schema: schema, makeID: makeID)
+        try await store.claim(for: origin)
+        log.info("opened the cache", metadata: ["path": "\(path)"])
+        return store
     }
 
     private func engine(_ store: CacheStore) throws -> SyncEngine {

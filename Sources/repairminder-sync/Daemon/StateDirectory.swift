@@ -1,18 +1,24 @@
+internal import CacheStore
 internal import EntitySchema
 internal import Foundation
 internal import Glibc
 
-/// The daemon's own folder: one database an account, `current.db` naming the one in use, the local API's token, a lock.
+/// The daemon's own folder: one database an upstream and account, `current.db` naming the one in use, the local API's token, a lock.
 ///
 /// Made with mode 0700; what is in it can be read by the daemon's user alone.
 struct StateDirectory {
     private let folder: String
-    private let schema: String
+    private let origin: CacheOrigin
+    private let originOf: @Sendable (_ path: String) -> CacheOrigin?
 
-    /// Throws `StateError` when the folder cannot be made or used.
-    init(path: String, schema: String) throws {
+    /// Throws `StateError` when the folder cannot be made or used. `originOf` reads what a database file says of itself.
+    init(
+        path: String, origin: CacheOrigin,
+        originOf: @escaping @Sendable (_ path: String) -> CacheOrigin? = CacheOrigin.init(ofDatabaseAt:)
+    ) throws {
         folder = path
-        self.schema = schema
+        self.origin = origin
+        self.originOf = originOf
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -26,26 +32,59 @@ struct StateDirectory {
 
     // MARK: Databases
 
-    /// The database to use: the one that `current.db` names, if that is of this schema, else a new one whose account is
-    /// not known yet.
-    var databasePath: String {
-        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
-        if let target, target.hasPrefix("\(schema)-"), !target.contains("/") { return "\(folder)/\(target)" }
-        return "\(folder)/\(schema)-new.db"
+    /// The database to use, named by `current.db` from here on: the one that it names already, if that is of this schema
+    /// and upstream, else the one of these that was used last, else a new one whose account is not known yet.
+    func choose() throws -> String {
+        let path = current ?? latest ?? path(for: nil)
+        try link(to: path)
+        return path
     }
 
-    func path(for account: String) -> String { "\(folder)/\(schema)-\(Entity.percentEncoded(account)).db" }
+    private var current: String? {
+        guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link),
+            target.hasPrefix("\(origin.schema)-"), !target.contains("/"), isOurs("\(folder)/\(target)")
+        else { return nil }
+        return "\(folder)/\(target)"
+    }
 
-    /// Makes `current.db` name the database in use.
-    func linkCurrent() throws { try link(to: databasePath) }
+    private var latest: String? {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let ours = names.filter { name in
+            name.hasPrefix("\(origin.schema)-") && name.hasSuffix(".db") && originOf("\(folder)/\(name)") == origin
+        }
+        let used = ours.map { name in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+            return (name, attributes?[.modificationDate] as? Date ?? .distantPast)
+        }
+        return used.max { ($0.1, $0.0) < ($1.1, $1.0) }.map { "\(folder)/\($0.0)" }
+    }
+
+    /// A file that says nothing of where it comes from is from before files did, and taken for ours.
+    private func isOurs(_ path: String) -> Bool { originOf(path).map { $0 == origin } ?? true }
+
+    /// `<schema>-<account>.db`, unless that is the file of another upstream: then with a mark of this one. Nil stands
+    /// for an account that is not known yet.
+    func path(for account: String?) -> String {
+        let name = "\(folder)/\(origin.schema)-\(account.map(Entity.percentEncoded) ?? "new")"
+        return isOurs("\(name).db") ? "\(name).db" : "\(name)@\(mark).db"
+    }
+
+    /// The same for the same upstream (FNV-1a).
+    private var mark: String {
+        let hash = "\(origin.schema) \(origin.upstream)".utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3
+        }
+        return String(hash, radix: 16)
+    }
 
     /// From here on uses the database of another account.
     func use(account: String) throws { try link(to: path(for: account)) }
 
-    /// Renames the closed database in use after the account that it turned out to belong to.
-    func name(after account: String) throws {
-        let old = databasePath
+    /// Renames the closed database in use after the account that it turned out to belong to, and returns its path. No
+    /// other file is ever replaced: where there is one of that name, this one keeps its own.
+    func name(_ old: String, after account: String) throws -> String {
         let new = path(for: account)
+        guard new != old, !FileManager.default.fileExists(atPath: new) else { return old }
         // The write-ahead log belongs to the file; what a crash left in it must come along.
         for suffix in ["-wal", "-shm", ""] where FileManager.default.fileExists(atPath: old + suffix) {
             guard rename(old + suffix, new + suffix) == 0 else {
@@ -53,6 +92,7 @@ struct StateDirectory {
             }
         }
         try link(to: new)
+        return new
     }
 
     private var link: String { "\(folder)/current.db" }

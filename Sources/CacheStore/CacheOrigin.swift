@@ -1,0 +1,34 @@
+internal import GRDB
+
+/// Whose records a database holds, besides the account: fixed when the file is first used.
+package struct CacheOrigin: Sendable, Hashable {
+    package var schema: String
+    /// The upstream's address.
+    package var upstream: String
+
+    package init(schema: String, upstream: String) {
+        self.schema = schema
+        self.upstream = upstream.hasSuffix("/") ? String(upstream.dropLast()) : upstream
+    }
+
+    /// What the closed database at `path` says; nil where it says nothing or cannot be read.
+    package init?(ofDatabaseAt path: String) {
+        var configuration = GRDB.Configuration()
+        configuration.readonly = true
+        let rows = try? DatabaseQueue(path: path, configuration: configuration).read { db in
+            try Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting WHERE name IN ('schema', 'upstream')")
+        }
+        let settings = Dictionary((rows ?? []).map { ($0[0] as String, $0[1] as String) }) { first, _ in first }
+        guard let schema = settings["schema"], let upstream = settings["upstream"] else { return nil }
+        self.init(schema: schema, upstream: upstream)
+    }
+}
+
+extension CacheStore {
+    /// Writes down whose records these are, unless the file says so already.
+    package func claim(for origin: CacheOrigin) async throws {
+        guard try setting("upstream") == nil else { return }
+        try await setSetting("schema", to: origin.schema)
+        try await setSetting("upstream", to: origin.upstream)
+    }
+}

@@ -1,0 +1,102 @@
+import CacheStore
+import Foundation
+import Testing
+
+@testable import repairminder_sync
+
+@Suite struct StateDirectoryTests {
+    private let folder: String
+    private let here = CacheOrigin(schema: "shop", upstream: "https://a.example")
+    private let there = CacheOrigin(schema: "shop", upstream: "https://b.example/")
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "state-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    /// Each file holds the address of its upstream, or nothing.
+    private func state(_ origin: CacheOrigin) throws -> StateDirectory {
+        try StateDirectory(path: folder, origin: origin) { path in
+            guard let text = try? String(contentsOfFile: path, encoding: .utf8), !text.isEmpty else { return nil }
+            let parts = text.split(separator: " ").map(String.init)
+            return CacheOrigin(schema: parts[0], upstream: parts[1])
+        }
+    }
+
+    private func write(_ name: String, _ origin: CacheOrigin?) throws {
+        let text = origin.map { "\($0.schema) \($0.upstream)" } ?? ""
+        try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+    }
+
+    private func chosen(_ origin: CacheOrigin) throws -> String {
+        let path = try state(origin).choose()
+        let target = try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/current.db")
+        #expect("\(folder)/\(target)" == path)
+        return target
+    }
+
+    @Test("the first cache is new until its account is known, and takes its name then")
+    func first() throws {
+        #expect(try chosen(here) == "shop-new.db")
+        try write("shop-new.db", here)
+        try write("shop-new.db-wal", nil)
+        let state = try state(here)
+        #expect(try state.name(state.choose(), after: "company 1") == "\(folder)/shop-company%201.db")
+        #expect(try chosen(here) == "shop-company%201.db")
+        #expect(FileManager.default.fileExists(atPath: "\(folder)/shop-company%201.db-wal"))
+        #expect(!FileManager.default.fileExists(atPath: "\(folder)/shop-new.db"))
+    }
+
+    @Test("another account has a file of its own, and going back finds the first")
+    func accounts() throws {
+        try write("shop-1.db", here)
+        try state(here).use(account: "1")
+        #expect(try chosen(here) == "shop-1.db")
+        try state(here).use(account: "2")
+        #expect(try chosen(here) == "shop-2.db")
+        try write("shop-2.db", here)
+        try state(here).use(account: "1")
+        #expect(try chosen(here) == "shop-1.db")
+    }
+
+    @Test("another upstream has a file of its own before it is asked, also for the same account")
+    func upstreams() throws {
+        try write("shop-1.db", here)
+        try state(here).use(account: "1")
+        #expect(try chosen(there) == "shop-new.db")
+        try write("shop-new.db", there)
+        let state = try state(there)
+        let named = try state.name(state.choose(), after: "1")
+        #expect(named.contains("/shop-1@"))
+        #expect(try chosen(there).hasPrefix("shop-1@"))
+        #expect(try chosen(here) == "shop-1.db")
+        #expect(try chosen(there).hasPrefix("shop-1@"))
+    }
+
+    @Test("a file that does not say where it comes from is taken for ours where current.db names it")
+    func unknownOrigin() throws {
+        try write("shop-1.db", nil)
+        try state(here).use(account: "1")
+        #expect(try chosen(there) == "shop-1.db")
+        try FileManager.default.removeItem(atPath: "\(folder)/current.db")
+        #expect(try chosen(there) == "shop-new.db")
+    }
+
+    @Test("a schema whose name begins like another's does not take that one's file")
+    func schemas() throws {
+        let live = CacheOrigin(schema: "shop-live", upstream: "https://a.example")
+        try write("shop-live-1.db", live)
+        try state(live).use(account: "1")
+        #expect(try chosen(here) == "shop-new.db")
+        #expect(try state(here).path(for: "live-1").contains("/shop-live-1@"))
+    }
+
+    @Test("no file is ever replaced when a cache takes its account's name")
+    func kept() throws {
+        try write("shop-1.db", here)
+        try write("shop-new.db", here)
+        let state = try state(here)
+        #expect(try state.name("\(folder)/shop-new.db", after: "1") == "\(folder)/shop-new.db")
+        #expect(FileManager.default.fileExists(atPath: "\(folder)/shop-new.db"))
+    }
+}

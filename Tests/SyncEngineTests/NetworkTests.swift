@@ -1,0 +1,73 @@
+import CacheStore
+import SyncEngine
+import Testing
+
+@Suite("Changes of the network")
+struct NetworkTests {
+    @Test("while offline the upstream is probed at once and the sync goes on", .timeLimit(.minutes(1)))
+    func back() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/parts", #"[{"id":"p"}]"#)
+        test.upstream.setOffline(true)
+        try await test.running {
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            #expect(await test.engine.status().state == .offline)
+            test.upstream.setOffline(false)
+            try await test.engine.networkChanged()
+            // The clock stands still: no wait can have ended by itself.
+            while try test.store.rowCounts()["parts"] == 0 { await Task.yield() }
+        }
+    }
+
+    @Test(
+        "while offline a change that helps nothing makes the waits between probes short again", .timeLimit(.minutes(1)))
+    func stillAway() async throws {
+        let test = try TestEngine()
+        test.upstream.setOffline(true)
+        try await test.running {
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            for _ in 0..<6 {
+                await test.clock.waitForSleepers(2)
+                test.clock.advance(by: .seconds(60))
+            }
+            await test.clock.waitForSleepers(2)
+            try await test.engine.networkChanged()
+            #expect(await test.engine.status().state == .offline)
+            test.upstream.setOffline(false)
+            let changed = test.clock.now
+            while await !test.engine.status().isReachable {
+                await test.clock.waitForSleepers(2)
+                test.clock.advance(by: .milliseconds(500))
+            }
+            #expect(changed.duration(to: test.clock.now) < .seconds(20))
+        }
+    }
+
+    @Test("while online an upstream that is gone is noticed at once, though nothing waits to be sent")
+    func gone() async throws {
+        let test = try TestEngine()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.engine.networkChanged()
+            #expect(await test.engine.status().isReachable)
+            test.upstream.setOffline(true)
+            #expect(await test.engine.status().isReachable)
+            try await test.engine.networkChanged()
+            let status = await test.engine.status()
+            #expect(status.state == .offline)
+            #expect(status.error == "connection refused")
+        }
+    }
+
+    @Test("while paused nothing is asked")
+    func paused() async throws {
+        let test = try TestEngine()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            await test.engine.pause()
+            test.upstream.setOffline(true)
+            try await test.engine.networkChanged()
+            #expect(await test.engine.status().isReachable)
+        }
+    }
+}

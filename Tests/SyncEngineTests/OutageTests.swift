@@ -1,0 +1,170 @@
+import EntitySchema
+import JSONText
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("An upstream that fails")
+struct OutageTests {
+    private let failure = UpstreamError.unclear(status: 503, "down")
+    private let now = Timestamp(milliseconds: 0)
+
+    // MARK: Health
+
+    @Test("a few failures in a row are an outage, failures between answers are not")
+    func outage() {
+        var health = UpstreamHealth()
+        for _ in 1...10 {
+            health.failed("down")
+            health.failed("down")
+            health.answered()
+        }
+        #expect(!health.isDown)
+        for _ in 1...3 { health.failed("down") }
+        #expect(health.isDown && health.reasonNotToCall(at: now) == "down")
+        health.answered()
+        #expect(!health.isDown)
+    }
+
+    @Test("probes come 2 s apart at first and 60 s at last, however many there were")
+    func probeDelays() {
+        var health = UpstreamHealth()
+        health.lost("refused")
+        var delays: [Duration] = []
+        for _ in 1...1000 {
+            delays.append(health.probeDelay)
+            health.probed()
+        }
+        #expect(delays.prefix(6) == [.seconds(2), .seconds(4), .seconds(8), .seconds(16), .seconds(32), .seconds(60)])
+        #expect(delays.last == .seconds(60))
+    }
+
+    // MARK: The engine
+
+    /// Lets the engine's own delays pass until `condition` holds; gives up after some hours of its time.
+    private func until(
+        _ test: TestEngine, step: Duration = .milliseconds(500), _ condition: () async throws -> Bool
+    ) async throws {
+        for _ in 1...20_000 where try await !condition() {
+            await test.clock.waitForSleepers(1)
+            test.clock.advance(by: step)
+            await Task.yield()
+        }
+        #expect(try await condition())
+    }
+
+    @Test("during an outage few requests are made; after it one trial, then everything")
+    func budget() async throws {
+        let test = try TestEngine()
+        let records = (1...100).map { #"{"id":"\#($0)","notes":"n"}"# }
+        try test.upstream.set("/orders", "[\(records.joined(separator: ","))]")
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            for number in 1...100 { try await test.change("\(number)", #"{"notes":"mine"}"#) }
+            test.upstream.fail(failure, times: 1000)
+            test.upstream.failProbes(true)
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            #expect(await test.engine.status().state == .error)
+            let end = test.clock.timestamp + .seconds(3600)
+            try await until(test, step: .seconds(10)) { test.clock.timestamp >= end }
+            #expect(test.upstream.pushes.count < 10)
+            test.upstream.clearFailures()
+            test.upstream.failProbes(false)
+            let failed = test.upstream.pushes.count
+            try await until(test) { try test.store.pendingCount().pending == 0 }
+            #expect(test.upstream.pushes.count == failed + 100)
+            #expect(try test.store.pendingCount().failed == 0)
+        }
+    }
+
+    @Test("an outage of the changes alone costs one trial a minute, not a retry of every change")
+    func trials() async throws {
+        let test = try TestEngine()
+        let records = (1...50).map { #"{"id":"\#($0)","notes":"n"}"# }
+        try test.upstream.set("/orders", "[\(records.joined(separator: ","))]")
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            for number in 1...50 { try await test.change("\(number)", #"{"notes":"mine"}"#) }
+            test.upstream.fail(failure, times: 1000)
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            let end = test.clock.timestamp + .seconds(1800)
+            try await until(test, step: .seconds(10)) { test.clock.timestamp >= end }
+            #expect(test.upstream.pushes.count <= 55)
+            test.upstream.clearFailures()
+            try await until(test) { try test.store.pendingCount().pending == 0 }
+        }
+    }
+
+    @Test("nothing is begun while paused, not even what a run under way would do next")
+    func paused() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", #"[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"},{"id":"e"}]"#)
+        try await test.running {
+            test.upstream.onPage { await test.engine.pause() }
+            await #expect(throws: SyncError.paused) { try await test.engine.sync(SyncRequest()) }
+            #expect(test.upstream.pages.count == 1)
+        }
+    }
+
+    // MARK: The time of day
+
+    @Test(
+        "a clock that is set makes nothing early and nothing late",
+        arguments: [Duration.seconds(315_360_000), .seconds(-315_360_000)])
+    func clockJump(_ jump: Duration) async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.fail(failure)
+            try await test.change("a", #"{"notes":"mine"}"#)
+            try await test.engine.sync(SyncRequest())
+            let before = try #require(try test.store.nextAttempt()).since(test.clock.timestamp)
+            test.clock.set(by: jump)
+            // Wakes both loops, which then see the jump.
+            try await test.engine.sync(SyncRequest())
+            let after = try #require(try test.store.nextAttempt()).since(test.clock.timestamp)
+            #expect(after == before)
+            #expect(test.upstream.pushes.count == 1)
+            let next = try #require(await test.engine.status().nextSyncAt).since(test.clock.timestamp)
+            #expect(next > .zero && next <= .seconds(990))
+            try await until(test) { try test.store.pendingCount().pending == 0 }
+        }
+    }
+
+    @Test("what a clock set back left waiting for years waits an hour at most after a restart")
+    func restart() async throws {
+        let test = try TestEngine()
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"a"}]"#), at: test.clock.timestamp)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        let now = test.clock.timestamp
+        let change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
+        _ = try await test.store.begin(change, at: now)
+        let lost = PushFailure(kind: "timeout", message: "no answer")
+        try await test.store.settle(change.id, .waiting(lost, at: now + .seconds(315_360_000), counted: true), at: now)
+        _ = try await test.store.recoverInterrupted(at: now)
+        #expect(try test.store.nextAttempt() == now + .seconds(3600))
+    }
+
+    // MARK: Edits that have waited
+
+    @Test("an edit that waited offline meets the server's version before it is sent")
+    func heldEdit() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:00Z"}]"#)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.change("a", #"{"notes":"mine"}"#)
+            test.clock.advance(by: .seconds(600))
+            let later = (test.clock.timestamp - .seconds(60)).description
+            try test.upstream.set("/orders", #"[{"id":"a","notes":"theirs, later","updated_at":"\#(later)"}]"#)
+            try await test.engine.sync(SyncRequest())
+            #expect(test.upstream.pushes.isEmpty, "the last write was theirs")
+            #expect(try test.record("a")?["notes"] == "theirs, later")
+            #expect(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.count == 1)
+        }
+    }
+}

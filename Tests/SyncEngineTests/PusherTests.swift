@@ -1,0 +1,191 @@
+import EntitySchema
+import JSONText
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// One change at a time: what is done about each answer, and about an answer that was lost.
+@Suite("Sending a change")
+struct PusherTests {
+    private let withoutKeys = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
+
+    private func test(_ yaml: String = TestEngine.shop, keepsKeys: Bool = false) async throws -> TestEngine {
+        let test = try TestEngine(schema: yaml)
+        if keepsKeys { test.upstream.keepKeys() }
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: test.clock.timestamp)
+        return test
+    }
+
+    /// Sends what is ready, once.
+    private func send(_ test: TestEngine) async throws {
+        let now = test.clock.timestamp
+        let pusher = Pusher(
+            schema: test.store.schema, store: test.store, upstream: test.upstream,
+            retry: RetryPolicy(maximumAttempts: 3), now: { now }, random: { 0 })
+        for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
+    }
+
+    private func create(_ entity: String, _ body: String, _ test: TestEngine) async throws -> String {
+        try await test.store.create(entity, body: JSONText(parsing: body), at: test.clock.timestamp)
+    }
+
+    private func error(_ test: TestEngine) throws -> String? {
+        try test.store.pending(after: 0, limit: 1).changes.first?.at(path: "error.class")?.string
+    }
+
+    // MARK: The server has another version
+
+    @Test("a change that meets another version is merged with it and sent again")
+    func changed() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":5}]"#)
+        test.upstream.fail(.changed(status: 412, "not this version"))
+        try await send(test)
+        #expect(try test.record("a")?["total"] == 5)
+        #expect(try test.store.pendingCount().pending == 1)
+        try await send(test)
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(test.upstream.records("/orders").map(\.text) == [#"{"id":"a","notes":"mine","total":5}"#])
+    }
+
+    @Test("a change that never meets the version it is made on is given up after as many attempts as any other")
+    func changedForEver() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.changed(status: 409, "no"), times: 9)
+        for _ in 1...9 { try await send(test) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(test.upstream.pushes.count == 3)
+    }
+
+    @Test("an edit of a record that is gone there loses to the deletion and can be undone")
+    func gone() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try test.upstream.set("/orders", "[]")
+        try await send(test)
+        #expect(try test.record("a") == nil)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        let conflict = try #require(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.first)
+        #expect(conflict["winner"] == "server" && conflict.at(path: "local.notes") == "mine")
+    }
+
+    @Test("a path that is not there, where the record is, deletes nothing")
+    func pathGone() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.gone(status: 404, "no such path"))
+        try await send(test)
+        #expect(try test.record("a")?["notes"] == "mine")
+        #expect(try test.store.pendingCount().failed == 1)
+    }
+
+    @Test("a creation that meets its own record is acknowledged, one that meets somebody else's fails")
+    func exists() async throws {
+        for (there, failed) in [("new", 0), ("other", 1)] {
+            let test = try await test(keepsKeys: true)
+            _ = try await create("orders", #"{"id":"b","notes":"new"}"#, test)
+            try test.upstream.set("/orders", #"[{"id":"b","notes":"\#(there)"}]"#)
+            test.upstream.fail(.changed(status: 409, "exists"))
+            try await send(test)
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: failed))
+        }
+    }
+
+    // MARK: Without idempotency keys
+
+    @Test("an edit whose answer was lost is not sent again when it is there")
+    func lostUpdate() async throws {
+        let test = try await test(withoutKeys)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await send(test)
+        try await send(test)
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(test.upstream.pushes.count == 1)
+    }
+
+    @Test("an edit that did not arrive is sent again")
+    func missingUpdate() async throws {
+        let test = try await test(withoutKeys)
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        try await send(test)
+        try await send(test)
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+    }
+
+    @Test("a creation whose answer was lost is looked up by its key, where the upstream keeps keys")
+    func lookUpKey() async throws {
+        let yaml = withoutKeys.replacing("call: POST /orders }", with: "call: POST /orders, look_up: key }")
+        for arrives in [true, false] {
+            let test = try await test(yaml, keepsKeys: true)
+            _ = try await create("orders", #"{"id":"b","notes":"new"}"#, test)
+            test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
+            try await send(test)
+            try await send(test)
+            #expect(try test.store.pendingCount().pending == 0)
+            #expect(test.upstream.records("/orders").filter { $0["id"] == "b" }.count == 1)
+            #expect(test.upstream.pushes.count == (arrives ? 1 : 2))
+        }
+    }
+
+    @Test(
+        "a creation whose answer was lost is looked up by what it says, and never taken for one that was there before")
+    func lookUpMatch() async throws {
+        let yaml = withoutKeys.replacing(
+            #"call: "POST /orders/{order_id}/messages" }"#,
+            with:
+                #"call: "POST /orders/{order_id}/messages", look_up: { match: [text], path: "/orders/{order_id}/messages" } }"#
+        ).replacing("order_id: { type", with: "text: { type: string }\n      order_id: { type")
+        for arrives in [true, false] {
+            let test = try await test(yaml)
+            try test.upstream.set("/orders/a/messages", #"[{"id":"m","order_id":"a","text":"ok"}]"#)
+            _ = try await test.store.apply(
+                PulledPage(entity: "messages", records: #"[{"id":"m","order_id":"a","text":"ok"}]"#),
+                at: test.clock.timestamp)
+            _ = try await create("messages", #"{"order_id":"a","text":"ok"}"#, test)
+            test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
+            try await send(test)
+            try await send(test)
+            #expect(try test.store.pendingCount().pending == 0)
+            #expect(test.upstream.records("/orders/a/messages").count == 2)
+            #expect(try test.store.rowCounts()["messages"] == 2)
+        }
+    }
+
+    @Test("a creation that nothing can look up is left to a person rather than doubled")
+    func unknowable() async throws {
+        let test = try await test(withoutKeys)
+        _ = try await create("orders", #"{"notes":"new"}"#, test)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await send(test)
+        try await send(test)
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try error(test) == "unclear")
+    }
+
+    // MARK: Routes
+
+    @Test("an edit that no single request can carry goes out as several")
+    func split() async throws {
+        let yaml = TestEngine.shop.replacing(
+            #"update: { call: "PATCH /orders/{id}" }"#,
+            with:
+                #"update: [{ call: "PUT /orders/{id}/status", fields: [status] }, { call: "PATCH /orders/{id}", fields: [notes] }]"#
+        ).replacing("notes: { type: string }", with: "notes: { type: string }\n      status: { type: string }")
+        let test = try await test(yaml)
+        try await test.change("a", #"{"notes":"mine","status":"ready"}"#)
+        try await send(test)
+        try await send(test)
+        #expect(test.upstream.pushes.map(\.request.path) == ["/orders/a", "/orders/a/status"])
+        #expect(test.upstream.pushes.map { $0.request.body?.text } == [#"{"notes":"mine"}"#, #"{"status":"ready"}"#])
+    }
+}
