@@ -13,23 +13,28 @@ actor Shop {
     private let upstreamTransport: CurlTransport
     private let daemonTransport: CurlTransport
 
-    /// With the data that `REPAIRMINDER_TEST_DATA` names, else with a shop that the upstream makes itself.
-    init() async throws {
+    /// With the data that `REPAIRMINDER_TEST_DATA` names, if it is of this schema, else with a shop that the upstream
+    /// makes itself. `arguments` are the upstream's.
+    init(schema name: String = "repairminder", _ arguments: [String] = []) async throws {
+        let schema = Self.schemas.appending(path: "\(name).yaml").path
         folder = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let data = ProcessInfo.processInfo.environment["REPAIRMINDER_TEST_DATA"]
+        let given = ProcessInfo.processInfo.environment["REPAIRMINDER_TEST_DATA"]
+        let data = name == "repairminder" ? given : nil
         let source = data.map { ["--data", $0] } ?? ["--rows", "500", "--seed", "1"]
         upstream = try Program(
-            "repairminder-upstream", ["--schema", Self.schema, "--listen", "127.0.0.1:0", "--server-ids"] + source)
+            "repairminder-upstream",
+            ["--schema", schema, "--listen", "127.0.0.1:0", "--server-ids"] + source + arguments)
         let line = try await upstream.line(containing: "listening on ")
         upstreamAddress = String(line.split(separator: " ").last ?? "")
         gateway = try Gateway(to: upstreamAddress)
         try await gateway.open()
         let config = await """
-        schema: \(Self.schema)
+        schema: \(schema)
         state_dir: \(folder.path)/state
         upstream: { base_url: "\(gateway.address)" }
         sync: { interval: 24h }
+        retry: { base: 50ms }
         listen: { tcp: "127.0.0.1:0", unix: \(folder.path)/api.sock }
         """
         try config.write(to: folder.appending(path: "config.yaml"), atomically: true, encoding: .utf8)
@@ -38,8 +43,8 @@ actor Shop {
         daemon = try await Self.startDaemon(folder)
     }
 
-    private static let schema = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "config/schemas/repairminder.yaml").path
+    static let schemas = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "config/schemas")
 
     // MARK: The daemon
 
@@ -70,6 +75,12 @@ actor Shop {
         return try await Program.run("repairminder-sync", [name, "--config", "\(folder.path)/config.yaml"] + rest)
     }
 
+    /// Starts a subcommand that asks for something on its standard input.
+    func start(_ arguments: String...) throws -> Program {
+        let rest = Array(arguments.dropFirst())
+        return try Program("repairminder-sync", [arguments[0], "--config", "\(folder.path)/config.yaml"] + rest)
+    }
+
     /// Calls the local API.
     func call(_ method: String, _ path: String, _ body: JSONText? = nil) async throws -> (status: Int, body: JSONText) {
         let response = try await daemonTransport.send(request(method, "http://localhost\(path)", body))
@@ -79,9 +90,10 @@ actor Shop {
     // MARK: The upstream
 
     /// What an admin path answers, line by line.
-    func admin(_ path: String) async throws -> [JSONText] {
-        let response = try await upstreamTransport.send(
-            HTTPRequest(url: "\(upstreamAddress)/__admin/\(path)", maximumBody: 1 << 30))
+    func admin(_ path: String, _ method: String = "GET", _ body: JSONText? = nil) async throws -> [JSONText] {
+        var sent = request(method, "\(upstreamAddress)/__admin/\(path)", body)
+        sent.maximumBody = 1 << 30
+        let response = try await upstreamTransport.send(sent)
         return try response.body.split(separator: UInt8(ascii: "\n")).map { try JSONText($0) }
     }
 

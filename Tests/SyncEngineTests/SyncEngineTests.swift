@@ -1,6 +1,7 @@
 import EntitySchema
 import JSONText
 import SyncEngine
+import Synchronization
 import Testing
 import Upstream
 
@@ -186,6 +187,29 @@ struct SyncEngineTests {
         }
     }
 
+    @Test("after a refused token the account is asked for again before anything is sent", .timeLimit(.minutes(1)))
+    func exchangedToken() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        let hasEnded = Flag()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await #expect(throws: SyncError.otherAccount("company-2")) { try await test.engine.run() }
+                hasEnded.value.withLock { $0 = true }
+            }
+            try await test.engine.sync(SyncRequest())
+            test.upstream.setAccount("company-2")
+            test.upstream.fail(.unauthorized("GET /orders answered 401"))
+            try await test.change("a", #"{"notes":"x"}"#)
+            test.engine.noteLocalWrite()
+            while !hasEnded.value.withLock({ $0 }) {
+                test.clock.advance(by: .milliseconds(100))
+                await Task.yield()
+            }
+        }
+        #expect(test.upstream.pushes.count == 1)
+    }
+
     @Test("a token of another account never touches this cache")
     func otherAccount() async throws {
         let first = try TestEngine()
@@ -229,4 +253,8 @@ struct SyncEngineTests {
             await Task.yield()
         }
     }
+}
+
+private final class Flag: Sendable {
+    let value = Mutex(false)
 }

@@ -26,7 +26,7 @@ struct LoginCommand: AsyncParsableCommand {
         let schema = try SchemaFinder(surroundings: surroundings).schema(for: configuration)
         let (way, refresh) = try chosen(schema)
         // Before anything is asked: what cannot be kept need not be got.
-        _ = try StateDirectory(path: configuration.stateDirectory, schema: schema.name)
+        try StateDirectory.make(configuration.stateDirectory)
         let owner = try StateOwner(folder: configuration.stateDirectory)
         let transport = try Self.transport()
         let questions = Questions()

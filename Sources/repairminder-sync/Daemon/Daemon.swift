@@ -28,9 +28,24 @@ struct Daemon {
         defer { lock.release() }
         // Trapped from the start, so that no signal finds its default action.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await signal in signals {
+                    log.notice("stopping", metadata: ["signal": "\(signal)"])
+                    return
+                }
+            }
+            group.addTask { try await serveAccounts(state) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Serves one account's cache until the token turns out to be another's, then that one's; returns when cancelled.
+    private func serveAccounts(_ state: StateDirectory) async throws {
         while true {
             do {
-                return try await serve(state, until: signals)
+                return try await serve(state)
             } catch SyncError.otherAccount(let account) {
                 log.warning(
                     "the token belongs to another account; going on with its own cache",
@@ -40,7 +55,7 @@ struct Daemon {
         }
     }
 
-    private func serve(_ state: StateDirectory, until signals: UnixSignalsSequence) async throws {
+    private func serve(_ state: StateDirectory) async throws {
         let store = try await open(state)
         defer {
             do {
@@ -59,12 +74,6 @@ struct Daemon {
                 try await engine.run()
             }
             group.addTask { try await server.run() }
-            group.addTask {
-                for await signal in signals {
-                    log.notice("stopping", metadata: ["signal": "\(signal)"])
-                    return
-                }
-            }
             defer { group.cancelAll() }
             try await group.next()
         }

@@ -19,6 +19,11 @@ struct StateDirectory {
         folder = path
         self.origin = origin
         self.originOf = originOf
+        try Self.make(path)
+    }
+
+    /// Makes the folder if it is not there, for this user alone. Throws `StateError` when it cannot.
+    static func make(_ path: String) throws {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
