@@ -9,14 +9,21 @@ extension CacheStore {
     /// off then goes on a little earlier, which is harmless.
     package func apply(_ page: PulledPage, at now: Timestamp) async throws -> PageOutcome {
         let table = try table(page.entity)
+        let children = try page.children.map { (pulled: $0, table: try self.table($0.entity)) }
         return try await writer.write { db in
             let applier = PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID)
+            let measured = try applier.measure(page)
             var outcome = try applier.apply(page.records, position: page.position)
-            outcome.latestChange = [page.latest, outcome.latestChange].compactMap { $0 }.max()
+            outcome.add(measured)
             if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
+            if let children {
+                outcome.children = try PageApplier(
+                    table: children.table, schema: schema, db: db, now: now, makeID: makeID
+                ).apply(children.pulled, position: page.position)
+            }
             for detail in page.details { try markFetched(detail, db) }
-            if let cursor = page.cursor, outcome.changed || cursor.pull == nil {
-                try Self.save(cursor.including(outcome.latestChange), of: page.entity, db)
+            if let cursor = page.cursor, outcome.changed {
+                try CursorRow(entity: page.entity, db: db).save(cursor.including(outcome))
             }
             return outcome
         }
@@ -27,25 +34,6 @@ extension CacheStore {
         try read { db in
             try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
         }
-    }
-
-    package func cursor(of entity: String) throws -> PullCursor {
-        try read { db in
-            let row = try Row.fetchOne(
-                db.cachedStatement(
-                    sql: "SELECT watermark, pull, last_synced_at, last_full_at, error FROM sync_cursor WHERE entity = ?"
-                ),
-                arguments: [entity])
-            guard let row else { return PullCursor() }
-            return PullCursor(
-                watermark: row["watermark"], pull: (row["pull"] as String?).flatMap(PullUnderWay.init(json:)),
-                lastSyncedAt: (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:)),
-                lastFullAt: (row["last_full_at"] as Int64?).map(Timestamp.init(milliseconds:)), error: row["error"])
-        }
-    }
-
-    package func setCursor(of entity: String, to cursor: PullCursor) async throws {
-        try await writer.write { db in try Self.save(cursor, of: entity, db) }
     }
 
     package struct OutdatedParent: Sendable, Equatable {
@@ -89,50 +77,5 @@ extension CacheStore {
         try db.cachedStatement(
             sql: "UPDATE \(try table(detail.parent).name) SET _detail = ?1 WHERE _key = ?2 AND _detail IS NOT ?1"
         ).execute(arguments: [detail.value, detail.key])
-    }
-
-    private static func save(_ cursor: PullCursor, of entity: String, _ db: Database) throws {
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO sync_cursor (entity, watermark, pull, last_synced_at, last_full_at, error)
-                VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET watermark = excluded.watermark, pull = excluded.pull,
-                  last_synced_at = excluded.last_synced_at, last_full_at = excluded.last_full_at, error = excluded.error
-                WHERE (watermark, pull, last_full_at, error)
-                  IS NOT (excluded.watermark, excluded.pull, excluded.last_full_at, excluded.error)
-                """
-        ).execute(arguments: [
-            entity, cursor.watermark, cursor.pull?.json, cursor.lastSyncedAt?.milliseconds,
-            cursor.lastFullAt?.milliseconds, cursor.error,
-        ])
-    }
-}
-
-extension PullCursor {
-    fileprivate func including(_ latest: String?) -> PullCursor {
-        var cursor = self
-        if cursor.pull != nil {
-            cursor.pull?.latest = latest
-        } else {
-            cursor.watermark = [watermark, latest].compactMap { $0 }.max()
-        }
-        return cursor
-    }
-}
-
-extension PullUnderWay {
-    fileprivate var json: String {
-        JSONText.object([
-            "since": .string(since), "position": .string(position), "seen": .integer(seen), "latest": .string(latest),
-        ]).text
-    }
-
-    fileprivate init?(json: String) {
-        guard let value = try? JSONText(parsing: json), let seen = value["seen"]?.integer, value["page"] == nil else {
-            return nil
-        }
-        self.init(
-            since: value["since"]?.string, position: value["position"]?.string, seen: seen,
-            latest: value["latest"]?.string)
     }
 }

@@ -33,7 +33,7 @@ struct PageApplier {
     // MARK: The page as rows
 
     /// `incoming (key, value, usable, deleted)`; MATERIALIZED, or each use of `value` would render it again.
-    private var incoming: String {
+    var incoming: String {
         let key = "json_each.value -> '$.\"\(table.entity.key)\"'"
         // A key is text or a whole number; text with an escaped NUL would be cut short and meet another record's. Nested
         // `iif`, since only that promises not to look for a key in what is no object.
@@ -166,7 +166,7 @@ struct PageApplier {
         }
     }
 
-    private func greatestPK() throws -> Int64 {
+    func greatestPK() throws -> Int64 {
         try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(_pk) FROM \(table.name)")) ?? 0
     }
 }

@@ -1,5 +1,3 @@
-package import EntitySchema
-
 /// Some records of one entity as an upstream sent them, to be written together with where the pull then stands.
 package struct PulledPage: Sendable {
     package var entity: String
@@ -7,13 +5,17 @@ package struct PulledPage: Sendable {
     package var records: String
     /// `CacheStore.position()` when the page was asked for: what was acknowledged since is newer than the page.
     package var position: Int64
-    /// What the entity's cursor becomes in the same transaction, with the page's latest change time: in `pull` while the
-    /// pull goes on, as watermark when it ends, since pages need not come in the order of change. Nil leaves it.
+    /// What the entity's cursor becomes in the same transaction, completed with what the page tells: its change times in
+    /// `pull`, and how late its records are. Nil leaves it.
     package var cursor: PullCursor?
-    /// The latest change time of the pull's earlier pages.
-    package var latest: String?
     /// What the server calls the version of the one record that this page is.
     package var version: String?
+    /// The change time that an earlier pull had reached: a record from before that came late. Nil measures nothing.
+    package var watermark: String?
+    /// Asks which records with a `_pk` up to this one the page has (`SeenRecords`).
+    package var knownUpTo: Int64?
+    /// Records of another entity that came with these.
+    package var children: PulledChildren?
     /// Parents whose children these records are: key → the value that marks them as fetched.
     package var details: [Detail]
 
@@ -30,16 +32,54 @@ package struct PulledPage: Sendable {
     }
 
     package init(
-        entity: String, records: String, position: Int64 = .max, cursor: PullCursor? = nil, latest: String? = nil,
-        version: String? = nil, details: [Detail] = []
+        entity: String, records: String, position: Int64 = .max, cursor: PullCursor? = nil, version: String? = nil,
+        watermark: String? = nil, knownUpTo: Int64? = nil, children: PulledChildren? = nil, details: [Detail] = []
     ) {
         self.entity = entity
         self.records = records
         self.position = position
         self.cursor = cursor
-        self.latest = latest
         self.version = version
+        self.watermark = watermark
+        self.knownUpTo = knownUpTo
+        self.children = children
         self.details = details
+    }
+}
+
+/// Children as they came with their parents, to be written with them.
+package struct PulledChildren: Sendable {
+    package var entity: String
+    /// The field of the children that holds their parent's key.
+    package var by: String
+    /// A JSON array: the children of all the parents.
+    package var records: String
+    /// Keys of the parents whose children are all there: what else they have in the cache is gone upstream.
+    package var complete: [String]
+    /// The greatest number of children that may be deleted; more are held.
+    package var allowance: Int
+
+    package init(entity: String, by: String, records: String, complete: [String], allowance: Int = .max) {
+        self.entity = entity
+        self.by = by
+        self.records = records
+        self.complete = complete
+        self.allowance = allowance
+    }
+}
+
+/// What applying the children of a page did.
+package struct ChildOutcome: Sendable, Equatable {
+    package var written = 0
+    package var deleted = 0
+    /// Gone upstream, but kept, since there were more of them than the guard allows.
+    package var held = 0
+
+    package init() {}
+
+    init(written: Int, deleted: Int) {
+        self.written = written
+        self.deleted = deleted
     }
 }
 
@@ -52,48 +92,16 @@ package struct PageOutcome: Sendable, Equatable {
     package var deleted = 0
     /// Without a usable key, listed and left out.
     package var setAside = 0
-    /// The latest change time of the pull so far, as normalized text.
+    /// The latest and, for a pull by newest first, the earliest change time of the page, as normalized text.
     package var latestChange: String?
+    package var earliestChange: String?
+    /// How far before the watermark the latest of its records came, in milliseconds.
+    package var lateness: Int64 = 0
+    /// The `_pk`s of its records that were asked for, and up to where they stand for the records that they stood for.
+    package var known: [Int64] = []
+    package var knownUpTo: Int64 = 0
+    package var children = ChildOutcome()
 
-    var changed: Bool { written + deleted > 0 }
-}
-
-/// Where the pulling of one entity stands.
-package struct PullCursor: Sendable, Equatable {
-    /// The greatest change time seen in a finished pull, from the server's data.
-    package var watermark: String?
-    /// A pull that is not finished, and the page it goes on with.
-    package var pull: PullUnderWay?
-    package var lastSyncedAt: Timestamp?
-    package var lastFullAt: Timestamp?
-    package var error: String?
-
-    package init(
-        watermark: String? = nil, pull: PullUnderWay? = nil, lastSyncedAt: Timestamp? = nil,
-        lastFullAt: Timestamp? = nil, error: String? = nil
-    ) {
-        self.watermark = watermark
-        self.pull = pull
-        self.lastSyncedAt = lastSyncedAt
-        self.lastFullAt = lastFullAt
-        self.error = error
-    }
-}
-
-package struct PullUnderWay: Sendable, Equatable {
-    /// The time asked for; nil for everything.
-    package var since: String?
-    /// What the next page is asked for with; nil for the first.
-    package var position: String?
-    /// Records got so far.
-    package var seen: Int
-    /// The greatest change time so far.
-    package var latest: String?
-
-    package init(since: String?, position: String? = nil, seen: Int = 0, latest: String? = nil) {
-        self.since = since
-        self.position = position
-        self.seen = seen
-        self.latest = latest
-    }
+    /// Something in the cache is no more what it was.
+    package var changed: Bool { written + deleted + children.written + children.deleted > 0 }
 }

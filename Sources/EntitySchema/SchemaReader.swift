@@ -67,15 +67,19 @@ struct SchemaReader {
 }
 
 extension EntitySchema {
-    /// Details know by which field the others refer to their parent.
+    /// Details know by which field the others refer to their parent; it is indexed, since they are looked up by it.
     fileprivate var withForeignKeys: EntitySchema {
-        var schema = self
-        for index in schema.entities.indices {
-            guard let child = schema.entities[index].pull?.detail?.entity else { continue }
-            let parent = schema.entities[index].name
-            let link = self[child]?.fields.first { $0.kind == .reference(to: parent) }
-            schema.entities[index].pull?.detail?.by = link?.name
+        var entities = entities
+        for (index, parent) in self.entities.enumerated() {
+            guard let name = parent.pull?.detail?.entity,
+                let child = self.entities.firstIndex(where: { $0.name == name }),
+                let link = self.entities[child].fields.firstIndex(where: {
+                    $0.kind == .reference(to: parent.name) && !$0.secret
+                })
+            else { continue }
+            entities[child].fields[link].indexed = true
+            entities[index].pull?.detail?.by = self.entities[child].fields[link].name
         }
-        return schema
+        return EntitySchema(name: name, title: title, upstream: upstream, entities: entities)
     }
 }

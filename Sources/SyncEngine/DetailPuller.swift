@@ -8,16 +8,17 @@ internal import Upstream
 /// Which parents those are is kept with the parents themselves, so a pull that is cut off goes on where it stopped, and
 /// one with nothing to do asks for nothing.
 struct DetailPuller {
-    let store: CacheStore
-    let upstream: any Upstream
+    let puller: Puller
+    /// Requests in flight.
     let parallel: Int
-    let now: @Sendable () -> Timestamp
 
     private static let batch = 100
 
+    private var store: CacheStore { puller.store }
+
     private struct Children: Sendable {
         var parent: CacheStore.OutdatedParent
-        var lists: [JSONText]
+        var family: ChildReader.Family
     }
 
     private struct Batch: Sendable {
@@ -29,26 +30,36 @@ struct DetailPuller {
 
     /// `all` fetches for every parent, changed or not. Throws the first failure after all others were done.
     func pull(for entity: Entity, _ detail: PullPlan.Detail, all: Bool) async throws {
+        guard detail.path != nil else { return }
         var failure: UpstreamError?
+        var held = 0
+        var allowance = puller.deletionGuard.allowance(
+            of: detail.entity, rows: try store.rowCounts()[detail.entity] ?? 0)
         var fetched = try await fetch(entity, detail, after: 0, all: all)
         while let batch = fetched {
             async let next = fetch(entity, detail, after: batch.lastPK, all: all)
             failure = failure ?? batch.failures.first
-            try await write(batch, entity, detail)
+            let outcome = try await write(batch, entity, detail, allowance)
+            allowance -= allowance == .max ? 0 : outcome.deleted
+            held += outcome.held
             fetched = try await next
         }
+        try await puller.noteHeld(held, of: detail.entity, isFull: all && failure == nil)
         if let failure { throw failure }
     }
 
-    private func write(_ batch: Batch, _ entity: Entity, _ detail: PullPlan.Detail) async throws {
-        // Written together: a transaction for each parent would cost an fsync for each.
-        let records = batch.children.flatMap(\.lists).flatMap(\.elements)
+    /// Written together: a transaction for each parent would cost an fsync for each.
+    private func write(
+        _ batch: Batch, _ entity: Entity, _ detail: PullPlan.Detail, _ allowance: Int
+    ) async throws -> ChildOutcome {
         let page = PulledPage(
-            entity: detail.entity, records: JSONText.array(records).text, position: batch.position,
+            entity: entity.name, records: "[]", position: batch.position,
+            children: ChildReader(parent: entity, detail: detail)
+                .pulled(batch.children.map(\.family), allowance: allowance),
             details: batch.children.map {
                 PulledPage.Detail(parent: entity.name, key: $0.parent.key, value: $0.parent.value)
             })
-        _ = try await store.apply(page, at: now())
+        return try await store.apply(page, at: puller.now()).children
     }
 
     private func fetch(_ entity: Entity, _ detail: PullPlan.Detail, after pk: Int64, all: Bool) async throws -> Batch? {
@@ -77,23 +88,32 @@ struct DetailPuller {
     private func children(
         of parent: CacheStore.OutdatedParent, _ entity: Entity, _ detail: PullPlan.Detail
     ) async -> Result<Children, UpstreamError> {
+        let record = try? JSONText(parsing: parent.record)
+        guard let record, let template = detail.path, let path = entity.path(template, of: record) else {
+            return .failure(.malformed("\(parent.key) lacks a field that the path of its children needs"))
+        }
+        var family = ChildReader.Family(key: record[entity.key] ?? .string(parent.key), children: [], isComplete: false)
         do throws(UpstreamError) {
-            guard let record = try? JSONText(parsing: parent.record),
-                let template = detail.path, let path = entity.path(template, of: record)
-            else { throw .malformed("\(parent.key) lacks a field that the path of its children needs") }
-            var lists: [JSONText] = []
-            var position: String?
-            repeat {
-                let page = try await upstream.page(PageRequest(path: path, list: detail.list, position: position))
-                lists.append(page.records)
-                position = page.next
-            } while position != nil
-            return .success(Children(parent: parent, lists: lists))
+            try await fetch(&family, detail.list, at: path)
         } catch .gone {
-            // The parent went away; its own tombstone is on its way.
-            return .success(Children(parent: parent, lists: []))
+            // The parent went away; its own deletion is on its way.
         } catch {
             return .failure(error)
         }
+        return .success(Children(parent: parent, family: family))
+    }
+
+    private func fetch(
+        _ family: inout ChildReader.Family, _ list: ListPlan, at path: String
+    ) async throws(UpstreamError) {
+        var trail = PageTrail()
+        var position: String?
+        repeat {
+            let page = try await puller.upstream.page(PageRequest(path: path, list: list, position: position))
+            try trail.add(page, of: path, askedAt: position)
+            family.children += page.records.elements
+            position = page.next
+            if position == nil { family.isComplete = page.total == nil || page.total == family.children.count }
+        } while position != nil
     }
 }

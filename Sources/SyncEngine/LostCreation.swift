@@ -35,15 +35,13 @@ struct LostCreation {
         _ request: PageRequest, _ fields: [String], _ change: OutboxChange, _ entity: Entity
     ) async throws -> Finding {
         var request = request
-        var seen: Set<String> = []
+        var trail = PageTrail()
         repeat {
             let page = try await upstream.page(request)
+            try trail.add(page, of: request.path, askedAt: request.position)
             for record in page.records.elements where change.isSaid(by: record, fields) {
                 guard let key = record[entity.key]?.plain, !key.isEmpty else { continue }
                 if try !store.wasKnown(key, before: change) { return .applied(RemoteRecord(record)) }
-            }
-            if let next = page.next, !seen.insert(next).inserted {
-                throw UpstreamError.malformed("\(request.path) leads to the same page again; check its pagination")
             }
             request.position = page.next
         } while request.position != nil

@@ -6,52 +6,79 @@ internal import Upstream
 /// Pulling every entity that a run asks for, in the schema's order; one that fails does not stop the others.
 extension SyncEngine {
     func pullEntities(_ request: SyncRequest) async throws {
-        let lists = schema.entities.filter { $0.pull != nil && request.includes($0.name) }
+        let lists = schema.entities.filter { $0.pull != nil && isAskedFor($0, by: request) }
         let details = schema.entities.compactMap { entity in
             entity.pull?.detail.map { (parent: entity, detail: $0) }
-        }.filter { request.includes($0.detail.entity) || request.includes($0.parent.name) }
+        }.filter { $0.detail.path != nil && isAskedFor($0.parent, by: request) }
         run.expect(lists.count + details.count)
         for entity in lists {
-            try await guarded(entity.name) {
-                try await pull(entity, full: request.full || isFullDue(entity))
+            let summary = try await guarded(entity.name) {
+                try await pull(entity, full: request.full || isFullDue(entity), request)
+            }
+            if let summary, let detail = entity.pull?.detail, detail.path == nil {
+                try await guarded(detail.entity) {
+                    if let problem = summary.childProblem { throw UpstreamError.malformed(problem) }
+                }
             }
         }
         for (parent, detail) in details {
             try await guarded(detail.entity) {
-                try await DetailPuller(store: store, upstream: watched, parallel: settings.parallel, now: now)
+                try await DetailPuller(puller: puller(of: detail.entity, request), parallel: settings.parallel)
                     .pull(for: parent, detail, all: request.full)
             }
         }
     }
 
-    private func isFullDue(_ entity: Entity) throws -> Bool {
-        try store.cursor(of: entity.name).lastFullAt.map { $0 + settings.fullEvery <= now() } ?? false
+    /// Children come with their parents, so who asks for them asks for those.
+    private func isAskedFor(_ entity: Entity, by request: SyncRequest) -> Bool {
+        request.includes(entity.name) || entity.pull?.detail.map { request.includes($0.entity) } ?? false
     }
 
-    private func pull(_ entity: Entity, full: Bool) async throws {
-        pullsBegun[entity.name] = now()
-        let puller = Puller(store: store, upstream: watched, now: now) { seen, total in
-            await self.note(entity.name, seen: seen, total: total)
+    /// Once in a while, and when none ever ended. One that ended in the future did so by a clock that was wrong.
+    private func isFullDue(_ entity: Entity) throws -> Bool {
+        guard let last = try store.cursor(of: entity.name).lastFullAt else { return true }
+        return last + settings.fullEvery <= now() || last > now()
+    }
+
+    private func puller(of entity: String, _ request: SyncRequest) -> Puller {
+        Puller(
+            store: store, upstream: watched, clock: clock, now: now,
+            deletionGuard: DeletionGuard(share: settings.deleteGuard, confirmed: request.deletes)
+        ) { seen, total in
+            await self.note(entity, seen: seen, total: total)
         }
-        let summary = try await puller.pull(entity, full: full)
+    }
+
+    private func pull(_ entity: Entity, full: Bool, _ request: SyncRequest) async throws -> PullSummary {
+        pullsBegun[entity.name] = now()
+        let summary = try await puller(of: entity.name, request).pull(entity, full: full)
         log.info(
             "pulled",
             metadata: [
                 "entity": "\(entity.name)", "seen": "\(summary.seen)", "written": "\(summary.written)",
                 "deleted": "\(summary.deleted)", "set_aside": "\(summary.setAside)",
             ])
+        if summary.held > 0 {
+            log.warning(
+                "records that the upstream no longer lists are kept; confirm with sync --full --delete",
+                metadata: ["entity": "\(entity.name)", "records": "\(summary.held)"])
+        }
+        return summary
     }
 
     private func note(_ entity: String, seen: Int, total: Int?) {
         run.progressed(entity, seen: seen, total: total)
     }
 
-    /// Keeps an entity's failure to itself, unless nothing else would fare better.
-    private func guarded(_ entity: String, _ body: () async throws -> Void) async throws {
+    /// Keeps an entity's failure to itself, unless nothing else would fare better; nil then.
+    @discardableResult
+    private func guarded<Result>(_ entity: String, _ body: () async throws -> Result) async throws -> Result? {
         run.started(entity)
         do {
-            try await body()
+            let result = try await body()
             run.finished(entity, error: nil, at: now())
+            try await noteSuccess(of: entity)
+            return result
         } catch let error as UpstreamError {
             if error.concernsWholeUpstream {
                 run.interrupted(entity)
@@ -65,6 +92,14 @@ extension SyncEngine {
             if case .unwritable = error { throw error }
             try await noteFailure(of: entity, "\(error)")
         }
+        return nil
+    }
+
+    private func noteSuccess(of entity: String) async throws {
+        var cursor = try store.cursor(of: entity)
+        guard cursor.error != nil else { return }
+        cursor.error = nil
+        try await store.setCursor(of: entity, to: cursor)
     }
 
     private func noteFailure(of entity: String, _ message: String) async throws {

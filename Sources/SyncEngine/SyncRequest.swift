@@ -4,17 +4,20 @@ package struct SyncRequest: Sendable, Equatable {
     package var entities: Set<String>?
     /// Everything, whatever the watermark.
     package var full: Bool
+    /// Entities of which a person has confirmed that what a full pull does not see is to be deleted, however much it is.
+    package var deletes: Set<String>
 
-    package init(entities: Set<String>? = nil, full: Bool = false) {
+    package init(entities: Set<String>? = nil, full: Bool = false, deletes: Set<String> = []) {
         self.entities = entities
         self.full = full
+        self.deletes = deletes
     }
 
     func includes(_ entity: String) -> Bool { entities?.contains(entity) ?? true }
 
     /// True when a sync of this request does all that `other` asks for.
     func covers(_ other: SyncRequest) -> Bool {
-        guard full || !other.full else { return false }
+        guard full || !other.full, other.deletes.isSubset(of: deletes) else { return false }
         guard let entities else { return true }
         return other.entities?.isSubset(of: entities) ?? false
     }
@@ -23,6 +26,6 @@ package struct SyncRequest: Sendable, Equatable {
         guard let other else { return self }
         var both: Set<String>?
         if let mine = entities, let others = other.entities { both = mine.union(others) }
-        return SyncRequest(entities: both, full: full || other.full)
+        return SyncRequest(entities: both, full: full || other.full, deletes: deletes.union(other.deletes))
     }
 }

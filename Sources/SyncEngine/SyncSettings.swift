@@ -4,6 +4,8 @@ package struct SyncSettings: Sendable, Equatable {
     package var interval: Duration
     /// Between two pulls of everything, for entities that are otherwise asked only for what changed.
     package var fullEvery: Duration
+    /// The share of an entity's records, 0 to 1, that a full pull may find deleted without a person's word.
+    package var deleteGuard: Double
     /// After a local write, so that a burst goes out together.
     package var writeDelay: Duration
     /// Requests in flight while pushing.
@@ -12,10 +14,12 @@ package struct SyncSettings: Sendable, Equatable {
 
     package init(
         interval: Duration = .seconds(900), fullEvery: Duration = .seconds(86_400),
-        writeDelay: Duration = .milliseconds(100), parallel: Int = 4, retry: RetryPolicy = RetryPolicy()
+        deleteGuard: Double = 0.2, writeDelay: Duration = .milliseconds(100), parallel: Int = 4,
+        retry: RetryPolicy = RetryPolicy()
     ) {
         self.interval = interval
         self.fullEvery = fullEvery
+        self.deleteGuard = deleteGuard
         self.writeDelay = writeDelay
         self.parallel = parallel
         self.retry = retry

@@ -86,8 +86,11 @@ struct PullTests {
     @Test("cursor and page are written together and read back")
     func cursor() async throws {
         let cache = try TestCache()
-        var cursor = PullCursor(watermark: "2026-01-01T00:00:00.000Z", lastSyncedAt: TestCache.now, error: "none")
-        cursor.pull = PullUnderWay(since: "x", position: "3", seen: 1000)
+        var cursor = PullCursor(
+            watermark: "2026-01-01T00:00:00.000Z", lastSyncedAt: TestCache.now, lateness: 5, heldDeletions: 3,
+            error: "none")
+        cursor.pull = PullUnderWay(
+            kind: .changes, since: "x", position: "3", seen: 1000, started: TestCache.now, known: 7)
         let records = #"[{"id":"a","updated_at":"2026-02-01"}]"#
         let page = PulledPage(entity: "orders", records: records, cursor: cursor)
         _ = try await cache.store.apply(page, at: TestCache.now)
@@ -96,14 +99,17 @@ struct PullTests {
         #expect(try cache.store.cursor(of: "messages") == PullCursor())
     }
 
-    @Test("the watermark moves to the latest change of the whole pull when its last page is written")
-    func watermark() async throws {
+    @Test("what was set aside is listed, each once, with when it came")
+    func listsSetAside() async throws {
         let cache = try TestCache()
-        let page = PulledPage(
-            entity: "orders", records: #"[{"id":"a","updated_at":"2026-02-01"}]"#,
-            cursor: PullCursor(watermark: "2026-01-01T00:00:00.000Z"), latest: "2026-03-01T00:00:00.000Z")
-        _ = try await cache.store.apply(page, at: TestCache.now)
-        #expect(try cache.store.cursor(of: "orders").watermark == "2026-03-01T00:00:00.000Z")
+        _ = try await cache.pull("orders", #"[{"total":1},{"id":"a"}]"#)
+        _ = try await cache.pull("orders", #"[{"total":1}]"#)
+        _ = try await cache.pull("messages", #"[true]"#)
+        let listed = try cache.store.setAside(limit: 10)
+        #expect(Set(listed.map(\.entity)) == ["orders", "messages"])
+        #expect(listed.contains(.init(entity: "orders", record: #"{"total":1}"#, at: TestCache.now)))
+        #expect(listed.count == 2)
+        #expect(try cache.store.setAside(limit: 1).count == 1)
     }
 
     @Test("a page that was asked for before a change was acknowledged does not undo it")

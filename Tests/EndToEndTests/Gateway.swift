@@ -33,7 +33,7 @@ actor Gateway {
         serving = nil
     }
 
-    private static func carry(_ request: Request, to target: String, _ transport: CurlTransport) async -> Response {
+    static func carry(_ request: Request, to target: String, _ transport: CurlTransport) async -> Response {
         let headers = request.headers.fields.filter { !["host", "content-length"].contains($0.name.lowercased()) }
         let query = request.query.map { "?\($0)" } ?? ""
         let carried = HTTPRequest(

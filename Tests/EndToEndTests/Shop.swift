@@ -43,6 +43,7 @@ actor Shop {
         daemon = try await Self.startDaemon(folder)
     }
 
+    static let schema = schemas.appending(path: "repairminder.yaml").path
     private static let schemas = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "config/schemas")
 

@@ -186,6 +186,26 @@ struct SyncEngineTests {
         }
     }
 
+    @Test("after a refused token the account is asked for again before anything is sent", .timeLimit(.minutes(1)))
+    func exchangedToken() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        let running = Task { try await test.engine.run() }
+        try await test.engine.sync(SyncRequest())
+        test.upstream.setAccount("company-2")
+        test.upstream.fail(.unauthorized("GET /orders answered 401"))
+        try await test.change("a", #"{"notes":"x"}"#)
+        test.engine.noteLocalWrite()
+        while test.upstream.pushes.isEmpty {
+            await test.clock.waitForSleepers(1)
+            test.clock.advance(by: .milliseconds(100))
+            await Task.yield()
+        }
+        await #expect(throws: SyncError.otherAccount("company-2")) { try await test.engine.sync(SyncRequest()) }
+        await #expect(throws: SyncError.otherAccount("company-2")) { try await running.value }
+        #expect(test.upstream.pushes.count == 1)
+    }
+
     @Test("a token of another account never touches this cache")
     func otherAccount() async throws {
         let first = try TestEngine()

@@ -1,0 +1,81 @@
+internal import EntitySchema
+internal import GRDB
+
+/// What a page tells about its pull before it is written: how late its records come, which it has, from when they are.
+///
+/// Each answer is one statement a page, and only asked for by pulls that need it: a first pull needs none.
+extension PageApplier {
+    struct Measured {
+        var lateness: Int64 = 0
+        var earliest: String?
+        var known: [Int64] = []
+        var knownUpTo: Int64 = 0
+    }
+
+    func measure(_ page: PulledPage) throws -> Measured {
+        var measured = Measured()
+        if let watermark = page.watermark { measured.lateness = try lateness(of: page.records, watermark) }
+        if page.cursor?.pull?.kind == .newest { measured.earliest = try earliestChange(in: page.records) }
+        if let knownUpTo = page.knownUpTo {
+            // The greatest `_pk` of all is given out again when its row is deleted; then it stands for another record.
+            measured.knownUpTo = min(knownUpTo, try greatestPK())
+            measured.known = try known(in: page.records, upTo: measured.knownUpTo)
+        }
+        return measured
+    }
+
+    /// Milliseconds from the change time of the record that comes latest to `watermark`; 0 when none comes late.
+    ///
+    /// Late is a record that is new or that changed at another time than the cached one, from before the watermark. One
+    /// that comes a day late and more does not count: no overlap could be wide enough, the daily full pull is for those.
+    private func lateness(of page: String, _ watermark: String) throws -> Int64 {
+        guard let time = changeTime(of: "value"), let cached = changeTime(of: "known._remote"),
+            let reached = Timestamp(iso8601: watermark)
+        else { return 0 }
+        let earliest = try String.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    \(incoming)
+                    SELECT min(\(time)) FROM incoming LEFT JOIN \(table.name) AS known ON known._key = incoming.key
+                    WHERE usable AND NOT deleted AND known._remote IS NOT value
+                      AND \(time) >= ?2 AND \(time) < ?3 AND \(time) IS NOT \(cached)
+                    """),
+            arguments: [page, (reached - Self.latest).description, reached.description])
+        guard let earliest, let late = Timestamp(iso8601: earliest) else { return 0 }
+        return max(reached.since(late).milliseconds, 0)
+    }
+
+    private static let latest = Duration.seconds(86_400)
+
+    private func earliestChange(in page: String) throws -> String? {
+        guard let time = changeTime(of: "value") else { return nil }
+        return try String.fetchOne(
+            db.cachedStatement(sql: "\(incoming) SELECT min(\(time)) FROM incoming WHERE usable"), arguments: [page])
+    }
+
+    /// The `_pk`s of the page's records that are in the cache already.
+    private func known(in page: String, upTo greatest: Int64) throws -> [Int64] {
+        try Int64.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    \(incoming)
+                    SELECT known._pk FROM incoming CROSS JOIN \(table.name) AS known ON known._key = incoming.key
+                    WHERE usable AND NOT deleted AND known._pk <= ?2
+                    """),
+            arguments: [page, greatest])
+    }
+
+    /// The change time of a record's text as normalized text; null where it has none.
+    private func changeTime(of record: String) -> String? {
+        table.entity.pull?.changedAt.map { EntityTable.normalizedTime("\(record) ->> '$.\"\($0)\"'") }
+    }
+}
+
+extension PageOutcome {
+    mutating func add(_ measured: PageApplier.Measured) {
+        lateness = measured.lateness
+        earliestChange = measured.earliest
+        known = measured.known
+        knownUpTo = measured.knownUpTo
+    }
+}

@@ -1,0 +1,47 @@
+/// Which records a full pull has come across: one bit for each `_pk` that there was when it began.
+///
+/// A million records take 125 kB. What was not seen by the time the pull has gone through the whole list is gone upstream.
+package struct SeenRecords: Sendable, Equatable {
+    /// Records with a greater `_pk` are newer than the pull.
+    package private(set) var knownUpTo: Int64
+    /// Where the change log stood: what was acknowledged later is newer than the pull.
+    package let position: Int64
+    private var bits: [UInt64]
+
+    package init(knownUpTo: Int64, position: Int64) {
+        self.knownUpTo = knownUpTo
+        self.position = position
+        bits = Array(repeating: 0, count: Int(knownUpTo / 64) + 1)
+    }
+
+    /// Takes note of a page's records.
+    package mutating func insert(_ outcome: PageOutcome) {
+        knownUpTo = min(knownUpTo, outcome.knownUpTo)
+        for pk in outcome.known where pk > 0 && pk <= knownUpTo { bits[Int(pk / 64)] |= 1 << UInt64(pk % 64) }
+    }
+
+    package func contains(_ pk: Int64) -> Bool {
+        guard pk > 0, pk <= knownUpTo else { return false }
+        return bits[Int(pk / 64)] & 1 << UInt64(pk % 64) != 0
+    }
+
+    /// The next run of `_pk`s that were not seen, from `start` on; nil when there is none.
+    func gap(from start: Int64) -> ClosedRange<Int64>? {
+        guard let first = next(from: max(start, 1), seen: false) else { return nil }
+        return first...((next(from: first, seen: true) ?? knownUpTo + 1) - 1)
+    }
+
+    /// Skips 64 at a time where all are alike.
+    private func next(from start: Int64, seen: Bool) -> Int64? {
+        var pk = start
+        while pk <= knownUpTo {
+            let word = (seen ? bits[Int(pk / 64)] : ~bits[Int(pk / 64)]) >> UInt64(pk % 64)
+            if word != 0 {
+                let found = pk + Int64(word.trailingZeroBitCount)
+                return found <= knownUpTo ? found : nil
+            }
+            pk = (pk / 64 + 1) * 64
+        }
+        return nil
+    }
+}

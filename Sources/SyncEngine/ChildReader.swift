@@ -1,0 +1,58 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// Makes the children that came with their parents ready to be written: each with its parent's key.
+struct ChildReader {
+    let parent: Entity
+    let detail: PullPlan.Detail
+
+    /// The children of one parent.
+    struct Family: Sendable {
+        /// The parent's key as JSON has it.
+        var key: JSONText
+        var children: [JSONText]
+        /// False where there may be more than these.
+        var isComplete: Bool
+    }
+
+    /// The children that stand inside the records of a page, and what is wrong with the first of these that hold none. A
+    /// record that says nothing of its children keeps those that it has; one marked as deleted has none any more.
+    func embedded(in records: JSONText) -> (families: [Family], problem: String?) {
+        var families: [Family] = []
+        var problem: String?
+        for record in records.elements {
+            guard let key = record[parent.key], !isDeleted(record), let list = detail.list.records.value(in: record)
+            else { continue }
+            if list.kind == .array {
+                families.append(Family(key: key, children: list.elements, isComplete: true))
+            } else if problem == nil {
+                problem = """
+                    \(parent.name)/\(key.plain) holds no list at \(detail.list.records.description); \
+                    check pull.detail of \(parent.name) in the schema
+                    """
+            }
+        }
+        return (families, problem)
+    }
+
+    func pulled(_ families: [Family], allowance: Int) -> PulledChildren? {
+        guard let by = detail.by, !families.isEmpty else { return nil }
+        let records = families.flatMap { family in family.children.map { child(of: family.key, $0, by) } }
+        return PulledChildren(
+            entity: detail.entity, by: by, records: JSONText.array(records).text,
+            complete: families.filter(\.isComplete).map(\.key.plain), allowance: allowance)
+    }
+
+    /// What is no object stays as it is, to be set aside.
+    private func child(of key: JSONText, _ child: JSONText, _ by: String) -> JSONText {
+        guard child.kind == .object, child[by] == nil || child[by]?.kind == .null else { return child }
+        return child.setting(by, to: key)
+    }
+
+    private func isDeleted(_ record: JSONText) -> Bool {
+        guard let mark = parent.pull?.deleted.flatMap({ record[$0] }) else { return false }
+        return mark.kind != .null && mark.boolean != false
+    }
+}

@@ -1,0 +1,41 @@
+internal import CacheStore
+internal import EntitySchema
+
+/// Decides what a pull asks for: the rest of one that was cut off, what changed, or everything.
+struct PullStart {
+    let plan: PullPlan
+    let cursor: PullCursor
+    /// Everything is asked for, whatever is known.
+    let full: Bool
+
+    private static let leastOverlap = Duration.seconds(1)
+    private static let greatestOverlap = Duration.seconds(86_400)
+
+    var pull: PullUnderWay {
+        if let pull = cursor.pull, fits(pull) { return pull }
+        if full { return PullUnderWay(kind: .everything) }
+        if let since { return PullUnderWay(kind: .changes, since: since) }
+        // Only who has gone through the whole list once can know its rest.
+        if plan.mode == .newestFirst, cursor.lastFullAt != nil { return PullUnderWay(kind: .newest) }
+        return PullUnderWay(kind: .everything)
+    }
+
+    /// A pull of everything that was cut off serves whatever is asked for; the others only their own mode.
+    private func fits(_ pull: PullUnderWay) -> Bool {
+        switch pull.kind {
+        case .everything: true
+        case .changes: !full && plan.isSince
+        case .newest: !full && plan.mode == .newestFirst
+        }
+    }
+
+    /// An overlap before the watermark: rows are committed late, and upstreams differ on whether a time includes itself.
+    /// Twice what has been seen to come late, since the next may be later; but at most a day.
+    private var since: String? {
+        guard case .since(_, let configured) = plan.mode,
+            let watermark = cursor.watermark.flatMap(Timestamp.init(iso8601:))
+        else { return nil }
+        let seen = min(Duration.milliseconds(cursor.lateness) * 2, Self.greatestOverlap)
+        return (watermark - max(configured, seen, Self.leastOverlap)).description
+    }
+}

@@ -1,0 +1,124 @@
+import EntitySchema
+import JSONText
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("Children pulled with their parents")
+struct ChildPullTests {
+    private static let embedded = "detail: { into: messages, embedded: [thread.messages, messages] }"
+    private static let fetched =
+        #"detail: { path: "/orders/{id}/messages", into: messages, when_changed: updated_at, pagination: { style: page, page_size: 1 } }"#
+
+    @Test("embedded children are written with their parents, each with its parent's key")
+    func embedded() async throws {
+        let test = try TestPull(Self.embedded)
+        try test.upstream.serve([
+            #"[{"id":"a","messages":[{"id":"m","text":"x"},{"id":"n","order_id":"b"}]},{"id":"b","thread":{"messages":[{"id":"o","order_id":null}]}}]"#
+        ])
+        let summary = try await test.pull()
+        #expect(summary.children.written == 3)
+        let parents = try ["m", "n", "o"].map { key in
+            try test.store.record("messages", key: key).map { try JSONText($0) }?["order_id"]?.string
+        }
+        #expect(parents == ["a", "b", "b"])
+        #expect(try test.store.rowCounts()["messages"] == 3)
+        let position = try test.store.position()
+        try await test.pull()
+        #expect(try test.store.position() == position)
+    }
+
+    @Test("a child that left its parent's list goes; a parent that says nothing of its children keeps them")
+    func gone() async throws {
+        let test = try TestPull(Self.embedded)
+        try test.upstream.serve([#"[{"id":"a","messages":[{"id":"m"},{"id":"n"}]},{"id":"b","messages":[{"id":"o"}]}]"#]
+        )
+        try await test.pull()
+        try test.upstream.serve([#"[{"id":"a","messages":[{"id":"n"}]},{"id":"b"}]"#])
+        #expect(try await test.pull().children.deleted == 1)
+        #expect(try test.keys("messages") == ["n", "o"])
+    }
+
+    @Test("a tombstone takes its children along, whatever it still lists")
+    func tombstone() async throws {
+        let test = try TestPull(Self.embedded)
+        try test.upstream.serve([#"[{"id":"a","messages":[{"id":"m"}]},{"id":"b","messages":[{"id":"n"}]}]"#])
+        try await test.pull()
+        try test.upstream.serve([#"[{"id":"a","deleted_at":"2026-01-01","messages":[{"id":"m"}]},{"id":"b"}]"#])
+        try await test.pull()
+        #expect(try test.keys("messages") == ["n"])
+    }
+
+    @Test("a record whose children are no list is named, and stops neither itself nor the others")
+    func broken() async throws {
+        let test = try TestPull(Self.embedded)
+        try test.upstream.serve([#"[{"id":"a","messages":7},{"id":"b","messages":[{"id":"m"},true]}]"#])
+        let summary = try await test.pull()
+        #expect(summary.childProblem?.contains("orders/a holds no list at thread.messages or messages") == true)
+        #expect(try test.keys() == ["a", "b"])
+        #expect(try test.keys("messages") == ["m"])
+        #expect(try test.store.setAside(limit: 9).map(\.entity) == ["messages"])
+    }
+
+    @Test("more children than the guard allows are held, over all pages of a pull, until confirmed")
+    func held() async throws {
+        let test = try TestPull(Self.embedded)
+        let messages = (0..<6).map { number in
+            JSONText.array((0..<3).map { .object(["id": .string("m\(number)-\($0)")]) })
+        }
+        let full = messages.enumerated().map {
+            JSONText.object(["id": .integer($0.offset), "messages": $0.element]).text
+        }
+        try test.upstream.serve(full.map { "[\($0)]" })
+        try await test.pull()
+        let empty = (0..<6).map { #"[{"id":\#($0),"messages":[]}]"# }
+        try test.upstream.serve(empty)
+        let summary = try await test.pull(full: true)
+        #expect(summary.children.deleted == 9)
+        #expect(summary.children.held == 9)
+        #expect(try test.store.cursor(of: "messages").heldDeletions == 9)
+        try await test.pull(full: true, confirmed: ["messages"])
+        #expect(try test.keys("messages").isEmpty)
+        #expect(try test.store.cursor(of: "messages").heldDeletions == 0)
+    }
+
+    // MARK: Fetched for each parent
+
+    private func serveMessages(_ lists: [String: [String]], total: Int? = nil, _ test: TestPull) throws {
+        let orders = try JSONText(
+            parsing: #"[{"id":"a","updated_at":"2026-01-01"},{"id":"b","updated_at":"2026-01-01"}]"#)
+        test.upstream.answering { request in
+            if request.path == "/orders" { return .success(Page(records: orders, count: 2)) }
+            guard let ids = lists[request.path] else { return .failure(.gone(status: 404, "no such order")) }
+            let pages = ids.map { JSONText.array([.object(["id": .string($0)])]) }
+            return .success(PagedUpstream.page(pages, request.position, total))
+        }
+    }
+
+    @Test("children are fetched over all their pages, get their parent's key, and go when they are no longer listed")
+    func fetched() async throws {
+        let test = try TestPull(Self.fetched)
+        try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o"]], test)
+        try await test.pull()
+        try await test.pullDetails()
+        #expect(try test.keys("messages") == ["m", "n", "o"])
+        try serveMessages(["/orders/a/messages": ["n"], "/orders/b/messages": ["o"]], test)
+        try await test.pullDetails()
+        #expect(try test.keys("messages") == ["m", "n", "o"])
+        try await test.pullDetails(all: true)
+        #expect(try test.keys("messages") == ["n", "o"])
+    }
+
+    @Test("a list that is not all there deletes nothing, and a parent that is gone is no error")
+    func incomplete() async throws {
+        let test = try TestPull(Self.fetched)
+        try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o"]], test)
+        try await test.pull()
+        try await test.pullDetails()
+        try serveMessages(["/orders/a/messages": ["n"]], total: 2, test)
+        try await test.pullDetails(all: true)
+        #expect(try test.keys("messages") == ["m", "n", "o"])
+    }
+}

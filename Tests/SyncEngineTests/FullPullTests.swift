@@ -1,0 +1,116 @@
+import EntitySchema
+import JSONText
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("What full pulls delete")
+struct FullPullTests {
+    private func page(_ range: Range<Int>) -> String {
+        JSONText.array(range.map { .object(["id": .string("k\($0)"), "updated_at": "2026-01-01"]) }).text
+    }
+
+    private func filled(_ count: Int) async throws -> TestPull {
+        let test = try TestPull()
+        try test.upstream.serve([page(0..<count)], total: count)
+        try await test.pull()
+        return test
+    }
+
+    @Test("what a whole pull did not see goes; a pull of changes deletes nothing")
+    func deletes() async throws {
+        let test = try await filled(60)
+        try test.upstream.serve([page(0..<20), page(20..<50)], total: 50)
+        try await test.pull()
+        #expect(try test.keys().count == 60)
+        let summary = try await test.pull(full: true)
+        #expect(summary.deleted == 10)
+        #expect(try test.keys().count == 50)
+        #expect(try test.store.rowCounts()["orders"] == 50)
+    }
+
+    @Test("more than the guard allows are held, until a person confirms or they are back", arguments: [true, false])
+    func held(confirms: Bool) async throws {
+        let test = try await filled(60)
+        try test.upstream.serve([page(0..<47)])
+        #expect(try await test.pull(full: true).held == 13)
+        #expect(try test.keys().count == 60)
+        #expect(try test.cursor.heldDeletions == 13)
+        try await test.pull()
+        #expect(try test.cursor.heldDeletions == 13)
+        if confirms {
+            try await test.pull(full: true, confirmed: ["orders"])
+            #expect(try test.keys().count == 47)
+        } else {
+            try test.upstream.serve([page(0..<60)])
+            try await test.pull(full: true)
+            #expect(try test.keys().count == 60)
+        }
+        #expect(try test.cursor.heldDeletions == 0)
+    }
+
+    @Test("nine may always go, ten of eleven may not")
+    func small() async throws {
+        let nine = try await filled(9)
+        try nine.upstream.serve(["[]"], total: 0)
+        #expect(try await nine.pull(full: true).deleted == 9)
+        let eleven = try await filled(11)
+        try eleven.upstream.serve([page(0..<1)], total: 1)
+        #expect(try await eleven.pull(full: true).held == 10)
+    }
+
+    @Test("a pull whose count is not what the upstream told runs once more, and deletes nothing if it still is not")
+    func gap() async throws {
+        let test = try await filled(5)
+        test.upstream.forget()
+        try test.upstream.serve([page(0..<4)], total: 5)
+        let summary = try await test.pull(full: true)
+        #expect(test.upstream.requests.count == 2)
+        #expect(summary.hasGap)
+        #expect(try test.keys().count == 5)
+        let misses = Flag()
+        let (less, all) = (try JSONText(parsing: page(0..<3)), try JSONText(parsing: page(0..<4)))
+        test.upstream.answering { _ in
+            .success(misses.take() ? Page(records: less, count: 3, total: 4) : Page(records: all, count: 4, total: 4))
+        }
+        #expect(try await test.pull(full: true).deleted == 1)
+        #expect(try test.keys() == ["k0", "k1", "k2", "k3"])
+    }
+
+    @Test("one that was cut off keeps what it got, and is followed by one in one piece, which alone may delete")
+    func cutOff() async throws {
+        let test = try await filled(5)
+        // The first page brings something new, so that where it stands is kept.
+        let pages = [
+            try JSONText(parsing: #"[{"id":"k1","notes":"n"},{"id":"k2"}]"#), try JSONText(parsing: page(3..<6)),
+        ]
+        let fails = Flag()
+        test.upstream.answering { request in
+            if request.position == "2", fails.take() { return .failure(.unclear(status: 500, "oops")) }
+            return .success(PagedUpstream.page(pages, request.position))
+        }
+        await #expect(throws: UpstreamError.self) { try await test.pull(full: true) }
+        test.upstream.forget()
+        try await test.pull(full: true)
+        #expect(test.upstream.positions == ["2", nil, "2"])
+        #expect(try test.keys() == ["k1", "k2", "k3", "k4", "k5"])
+    }
+
+    @Test("a first pull that was cut off goes on and is whole: there was nothing that could be gone")
+    func firstCutOff() async throws {
+        let test = try TestPull()
+        let pages = [try JSONText(parsing: page(0..<2)), try JSONText(parsing: page(2..<4))]
+        let fails = Flag()
+        test.upstream.answering { request in
+            if request.position == "2", fails.take() { return .failure(.unclear(status: 500, "oops")) }
+            return .success(PagedUpstream.page(pages, request.position))
+        }
+        await #expect(throws: UpstreamError.self) { try await test.pull(full: true) }
+        test.upstream.forget()
+        try await test.pull(full: true)
+        #expect(test.upstream.positions == ["2"])
+        #expect(try test.cursor.lastFullAt == test.clock.timestamp)
+    }
+}

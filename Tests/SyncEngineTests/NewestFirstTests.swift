@@ -1,0 +1,112 @@
+import EntitySchema
+import JSONText
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("Pulling newest first")
+struct NewestFirstTests {
+    private static let mode = "mode: newest_first, changed_at: updated_at"
+
+    /// Serves these records in order, two a page; fails once at the page given.
+    private func serve(_ records: [(id: String, day: Int)], failingAt page: Int? = nil, _ test: TestPull) {
+        let elements = records.map { JSONText.object(["id": .string($0.id), "updated_at": .string(day($0.day))]) }
+        let fails = Flag()
+        test.upstream.forget()
+        test.upstream.answering { request in
+            let number = request.position.flatMap { Int($0) } ?? 1
+            if number == page, fails.take() { return .failure(.unclear(status: 500, "oops")) }
+            let records = Array(elements.dropFirst((number - 1) * 2).prefix(2))
+            return .success(
+                Page(
+                    records: .array(records), count: records.count, total: elements.count,
+                    next: number * 2 < elements.count ? "\(number + 1)" : nil))
+        }
+    }
+
+    private func day(_ day: Int) -> String { "2026-01-\(day < 10 ? "0" : "")\(day)T00:00:00Z" }
+
+    private let old = (1...10).reversed().map { (id: "o\($0)", day: $0) }
+
+    private func filled(_ mode: String = NewestFirstTests.mode) async throws -> TestPull {
+        let test = try TestPull(mode)
+        serve(old, test)
+        try await test.pull()
+        #expect(test.upstream.requests.count == 5)
+        return test
+    }
+
+    @Test("the first pull reads everything, the next ends at the first page that is known")
+    func stops() async throws {
+        let test = try await filled()
+        serve([("n1", 12), ("n2", 11)] + old, test)
+        try await test.pull()
+        #expect(test.upstream.positions == [nil, "2"])
+        #expect(try test.keys().count == 12)
+        serve([("n1", 12), ("n2", 11)] + old, test)
+        let before = try test.cursor
+        try await test.pull()
+        #expect(test.upstream.positions == [nil])
+        #expect(try test.cursor == before)
+    }
+
+    @Test("a first pull that was cut off goes on until it has everything")
+    func firstCutOff() async throws {
+        let test = try TestPull(Self.mode)
+        serve(old, failingAt: 3, test)
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        try await test.pull()
+        #expect(try test.keys().count == 10)
+    }
+
+    @Test("after a cut it goes past where it was cut off, however much was put before that meanwhile")
+    func pastTheCut() async throws {
+        let test = try await filled()
+        let news = (21...28).reversed().map { (id: "n\($0)", day: $0) }
+        serve(news + old, failingAt: 3, test)
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        #expect(try test.keys().count == 14)
+        // Two more, then cut off again at once: what is missing now lies behind two known pages.
+        serve([("m1", 30), ("m2", 29)] + news + old, failingAt: 2, test)
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        serve([("m1", 30), ("m2", 29)] + news + old, test)
+        try await test.pull()
+        #expect(try test.keys().count == 20)
+        // The page that holds the cut is the third; the sixth is the first known one behind.
+        #expect(test.upstream.requests.count == 6)
+        #expect(try test.cursor.pull == nil)
+    }
+
+    @Test("where records have no change time a pull that was cut off is followed by one that reads everything")
+    func withoutTimes() async throws {
+        let test = try await filled("mode: newest_first")
+        let news = (21...26).reversed().map { (id: "n\($0)", day: $0) }
+        serve(news + old, failingAt: 2, test)
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        serve(news + old, test)
+        try await test.pull()
+        #expect(try test.keys().count == 16)
+        #expect(test.upstream.requests.count == 8)
+    }
+
+    @Test("a page of nothing but records without a key proves nothing")
+    func setAside() async throws {
+        let test = try await filled()
+        let pages = [try JSONText(parsing: #"[{"x":1},{"x":2}]"#), try JSONText(parsing: #"[{"id":"n"}]"#)]
+        test.upstream.answering { request in .success(PagedUpstream.page(pages, request.position)) }
+        try await test.pull()
+        #expect(try test.keys().contains("n"))
+    }
+
+    @Test("a full pull reads everything and deletes what is gone")
+    func full() async throws {
+        let test = try await filled()
+        serve(Array(old.dropLast()), test)
+        try await test.pull()
+        #expect(try test.keys().count == 10)
+        try await test.pull(full: true)
+        #expect(try test.keys().count == 9)
+    }
+}

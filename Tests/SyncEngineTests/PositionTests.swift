@@ -1,0 +1,145 @@
+import JSONText
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("Where a pull goes on, and where it must not")
+struct PositionTests {
+    private let pages = [#"[{"id":"a"},{"id":"b"}]"#, #"[{"id":"c"},{"id":"d"}]"#, #"[{"id":"e"}]"#]
+
+    /// Serves the first pages and fails at the position "3".
+    private func cutOff(_ test: TestPull) async throws {
+        let pages = try pages.map { try JSONText(parsing: $0) }
+        test.upstream.answering { request in
+            if request.position == "3" { return .failure(.unclear(status: 500, "oops")) }
+            return .success(PagedUpstream.page(pages, request.position))
+        }
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        #expect(try test.cursor.pull?.position == "3")
+        test.upstream.forget()
+    }
+
+    @Test("a pull that was cut off goes on with the text that the upstream gave")
+    func resumes() async throws {
+        let test = try TestPull()
+        try await cutOff(test)
+        try test.upstream.serve(pages)
+        try await test.pull()
+        #expect(test.upstream.positions == ["3"])
+        #expect(try test.keys() == ["a", "b", "c", "d", "e"])
+        #expect(try test.cursor.pull == nil)
+    }
+
+    @Test(
+        "a position that the upstream no longer takes is dropped, and the pull begins anew",
+        arguments: [
+            UpstreamError.refused(status: 400, "bad cursor"), .gone(status: 410, "expired"), .malformed("no list"),
+        ])
+    func beginsAnew(error: UpstreamError) async throws {
+        let test = try TestPull()
+        try await cutOff(test)
+        let pages = try pages.map { try JSONText(parsing: $0) }
+        let isFirst = Flag()
+        test.upstream.answering { request in
+            if isFirst.take() { return .failure(error) }
+            return .success(PagedUpstream.page(pages, request.position))
+        }
+        try await test.pull()
+        #expect(test.upstream.positions == ["3", nil, "2", "3"])
+        #expect(try test.keys() == ["a", "b", "c", "d", "e"])
+    }
+
+    @Test("it begins anew only once, and keeps its place when the upstream merely failed")
+    func failsOnce() async throws {
+        let test = try TestPull()
+        try await cutOff(test)
+        test.upstream.answering { _ in .failure(.refused(status: 400, "no")) }
+        await #expect(throws: UpstreamError.refused(status: 400, "no")) { try await test.pull() }
+        #expect(test.upstream.positions == ["3", nil])
+        test.upstream.forget()
+        test.upstream.answering { _ in .failure(.unclear(status: 503, "later")) }
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        #expect(test.upstream.positions == ["3"])
+    }
+
+    // MARK: Loops
+
+    private func expectLoop(_ test: TestPull, _ words: String, asking atMost: Int) async throws {
+        let watermark = try test.cursor.watermark
+        test.upstream.forget()
+        let error = await #expect(throws: UpstreamError.self) { try await test.pull(full: true) }
+        guard case .malformed(let message) = error else {
+            Issue.record("not malformed: \(String(describing: error))")
+            return
+        }
+        #expect(message.contains(words) && message.contains("pagination in the schema"))
+        #expect(test.upstream.requests.count <= atMost)
+        #expect(try test.cursor.watermark == watermark)
+        #expect(try test.cursor.pull == nil)
+    }
+
+    @Test("a next page that was asked for before ends the pull", arguments: [1, 2, 3])
+    func cursorLoops(length: Int) async throws {
+        let test = try TestPull()
+        try test.upstream.serve([#"[{"id":"a","updated_at":"2026-01-01"}]"#])
+        try await test.pull()
+        let records = Counting()
+        test.upstream.answering { request in
+            let number = request.position.flatMap { Int($0) } ?? 0
+            return .success(
+                Page(
+                    records: .array([.object(["id": .integer(records.next())])]), count: 1,
+                    next: "\((number + 1) % length)"
+                ))
+        }
+        try await expectLoop(test, "named before", asking: length + 3)
+    }
+
+    @Test("the same page under ever new positions ends the pull")
+    func samePage() async throws {
+        let test = try TestPull()
+        let positions = Counting()
+        let records = try JSONText(parsing: #"[{"id":"a"},{"id":"b"}]"#)
+        test.upstream.answering { _ in .success(Page(records: records, count: 2, next: "p\(positions.next())")) }
+        try await expectLoop(test, "the same page twice", asking: 4)
+    }
+
+    @Test("more than 100 empty pages in a row end the pull, 100 do not")
+    func emptyPages() async throws {
+        let test = try TestPull()
+        let positions = Counting()
+        test.upstream.answering { _ in
+            let number = positions.next()
+            let isLast = number > 100
+            return .success(
+                Page(
+                    records: .array(isLast ? [.object(["id": "a"])] : []), count: isLast ? 1 : 0,
+                    next: isLast ? nil : "p\(number)"))
+        }
+        try await test.pull()
+        #expect(try test.keys() == ["a"])
+        test.upstream.answering { _ in .success(Page(records: .array([]), count: 0, next: "q\(positions.next())")) }
+        try await expectLoop(test, "100 empty pages", asking: 103)
+    }
+
+    @Test("a list of children that goes round in circles fails that parent alone")
+    func detailLoops() async throws {
+        let test = try TestPull(
+            #"detail: { path: "/orders/{id}/messages", into: messages, when_changed: updated_at }"#)
+        let orders = try JSONText(
+            parsing: #"[{"id":"a","updated_at":"2026-01-01"},{"id":"b","updated_at":"2026-01-01"}]"#)
+        test.upstream.answering { request in
+            if request.path == "/orders" { return .success(Page(records: orders, count: 2)) }
+            let isBad = request.path.contains("/a/")
+            return .success(
+                Page(
+                    records: .array([.object(["id": .string(isBad ? "x" : "m")])]), count: 1, next: isBad ? "1" : nil))
+        }
+        try await test.pull()
+        await #expect(throws: UpstreamError.self) { try await test.pullDetails() }
+        #expect(try test.keys("messages") == ["m"])
+        #expect(try test.store.parents(of: "orders", after: 0, all: false, limit: 9).map(\.key) == ["a"])
+    }
+}

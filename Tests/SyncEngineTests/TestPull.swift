@@ -1,0 +1,121 @@
+import EntitySchema
+import Foundation
+import JSONText
+import Synchronization
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// Pulls without an engine: a real cache, and an upstream whose pages the test writes itself.
+struct TestPull {
+    let upstream = PagedUpstream()
+    let clock = ManualClock()
+    let schema: EntitySchema
+    let store: CacheStore
+
+    /// `pull` is what the schema says of pulling orders.
+    init(_ pull: String = "since: { param: since, field: updated_at, overlap: 10s }") throws {
+        schema = try EntitySchema(yaml: Self.shop(pull), file: "shop.yaml")
+        let folder = FileManager.default.temporaryDirectory.appending(path: "pull-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
+    }
+
+    func puller(confirmed: Set<String> = []) -> Puller {
+        Puller(
+            store: store, upstream: upstream, clock: clock, now: { clock.timestamp },
+            deletionGuard: DeletionGuard(share: 0.2, confirmed: confirmed)
+        ) { _, _ in }
+    }
+
+    @discardableResult
+    func pull(full: Bool = false, confirmed: Set<String> = []) async throws -> PullSummary {
+        let orders = try #require(schema["orders"])
+        return try await puller(confirmed: confirmed).pull(orders, full: full)
+    }
+
+    func pullDetails(all: Bool = false) async throws {
+        let orders = try #require(schema["orders"])
+        let detail = try #require(orders.pull?.detail)
+        try await DetailPuller(puller: puller(), parallel: 2).pull(for: orders, detail, all: all)
+    }
+
+    var cursor: PullCursor { get throws { try store.cursor(of: "orders") } }
+
+    func keys(_ entity: String = "orders") throws -> Set<String> {
+        Set(
+            try JSONText(store.list(ListQuery(entity: entity, limit: 200)).records).elements.compactMap {
+                $0["id"]?.plain
+            })
+    }
+
+    private static func shop(_ pull: String) -> String {
+        """
+        schema: shop
+        upstream:
+          base_url: http://localhost
+          pagination: { style: page, page_size: 2 }
+        entities:
+          orders:
+            fields:
+              id: { type: string }
+              notes: { type: string }
+              updated_at: { type: time }
+            many:
+              messages: { of: messages, by: order_id, on_delete: cascade }
+            pull: { path: /orders, deleted: deleted_at, \(pull) }
+            push:
+              update: { call: "PATCH /orders/{id}" }
+          messages:
+            fields:
+              id: { type: string }
+              text: { type: string }
+              order_id: { type: reference, to: orders, required: true }
+            pull: { path: /messages }
+        """
+    }
+}
+
+/// An upstream that answers pages as it is told, and remembers what it was asked for.
+final class PagedUpstream: Upstream, Sendable {
+    typealias Answer = @Sendable (PageRequest) -> Result<Page, UpstreamError>
+
+    private let answer = Mutex<Answer?>(nil)
+    private let asked = Mutex<[PageRequest]>([])
+
+    var requests: [PageRequest] { asked.withLock { $0 } }
+    var positions: [String?] { requests.map(\.position) }
+
+    func answering(_ new: @escaping Answer) { answer.withLock { $0 = new } }
+
+    /// Pages at the positions "1" (or none), "2", …; `total` none unless it is given.
+    func serve(_ pages: [String], total: Int? = nil) throws {
+        let pages = try pages.map { try JSONText(parsing: $0) }
+        answering { request in .success(Self.page(pages, request.position, total)) }
+    }
+
+    static func page(_ pages: [JSONText], _ position: String?, _ total: Int? = nil) -> Page {
+        let number = position.flatMap { Int($0) } ?? 1
+        let records = number <= pages.count ? pages[number - 1] : .array([])
+        return Page(
+            records: records, count: records.elements.count, total: total,
+            next: number < pages.count ? "\(number + 1)" : nil)
+    }
+
+    func forget() { asked.withLock { $0 = [] } }
+
+    func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
+        asked.withLock { $0.append(request) }
+        guard let answer = answer.withLock({ $0 }) else { throw .malformed("nobody said what to answer") }
+        return try answer(request).get()
+    }
+
+    func account() async throws(UpstreamError) -> String? { nil }
+    func probe() async throws(UpstreamError) {}
+
+    func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? { nil }
+
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? { nil }
+}

@@ -1,0 +1,134 @@
+import EntitySchema
+import JSONText
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("The watermark and the overlap before it")
+struct WatermarkTests {
+    private let early = "2026-01-01T12:00:00.000Z"
+
+    private func asked(_ test: TestPull) -> [String?] { test.upstream.requests.map(\.since?.value) }
+
+    /// An upstream that keeps to what it was asked for: records from the time on, or after it.
+    private func serve(_ records: [String], inclusive: Bool = true, _ test: TestPull) throws {
+        let records = try records.map { try JSONText(parsing: $0) }
+        test.upstream.answering { request in
+            let matching = records.filter { record in
+                guard let since = request.since?.value, let time = record["updated_at"]?.string else { return true }
+                return inclusive ? time >= since : time > since
+            }
+            return .success(Page(records: .array(matching), count: matching.count, total: matching.count))
+        }
+    }
+
+    @Test("what the pull took is left for the next one, since what changed meanwhile may be behind its pages")
+    func duration() async throws {
+        let test = try TestPull()
+        let page = try JSONText(parsing: #"[{"id":"a","updated_at":"2026-01-01T12:00:00Z"}]"#)
+        test.upstream.answering { _ in
+            test.clock.advance(by: .seconds(30))
+            return .success(Page(records: page, count: 1))
+        }
+        try await test.pull()
+        #expect(try test.cursor.watermark == "2026-01-01T11:59:30.000Z")
+        #expect(try test.cursor.pull == nil)
+    }
+
+    @Test("a pull that goes on after a restart counts from its first page")
+    func durationAcrossRestart() async throws {
+        let test = try TestPull()
+        let one = try JSONText(parsing: #"[{"id":"a","updated_at":"2026-01-01T12:00:00Z"}]"#)
+        let two = try JSONText(parsing: #"[{"id":"b","updated_at":"2026-01-01T11:00:00Z"}]"#)
+        test.upstream.answering { request in
+            request.position == nil
+                ? .success(Page(records: one, count: 1, next: "2")) : .failure(.unclear(status: 500, "oops"))
+        }
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        test.clock.advance(by: .seconds(100))
+        test.upstream.answering { _ in .success(Page(records: two, count: 1)) }
+        try await test.pull()
+        #expect(try test.cursor.watermark == "2026-01-01T11:58:20.000Z")
+    }
+
+    @Test("it never moves back, and stays where it is when a pull brings nothing new")
+    func neverBack() async throws {
+        let test = try TestPull()
+        try test.upstream.serve([#"[{"id":"a","updated_at":"2026-01-01T12:00:00Z"}]"#])
+        try await test.pull()
+        let page = try JSONText(parsing: #"[{"id":"b","updated_at":"2026-01-01T12:00:05Z"}]"#)
+        test.upstream.answering { _ in
+            test.clock.advance(by: .seconds(30))
+            return .success(Page(records: page, count: 1))
+        }
+        try await test.pull()
+        #expect(try test.cursor.watermark == early)
+        let before = try test.cursor
+        try await test.pull()
+        #expect(try test.cursor == before)
+    }
+
+    @Test("rows of the same millisecond as the last one seen are asked for, whether or not a time includes itself")
+    func ties() async throws {
+        for inclusive in [true, false] {
+            let test = try TestPull("since: { param: since, field: updated_at, overlap: 0ms }")
+            try serve([#"{"id":"a","updated_at":"\#(early)"}"#], inclusive: inclusive, test)
+            try await test.pull()
+            try serve(
+                [#"{"id":"a","updated_at":"\#(early)"}"#, #"{"id":"b","updated_at":"\#(early)"}"#],
+                inclusive: inclusive, test)
+            try await test.pull()
+            #expect(try test.keys() == ["a", "b"])
+            #expect(asked(test) == [nil, "2026-01-01T11:59:59.000Z"])
+        }
+    }
+
+    @Test("a row that is committed late comes within the overlap, and widens it to twice its lateness")
+    func widens() async throws {
+        let test = try TestPull()
+        let first = #"{"id":"a","updated_at":"\#(early)"}"#
+        let late = #"{"id":"b","updated_at":"2026-01-01T11:59:51.000Z"}"#
+        try serve([first], test)
+        try await test.pull()
+        try serve([first, late], test)
+        try await test.pull()
+        #expect(try test.keys() == ["a", "b"])
+        #expect(try test.cursor.lateness == 9000)
+        test.upstream.forget()
+        try await test.pull()
+        #expect(asked(test) == ["2026-01-01T11:59:42.000Z"])
+    }
+
+    @Test("a record that was late but comes back as it is no longer counts, nor does a first pull")
+    func countsOnce() async throws {
+        let test = try TestPull()
+        try serve([#"{"id":"a","updated_at":"\#(early)"}"#, #"{"id":"b","updated_at":"2025-01-01T00:00:00Z"}"#], test)
+        try await test.pull()
+        try await test.pull(full: true)
+        #expect(try test.cursor.lateness == 0)
+    }
+
+    @Test("the overlap grows to a day and no further")
+    func capped() throws {
+        let test = try TestPull()
+        let plan = try #require(test.schema["orders"]?.pull)
+        let cursor = PullCursor(watermark: early, lateness: 20 * 3_600_000)
+        #expect(PullStart(plan: plan, cursor: cursor, full: false).pull.since == "2025-12-31T12:00:00.000Z")
+    }
+
+    @Test("a pull that ends with a gap is made again with the same time, not with what it reached")
+    func gap() async throws {
+        let test = try TestPull()
+        try serve([#"{"id":"a","updated_at":"\#(early)"}"#], test)
+        try await test.pull()
+        test.upstream.forget()
+        let page = try JSONText(parsing: #"[{"id":"b","updated_at":"2026-01-01T13:00:00Z"}]"#)
+        test.upstream.answering { _ in .success(Page(records: page, count: 1, total: 2)) }
+        let summary = try await test.pull()
+        #expect(asked(test) == ["2026-01-01T11:59:50.000Z", "2026-01-01T11:59:50.000Z"])
+        #expect(summary.hasGap)
+        #expect(try test.cursor.watermark == "2026-01-01T13:00:00.000Z")
+    }
+}
