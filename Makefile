@@ -1,6 +1,6 @@
 # The commands that people and CI type. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help packages build test lint demo bench fuzz clean
+.PHONY: help packages build test lint demo bench simulate fuzz clean
 
 help:            ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -18,6 +18,9 @@ demo: packages   ## a small repair shop, its upstream and the daemon, until Ctrl
 test: packages   ## run every test
 	swift build --build-tests
 	swift test --skip-build --no-parallel
+
+simulate: packages ## run SEEDS (2000) bad days from FIRST (1) against engine and store, or replay one: SEED=n
+	@scripts/simulate $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),2000) --first $(or $(FIRST),1))
 
 lint:            ## formatting, imports, line counts
 	swift format lint --strict -rp Sources Tests Package.swift

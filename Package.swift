@@ -115,6 +115,13 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: ["JSONText", "SocketServer", "Upstream", "repairminder-sync", "repairminder-upstream"],
             swiftSettings: strict),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: [
+                "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer", "SyncEngine", "Upstream",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .testTarget(name: "NetworkMonitorTests", dependencies: ["CLinux", "NetworkMonitor"], swiftSettings: strict),
         .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),
         .testTarget(

@@ -20,8 +20,13 @@ package struct CacheStore: Sendable {
 
     /// Opens, or makes, the database at `path` and fits its tables to `schema`, keeping records and queue.
     ///
-    /// Throws `.incompatible` for a file of a newer version, `.unwritable` when it cannot be used now.
-    package init(path: String, schema: EntitySchema, makeID: @escaping @Sendable () -> String) throws {
+    /// `schedule` runs a commit later, never two at once; nil leaves that to a queue of the store's own. Throws
+    /// `.incompatible` for a file of a newer version, `.unwritable` when it cannot be used now.
+    package init(
+        path: String, schema: EntitySchema,
+        schedule: (@Sendable (_ commit: @escaping @Sendable () -> Void) -> Void)? = nil,
+        makeID: @escaping @Sendable () -> String
+    ) throws {
         self.schema = schema
         self.makeID = makeID
         selectOne = Dictionary(
@@ -34,7 +39,7 @@ package struct CacheStore: Sendable {
         } catch {
             throw GroupCommit.sorted(error)
         }
-        writer = GroupCommit(writer: pool)
+        writer = GroupCommit(writer: pool, schedule: schedule ?? GroupCommit.onQueue())
     }
 
     func table(_ entity: String) throws(CacheError) -> EntityTable {

@@ -16,12 +16,21 @@ final class GroupCommit: Sendable {
 
     private static let largestGroup = 256
 
+    /// Runs a commit, later and never two at once.
+    typealias Schedule = @Sendable (_ commit: @escaping @Sendable () -> Void) -> Void
+
     private let writer: DatabasePool
-    private let queue = DispatchQueue(label: "cache-writer")
+    private let schedule: Schedule
     private let waiting = Mutex<[Job]>([])
 
-    init(writer: DatabasePool) {
+    init(writer: DatabasePool, schedule: @escaping Schedule) {
         self.writer = writer
+        self.schedule = schedule
+    }
+
+    static func onQueue() -> Schedule {
+        let queue = DispatchQueue(label: "cache-writer")
+        return { commit in queue.async(execute: commit) }
     }
 
     /// Throws what `body` threw, with its changes undone, or `CacheError.unwritable` when the commit failed.
@@ -43,7 +52,7 @@ final class GroupCommit: Sendable {
                 jobs.append(job)
                 return jobs.count == 1
             }
-            if isFirst { queue.async { self.commitWaiting() } }
+            if isFirst { schedule { self.commitWaiting() } }
         }
     }
 

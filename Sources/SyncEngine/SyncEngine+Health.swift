@@ -59,9 +59,10 @@ extension SyncEngine {
     /// Asks an upstream that is down whether it is back: one probe, where it failed also one trial, then everything.
     func probe() async throws {
         health.probed()
+        var takesChanges = true
         do {
             try await upstream.probe()
-            if health.outage == nil { health.answered() } else { try await trial() }
+            if health.outage == nil { health.answered() } else { takesChanges = try await trial() }
         } catch let error as UpstreamError {
             if case .cancelled = error { throw CancellationError() }
             if case .offline(let message) = error { health.lost(message) }
@@ -71,17 +72,31 @@ extension SyncEngine {
         guard !health.isDown else { return }
         log.notice("the upstream is back")
         requested = SyncRequest().merged(with: requested)
-        try await store.hastenWaiting(at: now())
+        // Where changes still fail each of them waits as long as it is to.
+        if takesChanges { try await store.hastenWaiting(at: now()) }
         await pushRest.call()
     }
 
-    /// One change, or where there is none to send one request of no consequence.
-    private func trial() async throws {
+    /// One change, or where there is none to send one request of no consequence. False when the change failed again but
+    /// other entities are served.
+    private func trial() async throws -> Bool {
         try await requireAccount(trying)
-        if let change = try store.readyChanges(limit: 1, at: now()).first ?? store.leastTriedChange() {
-            _ = try await pusher(trying).send(change)
-        } else {
+        guard let change = try store.readyChanges(limit: 1, at: now()).first ?? store.leastTriedChange() else {
             _ = try await trying.account()
+            return true
         }
+        _ = try await pusher(trying).send(change)
+        // Perhaps only that entity is broken; then it must not hold up all others (sync-rules, invariant 4).
+        guard health.outage != nil else { return true }
+        try await look(elsewhereThan: change.entity)
+        return false
+    }
+
+    /// Asks for a page of any other entity.
+    private func look(elsewhereThan entity: String) async throws {
+        let plans = schema.entities.filter { $0.name != entity }.compactMap(\.pull)
+        guard !plans.isEmpty else { return }
+        let plan = plans[min(Int(random() * Double(plans.count)), plans.count - 1)]
+        _ = try await trying.page(PageRequest(path: plan.path, query: plan.query, list: plan.list))
     }
 }

@@ -1,0 +1,116 @@
+import EntitySchema
+import JSONText
+
+@testable import CacheStore
+
+/// What must hold of one daemon's cache at every moment.
+struct CacheCheck {
+    let daemon: SimulatedDaemon
+    let store: CacheStore
+    let world: World
+
+    private var server: SimulatedServer { world.server }
+
+    private var reader: CacheReader { CacheReader(store: store) }
+
+    func run() throws {
+        let changes = try reader.changes()
+        for entity in Variety.entities {
+            let queued = Dictionary(grouping: changes.filter { $0.entity == entity }, by: \.key)
+            let records = try reader.records(entity)
+            for record in records {
+                try world.check { try checkLayers(entity, record, queued[record.key] ?? []) }
+            }
+            try world.check { try checkCursor(entity, records) }
+        }
+        try world.check { try checkRetries(changes) }
+        try world.check { try checkPause() }
+    }
+
+    // MARK: Layers
+
+    /// Every changed field has the local value, every other one what the server said.
+    private func checkLayers(_ entity: String, _ record: CacheReader.Record, _ changes: [CacheReader.Change]) throws {
+        func fail(_ what: String) -> Violation {
+            Violation(
+                rule: .notOverwritten,
+                detail: """
+                    d\(daemon.number) \(entity)/\(record.key) \(what): server said \(record.remote?.text ?? "nothing"), \
+                    shown is \(record.document?.text ?? "the same"), \
+                    queued are \(changes.map { "\($0.operation) \($0.body.text)" }.joined(separator: ", "))
+                    """)
+        }
+        if let remote = record.remote, !server.hasSaid(remote.text, of: entity, record.key) {
+            throw fail("has a version that the server never had")
+        }
+        guard let last = changes.last else {
+            guard record.document == nil, record.local == nil, !record.isDeleted, record.remote != nil else {
+                throw fail("has local values with nothing queued")
+            }
+            return
+        }
+        guard record.isDeleted == (last.operation == .delete) else {
+            throw fail("is shown although its deletion waits")
+        }
+        var expected = fields(of: record.remote)
+        for change in changes { expected.merge(fields(of: change.body)) { $1 } }
+        var shown = fields(of: record.document)
+        if record.remote == nil, changes.first?.operation != .create {
+            // Deleted there, edited here: what it was besides the edit stays in sight until that is decided.
+            guard shown["id"] != nil else { throw fail("has lost its key") }
+            shown = shown.filter { expected[$0.key] != nil }
+        }
+        guard shown == expected else { throw fail("shows other values than these") }
+    }
+
+    private func fields(of record: JSONText?) -> [String: String] {
+        Dictionary((record?.members ?? []).map { ($0.key, $0.value.text) }) { $1 }
+    }
+
+    // MARK: The cursor
+
+    /// Nothing that changed before the watermark, give or take the overlap, is missing here.
+    private func checkCursor(_ entity: String, _ records: [CacheReader.Record]) throws {
+        guard server.variety.sortsByKey, let plan = server.schema[entity]?.pull, plan.isSince,
+            let watermark = try store.cursor(of: entity).watermark.flatMap(Timestamp.init(iso8601:))
+        else { return }
+        let overlap = Duration.seconds(server.variety.overlap)
+        let known = Dictionary(records.map { ($0.key, $0) }) { $1 }
+        let undecided = try reader.undecidedRecords()
+        for row in server.rows(entity) where row.changedAt < watermark - overlap {
+            // What became visible long after its change time is found by the next full pull.
+            let lateness = server.time(at: row.visibleAt).since(row.changedAt)
+            guard lateness < overlap / 2, !undecided.contains("\(entity)/\(row.key)") else { continue }
+            let remote = known[row.key]?.remote
+            guard row.isDeleted ? remote != nil : remote?.text != row.record.text else { continue }
+            throw Violation(
+                rule: .cursorBehindData,
+                detail: """
+                    d\(daemon.number) has pulled \(entity) up to \(watermark) but lacks \(row.record.text); it has \
+                    \(remote?.text ?? "nothing")
+                    """)
+        }
+    }
+
+    // MARK: Sending
+
+    private func checkRetries(_ changes: [CacheReader.Change]) throws {
+        let limit = server.variety.maximumAttempts
+        for change in changes where change.attempts > limit {
+            throw Violation(
+                rule: .boundedRetries,
+                detail: "d\(daemon.number) change \(change.id) counts \(change.attempts) attempts")
+        }
+        guard let upstream = daemon.life?.upstream else { return }
+        for (key, count) in upstream.failures.sorted(by: { $0.key < $1.key }) where count > limit {
+            throw Violation(
+                rule: .boundedRetries,
+                detail: "d\(daemon.number) sent \(key) \(count) times in vain; \(limit) are allowed")
+        }
+    }
+
+    private func checkPause() throws {
+        guard let begun = daemon.life?.upstream.begunWhilePaused, begun > 0 else { return }
+        throw Violation(rule: .silentWhilePaused, detail: "d\(daemon.number) began \(begun) requests while paused")
+    }
+}

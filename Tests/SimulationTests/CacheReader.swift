@@ -1,0 +1,107 @@
+import EntitySchema
+import GRDB
+import JSONText
+
+@testable import CacheStore
+
+/// Looks straight into a store's tables, past all that is to be checked.
+struct CacheReader {
+    struct Record {
+        var key: String
+        var remote: JSONText?
+        var local: JSONText?
+        var document: JSONText?
+        var isDeleted: Bool
+    }
+
+    struct Change {
+        var id: Int64
+        var entity: String
+        var key: String
+        var operation: Operation
+        var body: JSONText
+        var state: String
+        var attempts: Int
+        var idempotencyKey: String
+    }
+
+    let store: CacheStore
+
+    func visibleKeys(_ entity: String) throws -> [String] {
+        try store.pool.read { db in
+            try String.fetchAll(
+                db.cachedStatement(
+                    sql: "SELECT _key FROM records_\(entity) WHERE _deleted = 0 ORDER BY _key"))
+        }
+    }
+
+    func records(_ entity: String) throws -> [Record] {
+        try store.pool.read { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: "SELECT _key, _remote, _local, _document, _deleted FROM records_\(entity) ORDER BY _key")
+            ).map { row in
+                Record(
+                    key: row[0], remote: try json(row[1]), local: try json(row[2]), document: try json(row[3]),
+                    isDeleted: row[4])
+            }
+        }
+    }
+
+    /// The queue, oldest first.
+    func changes() throws -> [Change] {
+        try store.pool.read { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT id, entity, record_key, operation, body, state, attempt_count, idempotency_key
+                        FROM sync_outbox ORDER BY id
+                        """)
+            ).map { row in
+                Change(
+                    id: row[0], entity: row[1], key: row[2], operation: Operation(rawValue: row[3]) ?? .update,
+                    body: try JSONText(parsing: row[4]), state: row[5], attempts: row[6], idempotencyKey: row[7])
+            }
+        }
+    }
+
+    /// What a key that was given here is now.
+    func current(_ entity: String, _ key: String) throws -> String {
+        try store.pool.read { db in try Alias.current(of: key, entity, db) }
+    }
+
+    /// All decisions between a value here and one there, as text: both are kept in it.
+    func conflicts() throws -> [String] {
+        try store.pool.read { db in
+            try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM sync_conflict")).map(\.description)
+        }
+    }
+
+    /// Records, as `entity/key`, that somebody has to decide about before they follow the server.
+    func undecidedRecords() throws -> Set<String> {
+        try store.pool.read { db in
+            try String.fetchSet(
+                db.cachedStatement(
+                    sql: """
+                        SELECT entity || '/' || record_key FROM sync_conflict WHERE winner IS NULL AND field IS NULL
+                        """))
+        }
+    }
+
+    /// Changes that wait for a person, and those that wait for them.
+    func stuckChanges() throws -> Set<Int64> {
+        try store.pool.read { db in
+            try Int64.fetchSet(
+                db.cachedStatement(
+                    sql: """
+                        WITH RECURSIVE stuck (id) AS (
+                          SELECT id FROM sync_outbox WHERE state = 'failed'
+                          UNION SELECT change_id FROM sync_conflict WHERE winner IS NULL
+                          UNION SELECT change_id FROM sync_dependency JOIN stuck ON needs_id = stuck.id)
+                        SELECT id FROM stuck
+                        """))
+        }
+    }
+
+    private func json(_ text: String?) throws -> JSONText? { try text.map { try JSONText(parsing: $0) } }
+}

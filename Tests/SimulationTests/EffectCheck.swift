@@ -1,0 +1,45 @@
+import EntitySchema
+
+/// What must hold of all that daemons have done to the upstream, at every moment.
+struct EffectCheck {
+    let effects: [SimulatedServer.Effect]
+    let world: World
+
+    func run() throws {
+        try world.check { try checkOnce() }
+        try world.check { try checkOrder() }
+    }
+
+    /// Each marked value has been brought once; where only repeating an edit could be told from it, a creation.
+    private func checkOnce() throws {
+        var seen: [String: SimulatedServer.Effect] = [:]
+        for effect in effects {
+            for marker in effect.markers {
+                // An edit may win over a deletion: then it makes the record anew, with all that it was.
+                if let first = seen[marker], !(effect.operation == .create && isDeleted(first)) {
+                    throw Violation(
+                        rule: .onlyOnce, detail: "\(marker) was applied to \(first.key) and again to \(effect.key)")
+                }
+                seen[marker] = effect
+            }
+        }
+    }
+
+    private func isDeleted(_ effect: SimulatedServer.Effect) -> Bool {
+        world.server.row(effect.entity, effect.key)?.isDeleted ?? true
+    }
+
+    /// The edits of one record by one daemon arrive in the order in which they were written.
+    private func checkOrder() throws {
+        var latest: [String: (number: Int, markers: [String])] = [:]
+        for effect in effects where !effect.markers.isEmpty {
+            let numbers = effect.markers.compactMap(Ledger.number(of:))
+            let record = "d\(effect.daemon) \(effect.entity)/\(effect.key)"
+            if let before = latest[record], let least = numbers.min(), least < before.number {
+                throw Violation(
+                    rule: .inOrder, detail: "\(record): \(effect.markers) arrived after \(before.markers)")
+            }
+            latest[record] = (numbers.max() ?? 0, effect.markers)
+        }
+    }
+}

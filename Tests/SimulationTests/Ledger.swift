@@ -1,0 +1,53 @@
+import EntitySchema
+import Synchronization
+
+/// A local write as its caller knows it.
+struct LocalWrite: Sendable {
+    enum Answer: String, Sendable {
+        /// Not answered: whether it was made is not known.
+        case none
+        case made, refused
+    }
+
+    var number: Int
+    var daemon: Int
+    var entity: String
+    /// The key that the caller used, or got from a creation.
+    var key: String?
+    var operation: Operation
+    /// Field → value, unique to this write.
+    var values: [String: String]
+    var answer = Answer.none
+}
+
+/// All local writes of a simulation and what their callers were told.
+final class Ledger: Sendable {
+    private let writes = Mutex<[LocalWrite]>([])
+
+    var all: [LocalWrite] { writes.withLock { $0 } }
+
+    /// Values look like `w12.name`, so that each tells which write it came from.
+    func begin(daemon: Int, _ entity: String, _ key: String?, _ operation: Operation, fields: [String]) -> LocalWrite {
+        writes.withLock { writes in
+            let number = writes.count + 1
+            let values = Dictionary(uniqueKeysWithValues: fields.map { ($0, "w\(number).\($0)") })
+            let write = LocalWrite(
+                number: number, daemon: daemon, entity: entity, key: key, operation: operation, values: values)
+            writes.append(write)
+            return write
+        }
+    }
+
+    func answer(_ number: Int, _ answer: LocalWrite.Answer, key: String? = nil) {
+        writes.withLock { writes in
+            writes[number - 1].answer = answer
+            if let key { writes[number - 1].key = key }
+        }
+    }
+
+    /// The write that a marked value came from; nil for a value of the server's own.
+    static func number(of marker: String) -> Int? {
+        guard marker.hasPrefix("w") else { return nil }
+        return marker.dropFirst().split(separator: ".").first.flatMap { Int($0) }
+    }
+}

@@ -1,0 +1,148 @@
+import EntitySchema
+import GRDB
+import JSONText
+import Synchronization
+import Upstream
+
+@testable import CacheStore
+
+/// A fault put into the engine on purpose, to see whether the check of its rule catches it.
+enum Mutation: String, Sendable, CaseIterable {
+    /// A change that failed is thrown away.
+    case dropsFailedChanges
+    /// Every attempt carries another idempotency key.
+    case changesKeys
+    /// A record that is written again while it has queued changes shows the server's values.
+    case overwritesLocalValues
+    /// One entity's failure is taken for an outage of everything.
+    case stopsForOneFailure
+    /// Some records never follow the server once they are here.
+    case ignoresNews
+    /// Changes do not wait for those before them.
+    case forgetsOrder
+    /// Failed attempts are not counted.
+    case forgetsAttempts
+    /// A pause is answered, and nothing else.
+    case ignoresPause
+    /// The watermark is written down an hour ahead.
+    case runsAheadOfData
+
+    /// The rule that it breaks, and whose check must say so.
+    var rule: Violation.Rule {
+        switch self {
+        case .dropsFailedChanges: .neverLost
+        case .changesKeys: .onlyOnce
+        case .overwritesLocalValues: .notOverwritten
+        case .stopsForOneFailure: .othersGoOn
+        case .ignoresNews: .equalInTheEnd
+        case .forgetsOrder: .inOrder
+        case .forgetsAttempts: .boundedRetries
+        case .ignoresPause: .silentWhilePaused
+        case .runsAheadOfData: .cursorBehindData
+        }
+    }
+
+    /// Damages a store that has just been opened.
+    func damage(_ store: CacheStore) throws {
+        try store.pool.write { db in
+            for sql in triggers { try db.execute(sql: "CREATE TRIGGER IF NOT EXISTS \(sql); END") }
+        }
+    }
+
+    private var triggers: [String] {
+        switch self {
+        case .changesKeys, .stopsForOneFailure, .ignoresPause: []
+        case .dropsFailedChanges:
+            [
+                """
+                mutation AFTER UPDATE OF state ON sync_outbox WHEN NEW.state = 'failed'
+                BEGIN DELETE FROM sync_outbox WHERE id = NEW.id
+                """
+            ]
+        case .overwritesLocalValues:
+            Variety.entities.map { entity in
+                """
+                mutation_\(entity) AFTER UPDATE OF _document ON records_\(entity)
+                WHEN NEW._document IS NOT NULL AND OLD._document IS NOT NULL AND NEW._remote IS NOT NULL
+                BEGIN UPDATE records_\(entity) SET _document = _remote WHERE _pk = NEW._pk
+                """
+            }
+        case .ignoresNews:
+            Variety.entities.map { entity in
+                """
+                mutation_\(entity) BEFORE UPDATE OF _remote ON records_\(entity)
+                WHEN OLD._pk % 2 = 0 AND OLD._remote IS NOT NULL BEGIN SELECT RAISE(IGNORE)
+                """
+            }
+        case .forgetsOrder:
+            [
+                """
+                mutation AFTER INSERT ON sync_dependency
+                BEGIN DELETE FROM sync_dependency WHERE change_id = NEW.change_id AND needs_id = NEW.needs_id
+                """
+            ]
+        case .forgetsAttempts:
+            [
+                """
+                mutation AFTER UPDATE OF attempt_count ON sync_outbox
+                BEGIN UPDATE sync_outbox SET attempt_count = 0 WHERE id = NEW.id
+                """
+            ]
+        case .runsAheadOfData:
+            ["INSERT", "UPDATE OF watermark"].map { event in
+                """
+                mutation_\(event.prefix(6)) AFTER \(event) ON sync_cursor BEGIN UPDATE sync_cursor
+                  SET watermark = strftime('%Y-%m-%dT%H:%M:%fZ', watermark, '+1 hour') WHERE entity = NEW.entity
+                """
+            }
+        }
+    }
+
+    func damaged(_ upstream: SimulatedUpstream) -> any Upstream {
+        switch self {
+        case .changesKeys, .stopsForOneFailure: DamagedUpstream(upstream: upstream, mutation: self)
+        default: upstream
+        }
+    }
+}
+
+/// An upstream as an engine with a fault would use it.
+private final class DamagedUpstream: Upstream {
+    private let upstream: SimulatedUpstream
+    private let mutation: Mutation
+    private let attempts = Mutex(0)
+
+    init(upstream: SimulatedUpstream, mutation: Mutation) {
+        self.upstream = upstream
+        self.mutation = mutation
+    }
+
+    func account() async throws(UpstreamError) -> String? { try await upstream.account() }
+
+    func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
+        do { return try await upstream.page(request) } catch { throw damaged(error) }
+    }
+
+    func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
+        try await upstream.record(of: entity, known: known)
+    }
+
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
+        let attempt = attempts.withLock { attempts in
+            attempts += 1
+            return attempts
+        }
+        let key = mutation == .changesKeys ? "\(idempotencyKey)/\(attempt)" : idempotencyKey
+        do { return try await upstream.push(request, idempotencyKey: key) } catch { throw damaged(error) }
+    }
+
+    func probe() async throws(UpstreamError) { try await upstream.probe() }
+
+    private func damaged(_ error: UpstreamError) -> UpstreamError {
+        guard mutation == .stopsForOneFailure else { return error }
+        switch error {
+        case .unclear, .refused, .malformed: return .offline(error.message)
+        default: return error
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import EntitySchema
+import JSONText
+import Synchronization
+import Upstream
+
+/// What daemons ask of the server, at the moment it gets to know.
+extension SimulatedServer {
+    typealias Answer<Value> = Result<Value, UpstreamError>
+
+    // MARK: Lists
+
+    func page(_ request: PageRequest) -> Answer<Page> {
+        guard let entity = schema.entities.first(where: { $0.pull?.path == request.path })?.name else {
+            return .failure(.gone(status: 404, "no list \(request.path)"))
+        }
+        if let poison = state.withLock({ $0.poisoned[entity] }) {
+            let status = poison == .alwaysFails
+            return .failure(status ? .unclear(status: 500, "poisoned") : .malformed("poisoned: no list here"))
+        }
+        let rows = listed(entity, since: request.since.flatMap { Timestamp(iso8601: $0.value) })
+        let number = request.position.flatMap { Int($0) } ?? 1
+        let size = variety.pageSize
+        let shown = rows.dropFirst((number - 1) * size).prefix(size)
+        let isLast = shown.isEmpty || number * size >= rows.count
+        return .success(
+            Page(
+                records: .array(shown.map(\.record)), count: shown.count, total: rows.count,
+                next: isLast ? nil : "\(number + 1)"))
+    }
+
+    private func listed(_ entity: String, since: Timestamp?) -> [Row] {
+        let mode = schema[entity]?.pull?.mode
+        var rows = rows(entity).filter { row in
+            if let since { return row.changedAt >= since }
+            // Where nobody can ask for changes there are no tombstones either.
+            return !row.isDeleted || mode != .full
+        }
+        if mode == .newestFirst {
+            rows.sort { ($0.changedAt, $0.key) > ($1.changedAt, $1.key) }
+        } else if !variety.sortsByKey, mode != .full {
+            rows.sort { ($0.changedAt, $0.key) < ($1.changedAt, $1.key) }
+        }
+        return rows
+    }
+
+    func record(of entity: Entity, known: JSONText) -> Answer<RemoteRecord?> {
+        guard let key = known[entity.key]?.plain, let row = row(entity.name, key), !row.isDeleted else {
+            return .success(nil)
+        }
+        return .success(RemoteRecord(row.record, version: version(row)))
+    }
+
+    private func version(_ row: Row) -> String? { variety.versions ? row.changedAt.description : nil }
+
+    // MARK: Changes
+
+    func push(_ request: PushRequest, key idempotencyKey: String, from daemon: Int) -> Answer<RemoteRecord?> {
+        state.withLock { state in
+            if variety.idempotency, let known = state.answers[idempotencyKey] {
+                log.add("server knows \(idempotencyKey) already")
+                return .success(known.record.map { RemoteRecord($0) })
+            }
+            do throws(UpstreamError) {
+                let effect = try apply(request, &state)
+                let record = state.tables[effect.entity]?[effect.key].flatMap { $0.isDeleted ? nil : $0.record }
+                let markers = (request.body?.members ?? []).compactMap { member -> String? in
+                    Variety.markedFields[effect.entity]?.contains(member.key) == true ? member.value.string : nil
+                }
+                state.effects.append(
+                    Effect(
+                        daemon: daemon, idempotencyKey: idempotencyKey, operation: effect.operation,
+                        entity: effect.entity, key: effect.key, markers: markers))
+                state.answers[idempotencyKey] = RemoteAnswer(record: record)
+                return .success(
+                    record.map { RemoteRecord($0, version: variety.versions ? $0["updated_at"]?.string : nil) })
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    private typealias Applied = (operation: Operation, entity: String, key: String)
+
+    private func apply(_ request: PushRequest, _ state: inout State) throws(UpstreamError) -> Applied {
+        let parts = request.path.split(separator: "/").map(String.init)
+        // POST /orders/{id}/notes makes a note; everything else names its entity first.
+        guard let entity = parts.count == 3 ? parts.last : parts.first, Variety.entities.contains(entity) else {
+            throw .gone(status: 404, "no such path \(request.path)")
+        }
+        try refuse(state.poisoned[entity])
+        if request.method == "POST" {
+            return (.create, entity, try create(entity, request.body ?? .object([:]), &state))
+        }
+        let key = parts[1]
+        try refuse(state.poisoned["\(entity)/\(key)"])
+        guard let row = state.tables[entity]?[key] else { throw .gone(status: 404, "\(entity)/\(key) is not here") }
+        guard !row.isDeleted else { throw .gone(status: 410, "\(entity)/\(key) was deleted") }
+        if let version = request.version, version != row.changedAt.description {
+            throw .changed(status: 412, "\(entity)/\(key) is not what it was")
+        }
+        if request.method == "DELETE" {
+            remove(entity, key, &state)
+            return (.delete, entity, key)
+        }
+        let body = request.body ?? .object([:])
+        try requireParent(of: entity, body, &state)
+        put(entity, key, row.record.setting(body), changedAt: max(now, row.changedAt), &state)
+        return (.update, entity, key)
+    }
+
+    private func create(_ entity: String, _ body: JSONText, _ state: inout State) throws(UpstreamError) -> String {
+        try requireParent(of: entity, body, &state)
+        let given = body["id"]?.string ?? ""
+        state.lastKey += 1
+        let key = variety.renames || given.isEmpty ? "\(entity.prefix(1))\(state.lastKey)" : given
+        guard state.tables[entity]?[key] == nil else {
+            throw .changed(status: 409, "\(entity)/\(key) is here already")
+        }
+        put(entity, key, body.setting("id", to: .string(key)), changedAt: now, &state)
+        return key
+    }
+
+    private func requireParent(of entity: String, _ body: JSONText, _ state: inout State) throws(UpstreamError) {
+        guard let (field, parent) = Variety.parents[entity], let key = body[field]?.string else { return }
+        guard let row = state.tables[parent]?[key], !row.isDeleted else {
+            throw .refused(status: 422, "no \(parent)/\(key)")
+        }
+    }
+
+    private func refuse(_ poison: Poison?) throws(UpstreamError) {
+        switch poison {
+        case nil: return
+        case .alwaysFails: throw .unclear(status: 500, "poisoned")
+        case .alwaysRefuses: throw .refused(status: 422, "poisoned")
+        }
+    }
+}

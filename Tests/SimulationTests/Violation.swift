@@ -1,0 +1,21 @@
+/// A rule that did not hold in a simulation.
+struct Violation: Error, Sendable, CustomStringConvertible {
+    enum Rule: String, Sendable, CaseIterable {
+        case neverLost = "1: a write that was answered is never lost"
+        case onlyOnce = "2: a write reaches the upstream once"
+        case notOverwritten = "3: a local change is never overwritten, every other field follows the server"
+        case othersGoOn = "4: one bad record, change or entity never stops the others"
+        case equalInTheEnd = "5: after one undisturbed sync cache and upstream are equal"
+        case inOrder = "changes of one record go out in the order written"
+        case boundedRetries = "no change is tried more often than the settings allow"
+        case silentWhilePaused = "nothing is sent while paused"
+        case cursorBehindData = "the cursor is never past data that was not applied"
+        case endsCleanly = "a cancelled engine ends"
+        case sameLog = "two runs of a seed are the same"
+    }
+
+    var rule: Rule
+    var detail: String
+
+    var description: String { "\(rule.rawValue): \(detail)" }
+}

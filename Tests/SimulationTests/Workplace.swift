@@ -1,0 +1,57 @@
+import Foundation
+import Synchronization
+
+@testable import CacheStore
+
+/// A folder in memory for databases, and an empty database for each schema, made once.
+final class Workplace: Sendable {
+    private let folder: URL
+    private let templates = Mutex<[String: String]>([:])
+    private let count = Mutex(0)
+
+    init() throws {
+        let memory = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
+        let isThere = FileManager.default.isWritableFile(atPath: memory.path)
+        let parent = isThere ? memory : FileManager.default.temporaryDirectory
+        folder = parent.appending(path: "simulation-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    func remove() { try? FileManager.default.removeItem(at: folder) }
+
+    /// A path for a new database of this schema, with an empty one there.
+    func newDatabase(_ variety: Variety) throws -> String {
+        let yaml = variety.yaml
+        let path = newPath()
+        if let template = templates.withLock({ $0[yaml] }) {
+            try FileManager.default.copyItem(atPath: template, toPath: path)
+            return path
+        }
+        let template = newPath()
+        try CacheStore(path: template, schema: variety.schema(), makeID: { "" }).close()
+        templates.withLock { $0[yaml] = template }
+        try FileManager.default.copyItem(atPath: template, toPath: path)
+        return path
+    }
+
+    /// What is left of a database when its process dies now: the file and its log as they are.
+    func copy(_ path: String) throws -> String {
+        let copy = newPath()
+        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path + suffix) {
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+        }
+        return copy
+    }
+
+    func delete(_ path: String) {
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    }
+
+    private func newPath() -> String {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        return folder.appending(path: "cache-\(number).db").path
+    }
+}
