@@ -1,8 +1,8 @@
-package import EntitySchema
+internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// The cursors of the entities, and what was set aside while pulling them.
+/// Where the pulls of the entities stand.
 extension CacheStore {
     package func cursor(of entity: String) throws -> PullCursor {
         try read { db in try CursorRow(entity: entity, db: db).load() }
@@ -11,24 +11,6 @@ extension CacheStore {
     /// Writes nothing when only the time of the last sync differs.
     package func setCursor(of entity: String, to cursor: PullCursor) async throws {
         try await writer.write { db in try CursorRow(entity: entity, db: db).save(cursor) }
-    }
-
-    /// A record that came without a usable key, cut to its first 4096 characters.
-    package struct SetAside: Sendable, Equatable {
-        package var entity: String
-        package var record: String
-        package var at: Timestamp
-    }
-
-    /// The records that came without a usable key, latest first.
-    package func setAside(limit: Int) throws -> [SetAside] {
-        try read { db in
-            try Row.fetchAll(
-                db.cachedStatement(
-                    sql: "SELECT entity, record, at FROM sync_set_aside ORDER BY at DESC, entity, record LIMIT ?"),
-                arguments: [limit]
-            ).map { SetAside(entity: $0["entity"], record: $0["record"], at: Timestamp(milliseconds: $0["at"])) }
-        }
     }
 }
 

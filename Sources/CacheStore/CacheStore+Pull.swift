@@ -15,12 +15,12 @@ extension CacheStore {
             let measured = try applier.measure(page)
             var outcome = try applier.apply(page.records, position: page.position)
             outcome.add(measured)
-            if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
+            outcome.latestChange = try applier.plausible(outcome.latestChange, in: page.records)
             if let children {
-                outcome.children = try PageApplier(
-                    table: children.table, schema: schema, db: db, now: now, makeID: makeID
-                ).apply(children.pulled, position: page.position)
+                let applier = PageApplier(table: children.table, schema: schema, db: db, now: now, makeID: makeID)
+                outcome.children = try applier.apply(children.pulled, position: page.position)
             }
+            if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
             for detail in page.details { try markFetched(detail, db) }
             if let cursor = page.cursor, outcome.changed {
                 try CursorRow(entity: page.entity, db: db).save(cursor.including(outcome))

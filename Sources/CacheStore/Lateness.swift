@@ -1,7 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 
-/// What a page tells about its pull before it is written: how late its records come, which it has, from when they are.
+/// What a page tells about its pull, besides its records: how late they come, which are known, from when they are.
 ///
 /// Each answer is one statement a page, and only asked for by pulls that need it: a first pull needs none.
 extension PageApplier {
@@ -46,6 +46,20 @@ extension PageApplier {
     }
 
     private static let latest = Duration.seconds(86_400)
+
+    /// The page's latest change time without those that cannot be: what is no time, or lies more than a day ahead. Pulls
+    /// that went on from such a time would miss all that happens until then.
+    func plausible(_ latest: String?, in page: String) throws -> String? {
+        let limit = (now + .seconds(86_400)).description
+        guard let latest, latest > limit, let time = changeTime(of: "value") else { return latest }
+        return try String.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    \(incoming)
+                    SELECT max(\(time)) FROM incoming WHERE usable AND \(time) <= ?2
+                    """),
+            arguments: [page, limit])
+    }
 
     private func earliestChange(in page: String) throws -> String? {
         guard let time = changeTime(of: "value") else { return nil }

@@ -16,7 +16,7 @@ extension LocalAPIServer {
         .json(200, Array(try await statusDocument().bytes))
     }
 
-    /// Body, optional: `{"entities": ["orders"], "full": true}`.
+    /// Body, optional: `{"entities": ["orders"], "full": true, "delete": true}`.
     func sync(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["wait"])
@@ -45,18 +45,29 @@ extension LocalAPIServer {
 
     private func syncRequest(_ body: JSONText) throws(Problem) -> SyncRequest {
         var wanted = SyncRequest()
+        var isConfirmed = false
         for (name, value) in body.members {
             switch name {
             case "full":
                 guard let full = value.boolean else { throw .badRequest("expected true or false", field: "full") }
                 wanted.full = full
+            case "delete":
+                guard let delete = value.boolean else { throw .badRequest("expected true or false", field: "delete") }
+                isConfirmed = delete
             case "entities":
                 var names: Set<String> = []
                 for element in value.elements { names.insert(try entity(element.plain).name) }
                 guard !names.isEmpty else { throw .badRequest("expected a list of names", field: "entities") }
                 wanted.entities = names
-            default: throw .badRequest("a sync has no \(name); it takes entities and full", field: name)
+            default: throw .badRequest("a sync has no \(name); it takes entities, full and delete", field: name)
             }
+        }
+        if isConfirmed {
+            guard wanted.full else {
+                throw .badRequest(
+                    "only a full sync finds deletions to confirm; send full: true as well", field: "delete")
+            }
+            wanted.deletes = wanted.entities ?? Set(schema.entities.map(\.name))
         }
         return wanted
     }
@@ -96,17 +107,27 @@ extension LocalAPIServer {
             members:
                 try schema.entities.map { entity in
                     let cursor = try store.cursor(of: entity.name)
-                    let state: SyncStatus.State =
-                        status.entities[entity.name]?.state ?? (cursor.error == nil ? .idle : .error)
+                    let error = cursor.error ?? held(cursor.heldDeletions, of: rows[entity.name] ?? 0, entity)
+                    var state = status.entities[entity.name]?.state ?? .idle
+                    if state == .idle, error != nil { state = .error }
                     let value = JSONText.object([
                         "rows": .integer(rows[entity.name] ?? 0),
                         "state": .string(state.rawValue),
                         "last_synced_at": time(status.entities[entity.name]?.lastSyncedAt ?? cursor.lastSyncedAt),
                         "cursor": .string(cursor.watermark),
-                        "error": .string(cursor.error),
+                        "error": .string(error),
                     ])
                     return (key: entity.name, value: value)
                 })
+    }
+
+    /// What the upstream no longer lists, but is kept until somebody confirms.
+    private func held(_ count: Int, of rows: Int, _ entity: Entity) -> String? {
+        guard count > 0 else { return nil }
+        return """
+            the upstream no longer lists \(count) of \(rows) \(entity.name), more than sync.delete_guard allows, so they \
+            are kept; if they are gone for good, confirm with: repairminder-sync sync --full --delete \(entity.name)
+            """
     }
 
     private func time(_ time: Timestamp?) -> JSONText { .string(time?.description) }

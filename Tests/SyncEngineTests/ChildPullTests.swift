@@ -59,7 +59,7 @@ struct ChildPullTests {
         #expect(summary.childProblem?.contains("orders/a holds no list at thread.messages or messages") == true)
         #expect(try test.keys() == ["a", "b"])
         #expect(try test.keys("messages") == ["m"])
-        #expect(try test.store.setAside(limit: 9).map(\.entity) == ["messages"])
+        #expect(try test.store.setAsideRecords(limit: 9).map(\.entity) == ["messages"])
     }
 
     @Test("more children than the guard allows are held, over all pages of a pull, until confirmed")

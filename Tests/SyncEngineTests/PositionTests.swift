@@ -124,6 +124,21 @@ struct PositionTests {
         try await expectLoop(test, "100 empty pages", asking: 103)
     }
 
+    @Test("pages that differ in one byte, anywhere, are different pages")
+    func almostSamePage() throws {
+        var trail = PageTrail()
+        let text = Array(#"[{"id":"abcdefgh","x":"ijklmnopqrstuv"}]"#.utf8)
+        for index in text.indices where text[index] >= UInt8(ascii: "i") && text[index] <= UInt8(ascii: "w") {
+            var bytes = text
+            bytes[index] = UInt8(ascii: "0")
+            guard let page = try? JSONText(bytes) else { continue }
+            try trail.add(Page(records: page, count: 1), of: "/orders", askedAt: nil)
+        }
+        let page = Page(records: try JSONText(text), count: 1)
+        try trail.add(page, of: "/orders", askedAt: nil)
+        #expect(throws: UpstreamError.self) { try trail.add(page, of: "/orders", askedAt: nil) }
+    }
+
     @Test("a list of children that goes round in circles fails that parent alone")
     func detailLoops() async throws {
         let test = try TestPull(

@@ -191,7 +191,7 @@ struct SyncEngineTests {
     func exchangedToken() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
-        let hasEnded = Flag()
+        let hasEnded = Ending()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 await #expect(throws: SyncError.otherAccount("company-2")) { try await test.engine.run() }
@@ -255,6 +255,6 @@ struct SyncEngineTests {
     }
 }
 
-private final class Flag: Sendable {
+private final class Ending: Sendable {
     let value = Mutex(false)
 }

@@ -120,6 +120,7 @@ struct Daemon {
         let upstream = try upstream()
         let settings = SyncSettings(
             interval: configuration.sync.interval, fullEvery: configuration.sync.fullEvery,
+            deleteGuard: configuration.sync.deleteGuard,
             writeDelay: configuration.sync.writeDelay, parallel: configuration.upstream.parallel,
             retry: RetryPolicy(
                 maximumAttempts: configuration.retry.maximumAttempts, base: configuration.retry.base,

@@ -1,0 +1,70 @@
+import EntitySchema
+import JSONText
+import SyncEngine
+import Testing
+import Upstream
+
+@testable import CacheStore
+
+@Suite("Full syncs")
+struct FullSyncTests {
+    private func orders(_ count: Int) -> String {
+        JSONText.array((0..<count).map { .object(["id": .string("k\($0)"), "updated_at": "2026-01-01T00:00:00Z"]) })
+            .text
+    }
+
+    /// True for each first page of orders that asked for everything.
+    private func askedForEverything(_ test: TestEngine) -> [Bool] {
+        test.upstream.pages.filter { $0.path == "/orders" && $0.position == nil }.map { $0.since == nil }
+    }
+
+    @Test("everything is pulled once a day, and when the last time lies in the future")
+    func daily() async throws {
+        let test = try TestEngine(upstream: FakeUpstream(pageSize: 100))
+        try test.upstream.set("/orders", orders(3))
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.engine.sync(SyncRequest())
+            var cursor = try test.store.cursor(of: "orders")
+            cursor.lastFullAt = test.clock.timestamp - .seconds(86_400)
+            try await test.store.setCursor(of: "orders", to: cursor)
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.cursor(of: "orders").lastFullAt == test.clock.timestamp)
+            cursor.lastFullAt = test.clock.timestamp + .seconds(60)
+            try await test.store.setCursor(of: "orders", to: cursor)
+            try await test.engine.sync(SyncRequest())
+            try await test.engine.sync(SyncRequest())
+        }
+        #expect(askedForEverything(test).suffix(5) == [true, false, true, true, false])
+    }
+
+    @Test("deletions that are held are made when they are confirmed for that entity")
+    func confirmed() async throws {
+        let test = try TestEngine(upstream: FakeUpstream(pageSize: 100))
+        try test.upstream.set("/orders", orders(30))
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try test.upstream.set("/orders", orders(10))
+            try await test.engine.sync(SyncRequest(full: true, deletes: ["parts"]))
+            #expect(try test.store.rowCounts()["orders"] == 30)
+            #expect(try test.store.cursor(of: "orders").heldDeletions == 20)
+            try await test.engine.sync(SyncRequest(entities: ["orders"], full: true, deletes: ["orders"]))
+            #expect(try test.store.rowCounts()["orders"] == 10)
+            #expect(try test.store.cursor(of: "orders").heldDeletions == 0)
+        }
+    }
+
+    @Test("an entity that comes only with others forgets its failure once it fares better")
+    func forgetsFailure() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", #"[{"id":"a","updated_at":"2026-01-01T00:00:00Z"}]"#)
+        test.upstream.failList("/orders/a/messages", .malformed("no list"))
+        try await test.running {
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            #expect(try test.store.cursor(of: "messages").error == "no list")
+            test.upstream.failList("/orders/a/messages", nil)
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.cursor(of: "messages").error == nil)
+        }
+    }
+}
