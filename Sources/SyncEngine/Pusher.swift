@@ -128,7 +128,27 @@ struct Pusher {
         } catch {
             return try await settle(change, as: outcome(of: error, change), after: error)
         }
-        return try await settle(change, as: .acknowledged(record: answer?.record, version: answer?.version))
+        return try await settle(change, as: acknowledgement(of: change, entity, answer))
+    }
+
+    /// The answer to a repetition may be the one of the first time: the record is read once more.
+    private func acknowledgement(
+        of change: OutboxChange, _ entity: Entity, _ answer: RemoteRecord?
+    ) async throws -> PushOutcome {
+        let known = answer?.record ?? change.record
+        guard change.isTried, change.operation != .delete, entity.recordPath(of: known) != nil else {
+            return .acknowledged(record: answer?.record, version: answer?.version)
+        }
+        do {
+            guard let found = try await upstream.record(of: entity, known: known) else {
+                return .vanished(record: answer?.record)
+            }
+            return .acknowledged(record: found.record, version: found.version)
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch {
+            return .acknowledged(record: answer?.record, version: answer?.version)
+        }
     }
 
     @discardableResult
