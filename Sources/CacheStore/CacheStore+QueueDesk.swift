@@ -96,11 +96,12 @@ extension CacheStore {
 
     // MARK: One change as JSON
 
-    /// `blocked_by`: the failed change that this one waits for, however many stand between.
+    /// `blocked_by`: the failed or disputed change that this one waits for, however many stand between.
     private static let pendingColumns = """
         WITH RECURSIVE blocked (id, blocked_by) AS (
-          SELECT change_id, needs_id FROM sync_dependency JOIN sync_outbox AS failed ON failed.id = needs_id
-          WHERE failed.state = 'failed'
+          SELECT change_id, needs_id FROM sync_dependency JOIN sync_outbox AS stuck ON stuck.id = needs_id
+          WHERE stuck.state = 'failed'
+            OR EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = stuck.id AND winner IS NULL)
           UNION
           SELECT change_id, blocked_by FROM blocked JOIN sync_dependency ON needs_id = blocked.id)
         SELECT outbox.*, (SELECT min(blocked_by) FROM blocked WHERE blocked.id = outbox.id) AS blocked_by,

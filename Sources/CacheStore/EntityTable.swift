@@ -3,7 +3,8 @@ internal import EntitySchema
 /// How one entity stands in SQL: its table of records, the columns over their text, the indexes, and the view that
 /// people query under the entity's own name.
 ///
-/// A record is one row. `_version` is what tells `_remote` from the server's other versions, `_acknowledged` is where the change log stood when a change of it was last acknowledged, `_detail`
+/// A record is one row. `_version` is what tells `_remote` from the server's other versions, `_gone` says that the
+/// server has deleted it while a change of it was being sent, `_acknowledged` is where the change log stood when a change of it was last acknowledged, `_detail`
 /// for which value of the parent its children were fetched. `_remote` is what the server last said, to the letter; `_local` the fields that queued changes
 /// set; `_document` the first with the second laid over it. The last two are null unless a change is queued, so
 /// `coalesce(_document, _remote)` is what readers see. Every field is a virtual column over that text: it costs nothing to
@@ -25,7 +26,7 @@ struct EntityTable {
     }
 
     /// Columns that tables of earlier versions lack: name → definition.
-    static let laterColumns = ["_version": "_version TEXT"]
+    static let laterColumns = ["_version": "_version TEXT", "_gone": "_gone INTEGER NOT NULL DEFAULT 0"]
 
     // MARK: Columns
 

@@ -25,6 +25,8 @@ package struct OutboxChange: Sendable, Equatable {
 package enum PushOutcome: Sendable, Equatable {
     /// The upstream has it; `record` is what it answered, nil when it answered none.
     case acknowledged(record: JSONText?, version: String? = nil)
+    /// The upstream has it, and has deleted the record since; `record` is what it answered.
+    case vanished(record: JSONText?)
     /// The record is not there any more: a conflict.
     case gone(PushFailure)
     /// Not one byte was sent: ready again, as if nothing had been tried.

@@ -107,7 +107,8 @@ struct PageApplier {
                     INSERT INTO \(table.name) (_key, _remote, _synced_at)
                     SELECT key, value, ?2 FROM incoming WHERE usable AND NOT deleted AND NOT EXISTS (
                       SELECT 1 FROM sync_gone WHERE entity = ?4 AND record_key = key)
-                    ON CONFLICT (_key) DO UPDATE SET _remote = excluded._remote, _version = NULL, _synced_at = excluded._synced_at
+                    ON CONFLICT (_key) DO UPDATE SET _remote = excluded._remote, _version = NULL, _gone = 0,
+                      _synced_at = excluded._synced_at
                     WHERE _remote IS NOT excluded._remote AND coalesce(_acknowledged, 0) <= ?3
                     RETURNING _key, _local IS NOT NULL
                     """),

@@ -37,6 +37,16 @@ struct RecordRow {
         ).map { try JSONText(parsing: $0) }
     }
 
+    /// Remembers that the server has deleted the record, for when that can be weighed against its changes.
+    func markGone(_ key: String) throws {
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _gone = 1 WHERE _key = ?").execute(arguments: [key])
+    }
+
+    func isGone(_ key: String) throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT _gone FROM \(table.name) WHERE _key = ?"), arguments: [key])
+            ?? false
+    }
+
     /// Makes room for a record that the server does not know yet.
     func insert(_ key: String) throws {
         try db.cachedStatement(sql: "INSERT INTO \(table.name) (_key) VALUES (?)").execute(arguments: [key])
@@ -45,8 +55,10 @@ struct RecordRow {
 
     /// `version` is what the server calls this version of the record, where it does.
     func setRemote(_ remote: JSONText?, version: String? = nil, of key: String, at now: Timestamp) throws {
-        try db.cachedStatement(sql: "UPDATE \(table.name) SET _remote = ?, _version = ?, _synced_at = ? WHERE _key = ?")
-            .execute(arguments: [remote?.text, version, now.milliseconds, key])
+        try db.cachedStatement(
+            sql: "UPDATE \(table.name) SET _remote = ?, _version = ?, _gone = 0, _synced_at = ? WHERE _key = ?"
+        )
+        .execute(arguments: [remote?.text, version, now.milliseconds, key])
     }
 
     func delete(_ key: String) throws {

@@ -15,6 +15,7 @@ struct Settlement {
         let change = try queue.change(id)
         switch outcome {
         case .acknowledged(let record, let version): return try acknowledge(change, record, version)
+        case .vanished(let record): return try acknowledge(change, record, nil, isGone: true)
         case .gone(let failure): return try forget(change, failure)
         case .notSent:
             try db.cachedStatement(
@@ -25,8 +26,17 @@ struct Settlement {
         case .failed(let failure):
             try note(failure, "failed", of: change, next: nil, counted: true)
         }
-        // The server's version may have changed while the attempt was under way.
-        if let table = table(change) { try merge(table).mergeRemote(of: change.key) }
+        try catchUp(change)
+    }
+
+    /// Weighs the change against what the server said while the attempt was under way.
+    private func catchUp(_ change: OutboxTable.Entry) throws {
+        guard let table = table(change) else { return }
+        if try RecordRow(table: table, db: db).isGone(change.key) {
+            try delete(change.key, table)
+        } else {
+            try merge(table).mergeRemote(of: change.key)
+        }
     }
 
     private func note(
@@ -46,14 +56,21 @@ struct Settlement {
     /// The server has no such record any more: the same as if a pull had said so.
     private func forget(_ change: OutboxTable.Entry, _ failure: PushFailure) throws {
         try note(failure, "waiting", of: change, next: now, counted: true)
-        guard let table = table(change) else { return }
-        _ = try PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID).delete(keys: [change.key])
+        if let table = table(change) { try delete(change.key, table) }
     }
 
-    private func acknowledge(_ change: OutboxTable.Entry, _ record: JSONText?, _ version: String?) throws {
+    private func delete(_ key: String, _ table: EntityTable) throws {
+        _ = try PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID).delete(keys: [key])
+    }
+
+    /// `isGone`: the server has the change, and has deleted the record since.
+    private func acknowledge(
+        _ change: OutboxTable.Entry, _ record: JSONText?, _ version: String?, isGone: Bool = false
+    ) throws {
         try queue.remove(change.id)
         guard let table = table(change) else { return }
         let row = RecordRow(table: table, db: db)
+        let isGone = try isGone || row.isGone(change.key)
         var key = change.key
         switch change.operation {
         case .delete: try row.setRemote(nil, of: key, at: now)
@@ -72,7 +89,10 @@ struct Settlement {
         let position = try ChangeLog(db: db, at: now).append(.acknowledged, entity: change.entity, keys: [key])
         try db.cachedStatement(sql: "UPDATE \(table.name) SET _acknowledged = ? WHERE _key = ?")
             .execute(arguments: [position, key])
-        guard change.operation == .delete else { return }
+        guard change.operation == .delete else {
+            if isGone { try delete(key, table) }
+            return
+        }
         try db.cachedStatement(
             sql: "INSERT INTO sync_gone VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET position = excluded.position"
         ).execute(arguments: [change.entity, key, position])

@@ -7,9 +7,12 @@ struct JSONScanner {
 
     let bytes: UnsafeBufferPointer<UInt8>
     var at = 0
+    /// Nil where an object may name a member twice.
+    private var names: MemberNames?
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    init(_ bytes: UnsafeBufferPointer<UInt8>, unambiguous: Bool = false) {
         self.bytes = bytes
+        names = unambiguous ? MemberNames() : nil
     }
 
     /// The byte at the cursor; 0, which is never valid outside a string, at the end.
@@ -28,8 +31,7 @@ struct JSONScanner {
     mutating func skipValue(depth: Int = 0) throws(JSONError) {
         guard depth <= Self.maximumDepth else { throw error("nesting deeper than \(Self.maximumDepth) levels") }
         switch current {
-        case UInt8(ascii: "{"):
-            try forEachMember { (scanner, _) throws(JSONError) in try scanner.skipValue(depth: depth + 1) }
+        case UInt8(ascii: "{"): try skipObject(depth: depth)
         case UInt8(ascii: "["):
             try forEachElement { (scanner) throws(JSONError) in try scanner.skipValue(depth: depth + 1) }
         case UInt8(ascii: "\""): try skipString()
@@ -38,6 +40,20 @@ struct JSONScanner {
         case UInt8(ascii: "n"): try skipLiteral("null")
         default: try skipNumber()
         }
+    }
+
+    private mutating func skipObject(depth: Int) throws(JSONError) {
+        guard var object = names?.begin() else {
+            return try forEachMember { (scanner, _) throws(JSONError) in try scanner.skipValue(depth: depth + 1) }
+        }
+        try forEachMember { (scanner, name) throws(JSONError) in
+            guard scanner.names?.insert(name, of: scanner.bytes, in: &object) == true else {
+                let text = String(decoding: scanner.bytes[name].prefix(60), as: UTF8.self)
+                throw JSONError(problem: "a second member \(text) in one object", offset: name.lowerBound)
+            }
+            try scanner.skipValue(depth: depth + 1)
+        }
+        names?.end(object)
     }
 
     /// Visits the members of an object; `visit` gets the key's range, quotes included, and must move past the value.

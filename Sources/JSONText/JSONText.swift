@@ -9,7 +9,17 @@ package struct JSONText: Sendable, Hashable {
 
     /// Throws when `bytes` are not exactly one JSON value with optional space around it.
     package init(_ bytes: ArraySlice<UInt8>) throws(JSONError) {
-        let range = try Self.scan(bytes) { (scanner) throws(JSONError) in
+        try self.init(bytes, unambiguous: false)
+    }
+
+    /// Throws too when an object anywhere in it names a member twice: readers differ in which of the two they believe
+    /// (RFC 8259, 4).
+    package init(unambiguous bytes: [UInt8]) throws(JSONError) {
+        try self.init(bytes[...], unambiguous: true)
+    }
+
+    private init(_ bytes: ArraySlice<UInt8>, unambiguous: Bool) throws(JSONError) {
+        let range = try Self.scan(bytes, unambiguous: unambiguous) { (scanner) throws(JSONError) in
             scanner.skipSpace()
             let start = scanner.at
             try scanner.skipValue()
@@ -56,10 +66,11 @@ package struct JSONText: Sendable, Hashable {
     }
 
     static func scan<Result>(
-        _ bytes: ArraySlice<UInt8>, _ body: (inout JSONScanner) throws(JSONError) -> Result
+        _ bytes: ArraySlice<UInt8>, unambiguous: Bool = false,
+        _ body: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(JSONError) -> Result {
         try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) in
-            var scanner = JSONScanner(buffer)
+            var scanner = JSONScanner(buffer, unambiguous: unambiguous)
             return try body(&scanner)
         }
     }

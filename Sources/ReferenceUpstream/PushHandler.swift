@@ -125,11 +125,18 @@ struct PushHandler {
         }
     }
 
+    /// By entity tag, and by whatever else the schema says.
     private func checkPrecondition(_ call: Call, _ store: Store) throws(Refusal) {
+        guard let record = store.record(call.entity.name, key: call.key) else { return }
+        if case .field(let name, let header) = handler.schema.upstream.version {
+            let versions = request.headers[all: header]
+            let version = call.entity.value(of: name, in: record)?.plain ?? ""
+            guard versions.allSatisfy({ $0 == version }) else { throw .changed }
+            if header.lowercased() == "if-match" { return }
+        }
         let tags = request.headers[all: "If-Match"]
-        guard !tags.isEmpty, let record = store.record(call.entity.name, key: call.key) else { return }
         let tag = EntityTag(of: record)
-        guard tags.contains(where: tag.isStronglyIn) else { throw .changed }
+        guard tags.isEmpty || tags.contains(where: tag.isStronglyIn) else { throw .changed }
     }
 }
 

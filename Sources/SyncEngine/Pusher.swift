@@ -128,29 +128,27 @@ struct Pusher {
         } catch {
             return try await settle(change, as: outcome(of: error, change), after: error)
         }
-        try await settle(change, as: .acknowledged(record: answer?.record, version: answer?.version))
-        if change.isTried, change.operation != .delete, let answer { try await reread(answer.record, entity) }
-        return nil
+        return try await settle(change, as: acknowledgement(of: change, entity, answer))
     }
 
-    /// The answer to a repetition may be the one to the first attempt, older than what pulls have passed by since.
-    private func reread(_ record: JSONText, _ entity: Entity) async throws {
-        guard entity.recordPath(of: record) != nil else { return }
-        let position = try store.position()
-        let found: RemoteRecord?
-        do throws(UpstreamError) {
-            found = try await upstream.record(of: entity, known: record)
+    /// The answer to a repetition may be the one of the first time: the record is read once more.
+    private func acknowledgement(
+        of change: OutboxChange, _ entity: Entity, _ answer: RemoteRecord?
+    ) async throws -> PushOutcome {
+        let known = answer?.record ?? change.record
+        guard change.isTried, change.operation != .delete, entity.recordPath(of: known) != nil else {
+            return .acknowledged(record: answer?.record, version: answer?.version)
+        }
+        do {
+            guard let found = try await upstream.record(of: entity, known: known) else {
+                return .vanished(record: answer?.record)
+            }
+            return .acknowledged(record: found.record, version: found.version)
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
         } catch {
-            return  // The change is through; the next pull of everything tells what this would have.
+            return .acknowledged(record: answer?.record, version: answer?.version)
         }
-        var text = found?.record
-        if found == nil, let key = record[entity.key], let mark = entity.pull?.deleted {
-            text = .object(members: [(key: entity.key, value: key), (key: mark, value: JSONText.boolean(true))])
-        }
-        guard let text else { return }
-        let page = PulledPage(
-            entity: entity.name, records: JSONText.array([text]).text, position: position, version: found?.version)
-        _ = try await store.apply(page, at: now())
     }
 
     @discardableResult

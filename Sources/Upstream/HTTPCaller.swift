@@ -48,9 +48,9 @@ struct HTTPCaller: Sendable {
     /// An answer whose objects name each member once, as nobody can tell which of two was meant.
     func json(_ response: HTTPResponse, _ path: String) throws(UpstreamError) -> JSONText {
         do {
-            return try JSONText(response.body)
+            return try JSONText(unambiguous: response.body)
         } catch {
-            throw .malformed("\(path) answered \(error)")
+            throw .malformed("\(path) answered what cannot be used (\(error)); nothing of it was taken")
         }
     }
 

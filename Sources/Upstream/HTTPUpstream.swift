@@ -77,7 +77,9 @@ package struct HTTPUpstream: Upstream {
         let response = try await send(request.method, request.path, headers: headers, body: request.body)
         guard !response.body.isEmpty else { return nil }
         // Acknowledged all the same when the answer holds no record: the next pull brings it.
-        guard let body = try? JSONText(response.body), let record = request.record.value(in: body) else { return nil }
+        guard let body = try? JSONText(unambiguous: response.body), let record = request.record.value(in: body) else {
+            return nil
+        }
         return record.kind == .object ? RemoteRecord(record, version: version(of: record, response)) : nil
     }
 
@@ -90,7 +92,9 @@ package struct HTTPUpstream: Upstream {
         case nil: nil
         // A weak tag can never match (RFC 9110, 13.1.1), so a change that carried it would be refused for good.
         case .etag: response.header("ETag").flatMap { $0.hasPrefix("W/") ? nil : $0 }
-        case .field(let name, _): record[name]?.plain
+        // Sent back as a header, so only what one can hold.
+        case .field(let name, _):
+            record[name].flatMap { $0.plain.isEmpty || !HTTPSyntax.isFieldValue($0.plain) ? nil : $0.plain }
         }
     }
 

@@ -233,4 +233,39 @@ struct ConflictTests {
             at: now)
         #expect(try cache.record("orders", "a") != nil, "a later page knows better")
     }
+
+    @Test("a deletion there that is heard of while a change is being sent is weighed when its outcome is known")
+    func deletedWhileUploading() async throws {
+        let lost = PushFailure(kind: "timeout", message: "no answer")
+        for outcome in [
+            PushOutcome.waiting(lost, at: now, counted: true), .failed(lost),
+            .acknowledged(record: try JSONText(parsing: #"{"id":"a","notes":"mine"}"#)),
+        ] {
+            let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+            try await edit(cache, #"{"notes":"mine"}"#)
+            let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+            _ = try await cache.store.begin(change, at: now)
+            _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#)
+            #expect(try cache.record("orders", "a")?["notes"] == "mine")
+            try await cache.store.settle(change.id, outcome, at: now)
+            #expect(try cache.record("orders", "a") == nil)
+            #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        }
+    }
+
+    @Test("a disputed change is blocked, and what waits for it names it")
+    func blocked() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#, "manual")
+        try await edit(cache, #"{"notes":"mine"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        _ = try await cache.store.begin(change, at: now)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs"}]"#)
+        let lost = PushFailure(kind: "timeout", message: "no answer")
+        try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
+        try await cache.store.delete("orders", key: "a", at: now)
+        let changes = try cache.store.pending(after: 0, limit: 9).changes
+        #expect(changes.map { $0["state"] } == ["blocked", "blocked"])
+        #expect(changes.map { $0["conflict"] } == [1, JSONText.null])
+        #expect(changes.map { $0["blocked_by"] } == [JSONText.null, .integer(Int(change.id))])
+    }
 }

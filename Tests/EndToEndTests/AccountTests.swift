@@ -102,7 +102,7 @@ private actor Companies {
             let upstream = try Program(
                 "repairminder-upstream",
                 [
-                    "--schema", Shop.schemas.appending(path: "repairminder.yaml").path, "--listen", "127.0.0.1:0",
+                    "--schema", Shop.schema, "--listen", "127.0.0.1:0",
                     "--account", account, "--rows", rows,
                 ])
             let line = try await upstream.line(containing: "listening on ")
@@ -123,7 +123,7 @@ private actor Companies {
 
     func configure(at service: Switchboard) async throws {
         let config = """
-            schema: \(Shop.schemas.appending(path: "repairminder.yaml").path)
+            schema: \(Shop.schema)
             state_dir: \(folder.path)/state
             upstream: { base_url: "\(await service.address)", token_file: \(folder.path)/token }
             sync: { interval: 24h }

@@ -136,10 +136,12 @@ struct LiveStoryTests {
     }
 
     private func expectDelivered(_ shop: Shop, _ work: Work) async throws {
-        for _ in 1...20 where try await shop.command("pending", "--count").output != "1" {
+        // Answers were lost, so that some changes need more than one attempt.
+        for _ in 1...20 where try await shop.command("pending", "--count").output != "0" {
             _ = try await shop.command("sync", "--wait")
         }
-        #expect(try await shop.command("pending", "--count").output == "1")
+        let pending = try await shop.command("pending", "--json")
+        try #require(try await shop.command("pending", "--count").output == "0", "\(pending.output)")
         let orders = try await shop.admin("records/orders").filter { $0["notes"]?.string?.hasPrefix("offline") == true }
         #expect(Set(orders.compactMap { $0["id"]?.string }) == Set(work.orders))
         let devices = try await shop.admin("records/devices").filter {
@@ -159,14 +161,13 @@ struct LiveStoryTests {
 
     private func expectRefusal(_ shop: Shop, _ work: Work) async throws {
         let change = try #require(try await shop.call("GET", "/v1/pending").body["data"]?.elements.first)
-        #expect(
-            change["key"]?.string == work.forbidden || change["record_id"]?.string == work.forbidden, "\(change.text)")
+        #expect(change["record_id"]?.string == work.forbidden)
         #expect(change["state"] == "failed")
         #expect(change.text.contains("status cannot go from collected to diagnosing"), "\(change.text)")
         let id = try #require(change["id"]?.plain)
         let discarded = try await shop.command("pending", "--discard", id)
         #expect(discarded.status == 0, "\(discarded.output)")
-        #expect(try await shop.command("pending", "--count").output == "0")
+        #expect(try await shop.call("GET", "/v1/pending").body["data"]?.elements.isEmpty == true)
     }
 
     private func expectNothingMore(_ shop: Shop, _ work: Work) async throws {

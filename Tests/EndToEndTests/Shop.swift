@@ -43,7 +43,8 @@ actor Shop {
         daemon = try await Self.startDaemon(folder)
     }
 
-    static let schemas = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let schema = schemas.appending(path: "repairminder.yaml").path
+    private static let schemas = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "config/schemas")
 
     // MARK: The daemon

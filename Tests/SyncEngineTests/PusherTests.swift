@@ -97,6 +97,21 @@ struct PusherTests {
         }
     }
 
+    @Test(
+        "the answer to a repetition is not taken for news: a record deleted since stays deleted, an edited one edited")
+    func repetition() async throws {
+        for (list, notes) in [("[]", nil), (#"[{"id":"server-1","notes":"theirs"}]"#, "theirs")] {
+            let test = try await test()
+            let key = try await create("orders", #"{"notes":"new"}"#, test)
+            test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+            try await send(test)
+            try test.upstream.set("/orders", list)
+            try await send(test)
+            #expect(try test.store.pendingCount().pending == 0)
+            #expect(try test.record(key)?["notes"]?.string == notes)
+        }
+    }
+
     // MARK: Without idempotency keys
 
     @Test("an edit whose answer was lost is not sent again when it is there")

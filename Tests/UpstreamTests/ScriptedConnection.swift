@@ -17,6 +17,7 @@ struct ScriptedConnection {
             case .receive: receiveRequest().map { _ = received.yield($0) }
             case .send(let bytes): _ = send(bytes)
             case .trickle(let byte): while send([byte]), !hasClientLeft(within: 20) {}
+            case .flood(let bytes): while send(bytes) {}
             case .awaitClientLeaving: while !hasClientLeft(within: -1) {}
             case .pass(let gate): gate.pass()
             case .open(let gate): gate.open()

@@ -12,6 +12,8 @@ final class ScriptedServer: Sendable {
         case send([UInt8])
         /// Sends this byte over and over, until the client leaves.
         case trickle(UInt8)
+        /// Sends these bytes over and over, as fast as they are taken, until the client leaves.
+        case flood([UInt8])
         case awaitClientLeaving
         case pass(Gate)
         /// Opens a gate the test waits at.

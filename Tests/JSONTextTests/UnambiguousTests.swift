@@ -1,0 +1,69 @@
+import Testing
+
+@testable import JSONText
+
+@Suite("JSON without doubled names")
+struct UnambiguousTests {
+    private func isTaken(_ text: String) -> Bool { (try? JSONText(unambiguous: Array(text.utf8))) != nil }
+
+    @Test(
+        "is taken",
+        arguments: [
+            "{}", "[]", #"{"a":1,"b":2}"#, #"{"a":{"a":{"a":1}}}"#, #"[{"a":1},{"a":2}]"#, #"{"a":1,"A":2}"#,
+            #"{"a":{"b":1},"c":{"b":2}}"#, #"{"":1,"a":2}"#, #"{"ab":1,"ba":2}"#, #"{"\u0061":1,"b":2}"#,
+            #"{"\#u{E9}":1,"e\#u{301}":2}"#, #"{"a":"\"a\":1","b":["a","a"]}"#,
+        ])
+    func taken(_ text: String) {
+        #expect(isTaken(text))
+    }
+
+    @Test(
+        "is refused with a name twice in one object, however deep and however written",
+        arguments: [
+            #"{"a":1,"a":1}"#, #"{"a":1,"b":2,"a":null}"#, #"[[{"x":{"a":1,"a":2}}]]"#, #"{"a":{"b":1},"a":2}"#,
+            #"{"a":1,"\u0061":2}"#, #"{"\u0061":1,"a":2}"#, #"{"\u0061":1,"\u0061":2}"#, #"{"":1,"":2}"#,
+            #"{"x":{"y":1},"b":2,"x":3}"#, #"{ "a" : 1 , "a" : 2 }"#, #"{"a\/b":1,"a/b":2}"#,
+        ])
+    func refused(_ text: String) {
+        #expect(!isTaken(text))
+        #expect((try? JSONText(parsing: text)) != nil)
+    }
+
+    @Test("names the member and the byte")
+    func message() throws {
+        let error = #expect(throws: JSONError.self) { try JSONText(unambiguous: Array(#"{"id":1,"id":2}"#.utf8)) }
+        #expect(error == JSONError(problem: #"a second member "id" in one object"#, offset: 8))
+    }
+
+    @Test("is told apart in objects of any size", arguments: [1, 2, 63, 64, 65, 66, 1000])
+    func sizes(_ count: Int) {
+        let members = (0..<count).map { #""name\#($0)":{"name0":\#($0)}"# }
+        #expect(isTaken("{\(members.joined(separator: ","))}"))
+        for index in [0, count / 2, count - 1] {
+            #expect(!isTaken("{\((members + [members[index]]).joined(separator: ","))}"))
+            #expect(!isTaken("{\((members + [#""\u006eame\#(index)":1"#]).joined(separator: ","))}"))
+        }
+    }
+
+    @Test("agrees with a slow look at random objects")
+    func random() {
+        var seed = UInt64.random(in: 0..<1_000_000)
+        let first = seed
+        func next(_ limit: Int) -> Int {
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int((seed >> 33) % UInt64(limit))
+        }
+        for _ in 0..<500 {
+            let names = (0..<next(12) + 1).map { _ in
+                (0..<next(3) + 1).map { _ in ["x", "y", "z"][next(3)] }.joined()
+            }
+            let text = "{" + names.map { #""\#($0)":[{"x":1}]"# }.joined(separator: ",") + "}"
+            #expect(isTaken(text) == (Set(names).count == names.count), "seed \(first): \(text)")
+        }
+    }
+
+    @Test("is as strict as ever otherwise", arguments: ["", "{", #"{"a"}"#, #"{"a":1,}"#, "[1] 2", #"{"a":01}"#])
+    func strict(_ text: String) {
+        #expect(!isTaken(text))
+    }
+}
