@@ -3,6 +3,7 @@ package enum LocalAPIPaths {
     package static let status = "/v1/status"
     package static let sync = "/v1/sync"
     package static let pending = "/v1/pending"
+    package static let conflicts = "/v1/conflicts"
     package static let drift = "/v1/drift"
     package static let pendingCount = "/v1/pending/count"
     package static let retryAllPending = "/v1/pending/retry"
@@ -14,6 +15,11 @@ package enum LocalAPIPaths {
     package static func pendingChange(_ id: String) -> String { pending + "/" + segment(id) }
 
     package static func retryPending(_ id: String) -> String { pendingChange(id) + "/retry" }
+
+    /// `decision`: `resolve` or `undo`.
+    package static func conflict(_ id: String, _ decision: String) -> String {
+        conflicts + "/" + segment(id) + "/" + decision
+    }
 
     /// One segment of a path (RFC 3986, 3.3). A lone `.` or `..` is encoded too, or clients would resolve it away.
     static func segment(_ name: String) -> String {

@@ -35,7 +35,7 @@ extension LocalAPIServer {
     }
 
     func undo(_ id: String) async throws -> Response {
-        try await store.undo(conflictNumber(id), at: now())
+        try await store.undo(conflictNumber(id), at: now(), clockOffset: clockOffset)
         engine.noteLocalWrite()
         return try conflict(id)
     }

@@ -33,7 +33,7 @@ extension LocalAPIServer {
     ) async throws -> Response {
         var body = try object(request)
         if let field, let parent { body = body.setting(field, to: .string(parent)) }
-        let key = try await store.create(entity.name, body: body, at: now())
+        let key = try await store.create(entity.name, body: body, at: now(), clockOffset: clockOffset)
         engine.noteLocalWrite()
         var response = Response.json(201, try recordBytes(entity, key))
         response.headers.append(("Location", "/v1/\(entity.name)/\(Entity.percentEncoded(key))"))
@@ -41,13 +41,13 @@ extension LocalAPIServer {
     }
 
     func update(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        try await store.update(entity.name, key: key, body: object(request), at: now())
+        try await store.update(entity.name, key: key, body: object(request), at: now(), clockOffset: clockOffset)
         engine.noteLocalWrite()
         return .json(200, try recordBytes(entity, key))
     }
 
     func delete(_ entity: Entity, _ key: String) async throws -> Response {
-        try await store.delete(entity.name, key: key, at: now())
+        try await store.delete(entity.name, key: key, at: now(), clockOffset: clockOffset)
         engine.noteLocalWrite()
         return Response(status: 204)
     }
@@ -58,6 +58,8 @@ extension LocalAPIServer {
     }
 
     // MARK: Parts
+
+    var clockOffset: Duration { engine.clockOffset() ?? .zero }
 
     private func listed(_ query: ListQuery) throws -> Response {
         let page = try store.list(query)

@@ -92,7 +92,8 @@ extension LocalAPIServer {
             "set_aside": .integer(drift.setAside),
             "entities": try entities(status),
             "upstream": .object([
-                "reachable": .boolean(status.isReachable), "clock_offset_ms": .null,
+                "reachable": .boolean(status.isReachable),
+                "clock_offset_ms": .integer(status.clockOffset.map { Int($0.milliseconds) }),
                 "retry_after": time(status.retryAfter),
             ]),
             "schema": .string(schema.name),

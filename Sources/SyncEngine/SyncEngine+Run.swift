@@ -1,4 +1,4 @@
-internal import CacheStore
+package import CacheStore
 internal import EntitySchema
 internal import Logging
 internal import Upstream
@@ -57,6 +57,7 @@ extension SyncEngine {
             try await pushOnce()
             try await pullEntities(request)
             try warnOfNewDrift()
+            try await rememberClockOffset()
             if let error = run.error { result = .failure(.upstream(error)) }
         } catch UpstreamError.cancelled {
             throw CancellationError()
@@ -91,6 +92,21 @@ extension SyncEngine {
             if known == nil { try await store.setSetting("account", to: account) }
         }
         accountIsKnown = true
+    }
+
+    /// For edits made after a restart and before the first answer. Small changes are not worth a write.
+    private func rememberClockOffset() async throws {
+        guard let offset = clockOffset()?.milliseconds else { return }
+        let known = try store.setting(Self.clockOffsetSetting).flatMap { Int64($0) } ?? 0
+        guard abs(offset - known) > 2000 else { return }
+        try await store.setSetting(Self.clockOffsetSetting, to: "\(offset)")
+    }
+
+    private static let clockOffsetSetting = "clock_offset_ms"
+
+    /// What the last run of the process knew of the server's clock.
+    package static func rememberedClockOffset(in store: CacheStore) throws -> Duration? {
+        try store.setting(clockOffsetSetting).flatMap { Int64($0) }.map { .milliseconds($0) }
     }
 
     /// Keeps everything that waits waiting as long as it was to, when the time of day is set.

@@ -15,6 +15,8 @@ package actor SyncEngine {
     let settings: SyncSettings
     nonisolated let now: @Sendable () -> Timestamp
     let random: @Sendable () -> Double
+    /// How far the server's clock is ahead of `now`, as far as is known: the last write wins by the server's.
+    package nonisolated let clockOffset: @Sendable () -> Duration?
     let log: Logger
     let pushRest: Rest
     let pullRest: Rest
@@ -44,7 +46,8 @@ package actor SyncEngine {
     package init(
         store: CacheStore, schema: EntitySchema, upstream: any Upstream, settings: SyncSettings,
         clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
-        random: @escaping @Sendable () -> Double, log: Logger
+        random: @escaping @Sendable () -> Double, clockOffset: @escaping @Sendable () -> Duration? = { nil },
+        log: Logger
     ) {
         self.store = store
         self.schema = schema
@@ -53,6 +56,7 @@ package actor SyncEngine {
         self.clock = clock
         self.now = now
         self.random = random
+        self.clockOffset = clockOffset
         self.log = log
         clockWatch = ClockWatch(clock: clock, now: now())
         pushRest = Rest(clock: clock)
@@ -139,7 +143,7 @@ package actor SyncEngine {
             state: state, progress: run.progress, phase: run.phase ?? (isPushing ? "pushing" : nil),
             lastSyncAt: run.lastSucceededAt, nextSyncAt: nextSyncAt,
             error: health.unauthorized ?? health.offline ?? health.outage ?? run.error,
-            isReachable: health.offline == nil,
+            isReachable: health.offline == nil, clockOffset: clockOffset(),
             retryAfter: health.hold(at: time), entities: run.entities)
     }
 }

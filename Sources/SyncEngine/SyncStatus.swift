@@ -24,6 +24,8 @@ package struct SyncStatus: Sendable, Equatable {
     package var nextSyncAt: Timestamp?
     package var error: String?
     package var isReachable: Bool
+    /// How far the server's clock is ahead of ours; nil before it was heard of.
+    package var clockOffset: Duration?
     /// The whole upstream is left alone until then.
     package var retryAfter: Timestamp?
     package var entities: [String: Entity]

@@ -17,14 +17,16 @@ struct TestAPI {
     let store: CacheStore
     private let api: LocalAPIServer
 
-    init() throws {
+    init(conflict: String = "last_write_wins", clockOffset: Duration? = nil) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let schema = try EntitySchema(yaml: Self.shop, file: "shop.yaml")
+        let schema = try EntitySchema(
+            yaml: Self.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(conflict)\n"), file: "shop.yaml")
         store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
         let engine = SyncEngine(
             store: store, schema: schema, upstream: AbsentUpstream(), settings: SyncSettings(),
-            clock: ContinuousClock(), now: { Self.now }, random: { 0.5 }, log: Logger(label: "test"))
+            clock: ContinuousClock(), now: { Self.now }, random: { 0.5 }, clockOffset: { clockOffset },
+            log: Logger(label: "test"))
         api = LocalAPIServer(
             schema: schema, store: store, engine: engine,
             callers: CallerGuard(token: Self.token, allowedUsers: [1000], allowedGroup: nil),
@@ -33,8 +35,8 @@ struct TestAPI {
     }
 
     /// An API whose cache holds order `a`, ready, of 129.90, and order `b`.
-    static func filled() async throws -> TestAPI {
-        let api = try TestAPI()
+    static func filled(conflict: String = "last_write_wins", clockOffset: Duration? = nil) async throws -> TestAPI {
+        let api = try TestAPI(conflict: conflict, clockOffset: clockOffset)
         let records =
             #"[{"id":"a","status":"ready","total":129.90,"created_at":"2026-01-02"},{"id":"b","status":"open"}]"#
         _ = try await api.store.apply(PulledPage(entity: "orders", records: records), at: now)
@@ -87,7 +89,7 @@ struct TestAPI {
               created_at: { type: time, index: true }
             many:
               messages: { of: messages, by: order_id }
-            pull: { path: /orders }
+            pull: { path: /orders, changed_at: created_at }
             push:
               create: { call: POST /orders }
               update: { call: "PATCH /orders/{id}" }

@@ -117,7 +117,12 @@ struct Daemon {
     }
 
     private func engine(_ store: CacheStore) throws -> SyncEngine {
-        let upstream = try upstream()
+        // This clock goes on while the machine sleeps.
+        let start = ContinuousClock.now
+        let serverClock = ServerClock(
+            now: now, monotonic: { start.duration(to: .now) },
+            initialOffset: try SyncEngine.rememberedClockOffset(in: store))
+        let upstream = try upstream(serverClock)
         let settings = SyncSettings(
             interval: configuration.sync.interval, fullEvery: configuration.sync.fullEvery,
             deleteGuard: configuration.sync.deleteGuard,
@@ -127,14 +132,11 @@ struct Daemon {
                 cap: configuration.retry.cap))
         return SyncEngine(
             store: store, schema: schema, upstream: upstream, settings: settings, clock: ContinuousClock(),
-            now: now, random: { Double.random(in: 0..<1) }, log: logger("sync"))
+            now: now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset }, log: logger("sync"))
     }
 
-    private func upstream() throws -> HTTPUpstream {
+    private func upstream(_ clock: ServerClock) throws -> HTTPUpstream {
         let transport = try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
-        // This clock goes on while the machine sleeps.
-        let start = ContinuousClock.now
-        let clock = ServerClock(now: now, monotonic: { start.duration(to: .now) })
         return HTTPUpstream(
             plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
             token: try credentials(transport, clock), deadline: configuration.upstream.deadline, clock: clock, now: now)

@@ -1,0 +1,67 @@
+import ArgumentParser
+import JSONText
+import LocalAPI
+
+struct ConflictsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "conflicts",
+        abstract: "Show where changes made here met changes made there, choose where that waits for you, or undo.")
+
+    enum Side: String, CaseIterable, ExpressibleByArgument {
+        case local, server
+    }
+
+    @Flag(help: "Show only those that wait for a choice.")
+    var open = false
+
+    @Option(help: ArgumentHelp("Decide a conflict; goes with --winner.", valueName: "id"))
+    var resolve: String?
+
+    @Option(help: ArgumentHelp("Whose value counts: local or server.", valueName: "side"))
+    var winner: Side?
+
+    @Option(help: ArgumentHelp("Queue the choice that was not taken as a new change.", valueName: "id"))
+    var undo: String?
+
+    @OptionGroup var options: ClientOptions
+
+    func validate() throws {
+        guard [open, resolve != nil, undo != nil].filter(\.self).count <= 1 else {
+            throw ValidationError("--open, --resolve and --undo exclude each other")
+        }
+        guard (resolve == nil) == (winner == nil) else {
+            throw ValidationError("--resolve and --winner go together")
+        }
+    }
+
+    func run() async throws {
+        let client = try options.client()
+        if let resolve, let winner {
+            let body = JSONText.object(["winner": .string(winner.rawValue)])
+            try options.show(await client.post(LocalAPIPaths.conflict(resolve, "resolve"), body: body).body) { _ in
+                "\(resolve) is decided for the \(winner == .local ? "local value" : "server's value")\n"
+            }
+        } else if let undo {
+            try options.show(await client.post(LocalAPIPaths.conflict(undo, "undo")).body) { _ in
+                "\(undo) is undone; the other choice is queued\n"
+            }
+        } else {
+            let query = open ? [("open", "true")] : []
+            try options.show(try await ListPages.all(of: LocalAPIPaths.conflicts, query: query, client)) { answer in
+                let conflicts = answer["data"]?.elements ?? []
+                return conflicts.isEmpty ? "no conflicts\n" : ClientOptions.rendered(Self.table(conflicts))
+            }
+        }
+    }
+
+    static func table(_ conflicts: [JSONText]) -> Table {
+        let columns = ["id", "at", "entity", "record_id", "field", "base", "local", "server", "rule"]
+        return Table(
+            header: columns + ["winner"],
+            rows: conflicts.map { conflict in
+                let winner = conflict["winner"]?.plain ?? ""
+                let outcome = conflict["undone_at"]?.kind == .string ? "\(winner), undone" : winner
+                return columns.map { conflict[$0]?.plain ?? "" } + [winner.isEmpty ? "waits for you" : outcome]
+            })
+    }
+}
