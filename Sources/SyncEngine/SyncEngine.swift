@@ -24,6 +24,8 @@ package actor SyncEngine {
 
     var clockWatch: ClockWatch
     var health = UpstreamHealth()
+    var budget = RetryBudget()
+    var isLookingElsewhere = false
     var isPaused = false
     var accountIsKnown = false
     var run = SyncRun()
