@@ -3,12 +3,14 @@ internal import EntitySchema
 /// How one entity stands in SQL: its table of records, the columns over their text, the indexes, and the view that
 /// people query under the entity's own name.
 ///
-/// A record is one row. `_version` is what tells `_remote` from the server's other versions, `_gone` says that the
-/// server has deleted it while a change of it was being sent, `_acknowledged` is where the change log stood when a change of it was last acknowledged, `_detail`
-/// for which value of the parent its children were fetched. `_remote` is what the server last said, to the letter; `_local` the fields that queued changes
-/// set; `_document` the first with the second laid over it. The last two are null unless a change is queued, so
+/// A record is one row. `_remote` is what the server last said, to the letter; `_local` the fields that queued changes set;
+/// `_document` the first with the second laid over it. The last two are null unless a change is queued, so
 /// `coalesce(_document, _remote)` is what readers see. Every field is a virtual column over that text: it costs nothing to
 /// store, and adding or dropping one rewrites nothing.
+///
+/// `_version` is what tells `_remote` from the server's other versions. `_gone` says that the server has deleted the record
+/// while a change of it was being sent. `_acknowledged` is where the change log stood when a change of it was last
+/// acknowledged, `_detail` the value of `when_changed` for which its children were fetched.
 struct EntityTable {
     let entity: Entity
 
