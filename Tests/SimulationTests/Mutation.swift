@@ -26,6 +26,8 @@ enum Mutation: String, Sendable, CaseIterable {
     case ignoresPause
     /// The watermark is written down an hour ahead.
     case runsAheadOfData
+    /// Local edits are timed by this machine's clock alone.
+    case ignoresServersClock
 
     /// The rule that it breaks, and whose check must say so.
     var rule: Violation.Rule {
@@ -39,6 +41,7 @@ enum Mutation: String, Sendable, CaseIterable {
         case .forgetsAttempts: .boundedRetries
         case .ignoresPause: .silentWhilePaused
         case .runsAheadOfData: .cursorBehindData
+        case .ignoresServersClock: .lastWriteWins
         }
     }
 
@@ -51,7 +54,7 @@ enum Mutation: String, Sendable, CaseIterable {
 
     private var triggers: [String] {
         switch self {
-        case .changesKeys, .stopsForOneFailure, .ignoresPause: []
+        case .changesKeys, .stopsForOneFailure, .ignoresPause, .ignoresServersClock: []
         case .dropsFailedChanges:
             [
                 """

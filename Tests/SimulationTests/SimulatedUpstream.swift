@@ -54,13 +54,17 @@ final class SimulatedUpstream: Upstream {
     let network: SimulatedNetwork
     let executor: SimulatedExecutor
     let log: EventLog
+    /// Learns from every answer, as that of HTTP does.
+    private let clock: ServerClock
+    private let clockCheck = Mutex(ClockCheck())
     private let alive = Mutex(true)
     private let account = Mutex(Account())
 
-    init(daemon: Int, server: SimulatedServer, network: SimulatedNetwork) {
+    init(daemon: Int, server: SimulatedServer, network: SimulatedNetwork, clock: ServerClock) {
         self.daemon = daemon
         self.server = server
         self.network = network
+        self.clock = clock
         executor = server.executor
         log = server.log
     }
@@ -71,6 +75,8 @@ final class SimulatedUpstream: Upstream {
     // MARK: For the checks
 
     var failures: [String: Int] { account.withLock { $0.failures } }
+    /// How far off the measured offset of the server's clock may be; nil before anything was measured in this life.
+    var clockUncertainty: Duration? { clockCheck.withLock { $0.uncertainty } }
     var begunWhilePaused: Int { account.withLock { $0.begunWhilePaused } }
 
     func pauseBegins() { account.withLock { $0.pausedAt = executor.now } }
@@ -150,13 +156,23 @@ final class SimulatedUpstream: Upstream {
         let (there, back) = executor.random { random in
             (random.within(1...200), isSlow(fault) ? random.within(1_000...50_000) : random.within(1...200))
         }
+        let sentAt = executor.now
         executor.after(.milliseconds(there)) { [self] in
             let answer = served(fault, serve)
+            let date = server.now
             executor.after(.milliseconds(back)) { [self] in
                 let arrives = network.isOnline
+                if arrives, !answer.isSilence { observe(date, sentAt) }
                 answered(arrives ? answer : .failure(.unclear(status: nil, "the connection was cut")))
             }
         }
+    }
+
+    /// Takes an answer's `Date`, which has whole seconds, into account.
+    private func observe(_ date: Timestamp, _ sentAt: Duration) {
+        clock.observe(
+            date: Timestamp(milliseconds: date.milliseconds / 1000 * 1000), sentAt: sentAt, receivedAt: executor.now)
+        clockCheck.withLock { $0.observe(exchange: executor.now - sentAt) }
     }
 
     private func served<Value: Sendable>(
@@ -174,6 +190,16 @@ final class SimulatedUpstream: Upstream {
         case .lostAfter:
             _ = serve()
             return .failure(.unclear(status: nil, "no answer"))
+        }
+    }
+}
+
+extension Result where Failure == UpstreamError {
+    /// Nothing came back, not even a failure.
+    fileprivate var isSilence: Bool {
+        switch self {
+        case .failure(.offline), .failure(.unclear(status: nil, _)): true
+        default: false
         }
     }
 }

@@ -67,6 +67,7 @@ final class World {
         for daemon in daemons {
             guard let life = daemon.life else { continue }
             try CacheCheck(daemon: daemon, store: life.store, world: self).run()
+            try check { try ConflictCheck(daemon: daemon, store: life.store, world: self).run() }
         }
         try EffectCheck(effects: server.effects, world: self).run()
     }
