@@ -13,12 +13,13 @@ extension CacheStore {
         """
 
     /// Changes that may be sent now, oldest first: due, and with nothing before them that they need.
-    package func readyChanges(limit: Int, at now: Timestamp) throws -> [OutboxChange] {
+    /// `untried` leaves out what an attempt was made of.
+    package func readyChanges(limit: Int, at now: Timestamp, untried: Bool = false) throws -> [OutboxChange] {
         try read { db in
             let rows = try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        \(Self.readySQL) ORDER BY id LIMIT ?2
+                        \(Self.readySQL) \(untried ? "AND tried = 0" : "") ORDER BY id LIMIT ?2
                         """),
                 arguments: [now.milliseconds, limit])
             return try rows.compactMap { row in try outboxChange(row, db) }
@@ -40,7 +41,7 @@ extension CacheStore {
             let row = try Row.fetchOne(
                 db.cachedStatement(
                     sql: """
-                        \(Self.readySQL) ORDER BY attempt_count, id LIMIT 1
+                        \(Self.readySQL) AND state = 'waiting' ORDER BY attempt_count, id LIMIT 1
                         """),
                 arguments: [Int64.max])
             return try row.flatMap { row in try outboxChange(row, db) }

@@ -7,6 +7,8 @@ package enum Operation: String, Sendable, Equatable, CaseIterable {
 
 /// A change as it goes over the wire: the schema's route with its holes filled.
 package struct PushRequest: Sendable, Equatable {
+    /// Whose record it changes.
+    package var entity: String
     package var method: String
     package var path: String
     /// Nil where nothing is sent but the path.
@@ -16,7 +18,11 @@ package struct PushRequest: Sendable, Equatable {
     /// The version of the record that the change was made on: the upstream refuses it when that is no longer the one.
     package var version: String?
 
-    package init(method: String, path: String, body: JSONText?, record: Place = .itself, version: String? = nil) {
+    package init(
+        entity: String = "", method: String, path: String, body: JSONText?, record: Place = .itself,
+        version: String? = nil
+    ) {
+        self.entity = entity
         self.method = method
         self.path = path
         self.body = body
@@ -66,14 +72,14 @@ extension Entity {
             let path = path(route.path, of: record)
         else { return nil }
         guard operation != .delete else {
-            return PushRequest(method: route.method, path: path, body: nil, record: route.record)
+            return PushRequest(entity: name, method: route.method, path: path, body: nil, record: route.record)
         }
         var members = body.members.filter { route.fields?.contains($0.key) ?? true }
         if let names = route.body {
             members = names.sorted { $0.key < $1.key }.compactMap { wire, field in body[field].map { (wire, $0) } }
         }
         return PushRequest(
-            method: route.method, path: path, body: .object(members: members), record: route.record)
+            entity: name, method: route.method, path: path, body: .object(members: members), record: route.record)
     }
 
     /// A path with its holes filled from a record; nil when one of them would stay empty.

@@ -94,7 +94,7 @@ struct DetailPuller {
         }
         var family = ChildReader.Family(key: record[entity.key] ?? .string(parent.key), children: [], isComplete: false)
         do throws(UpstreamError) {
-            try await fetch(&family, detail.list, at: path)
+            try await fetch(&family, of: detail.entity, detail.list, at: path)
         } catch .gone {
             // The parent went away; its own deletion is on its way.
         } catch {
@@ -104,12 +104,13 @@ struct DetailPuller {
     }
 
     private func fetch(
-        _ family: inout ChildReader.Family, _ list: ListPlan, at path: String
+        _ family: inout ChildReader.Family, of entity: String, _ list: ListPlan, at path: String
     ) async throws(UpstreamError) {
         var trail = PageTrail()
         var position: String?
         repeat {
-            let page = try await puller.upstream.page(PageRequest(path: path, list: list, position: position))
+            let page = try await puller.upstream.page(
+                PageRequest(entity: entity, path: path, list: list, position: position))
             try trail.add(page, of: path, askedAt: position)
             family.children += page.records.elements
             position = page.next

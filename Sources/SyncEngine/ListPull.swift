@@ -59,9 +59,9 @@ struct ListPull {
             try await admit(current)
             if pull.kind == .newest {
                 let outcome = try await write(current)
-                fetched = knowsTheRest(after: outcome) ? nil : try await puller.fetch(plan, following)
+                fetched = knowsTheRest(after: outcome) ? nil : try await puller.fetch(entity.name, plan, following)
             } else {
-                async let next = puller.fetch(plan, following)
+                async let next = puller.fetch(entity.name, plan, following)
                 try await write(current)
                 fetched = try await next
             }
@@ -81,7 +81,7 @@ struct ListPull {
     private mutating func first() async throws -> FetchedPage? {
         if isResumed {
             do {
-                return try await puller.fetch(plan, pull)
+                return try await puller.fetch(entity.name, plan, pull)
             } catch let error as UpstreamError where error.refusesPosition {}
         }
         isResumed = false
@@ -91,7 +91,7 @@ struct ListPull {
             seen = nothing
             pull.known = nothing.knownUpTo
         }
-        return try await puller.fetch(plan, pull)
+        return try await puller.fetch(entity.name, plan, pull)
     }
 
     /// Makes sure that the list gets on, and moves on to what follows.

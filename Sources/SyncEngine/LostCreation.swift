@@ -26,7 +26,7 @@ struct LostCreation {
             return found.map { .applied($0) } ?? .absent
         case .match(let fields, let path, let list):
             guard let path = entity.path(path, of: change.record) else { return .unknowable }
-            return try await match(PageRequest(path: path, list: list), fields, change, entity)
+            return try await match(PageRequest(entity: entity.name, path: path, list: list), fields, change, entity)
         }
     }
 

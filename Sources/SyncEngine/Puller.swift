@@ -33,11 +33,12 @@ struct Puller: Sendable {
     }
 
     /// Nil stands for the page after the last.
-    func fetch(_ plan: PullPlan, _ pull: PullUnderWay?) async throws -> FetchedPage? {
+    func fetch(_ entity: String, _ plan: PullPlan, _ pull: PullUnderWay?) async throws -> FetchedPage? {
         guard let pull else { return nil }
         // What is acknowledged after this point is newer than what the page will say of it.
         let position = try store.position()
-        var request = PageRequest(path: plan.path, query: plan.query, list: plan.list, position: pull.position)
+        var request = PageRequest(
+            entity: entity, path: plan.path, query: plan.query, list: plan.list, position: pull.position)
         if case .since(let parameter, _) = plan.mode {
             request.since = pull.since.map { QueryItem(name: parameter, value: $0) }
         }

@@ -13,18 +13,19 @@ struct Pusher {
     /// In 0..<1.
     let random: @Sendable () -> Double
 
-    /// Sends until nothing is ready, at most `slots()` requests at once; none is begun while there are no slots. Throws
-    /// what concerns the whole upstream; then nothing more is begun, and what was under way has been settled.
-    func drain(slots: @Sendable () async -> Int) async throws {
+    /// Sends until nothing is ready that the gate lets through. Throws what concerns the whole upstream; then nothing more
+    /// is begun, and what was under way has been settled.
+    func drain(through gate: PushGate) async throws {
         let failure = try await withThrowingTaskGroup(of: (Int64, UpstreamError?).self) { group in
             var inFlight: Set<Int64> = []
             var failure: UpstreamError?
             while true {
-                let free = failure == nil ? await slots() - inFlight.count : 0
+                let free = failure == nil ? await gate.slots() - inFlight.count : 0
                 if free > 0 {
-                    let ready = try store.readyChanges(limit: free + inFlight.count, at: now())
+                    let ready = try ready(limit: free + inFlight.count, await gate.allowance())
                     for change in ready.filter({ !inFlight.contains($0.id) }).prefix(free) {
                         inFlight.insert(change.id)
+                        await gate.begins(change)
                         group.addTask { (change.id, try await send(change)) }
                     }
                 }
@@ -34,6 +35,16 @@ struct Pusher {
             }
         }
         if let failure { throw failure }
+    }
+
+    private func ready(limit: Int, _ allowance: PushGate.Allowance) throws -> [OutboxChange] {
+        switch allowance {
+        case .all: try store.readyChanges(limit: limit, at: now())
+        case .untried: try store.readyChanges(limit: limit, at: now(), untried: true)
+        case .trial:
+            try [store.leastTriedChange()].compactMap(\.self)
+                + store.readyChanges(limit: limit, at: now(), untried: true)
+        }
     }
 
     /// Makes one attempt and settles it. Returns an error that concerns the whole upstream.

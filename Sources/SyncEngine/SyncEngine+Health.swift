@@ -9,12 +9,12 @@ extension SyncEngine {
 
     /// For all work: held while the upstream is down, asked for patience, or syncing is paused.
     nonisolated var watched: WatchedUpstream {
-        WatchedUpstream(upstream: upstream, refusal: { await self.refusal }, report: { await self.note($0) })
+        WatchedUpstream(upstream: upstream, refusal: { await self.refusal }, report: { await self.note($1, about: $0) })
     }
 
     /// For finding out whether a failing upstream works again: asks nobody.
     private var trying: WatchedUpstream {
-        WatchedUpstream(upstream: upstream, refusal: { nil }, report: { await self.note($0) })
+        WatchedUpstream(upstream: upstream, refusal: { nil }, report: { await self.note($1, about: $0) })
     }
 
     private var refusal: UpstreamError? {
@@ -23,12 +23,12 @@ extension SyncEngine {
     }
 
     /// Takes note of what came of a request; nil for an answer.
-    func note(_ error: UpstreamError?) {
+    func note(_ error: UpstreamError?, about origin: RequestOrigin = RequestOrigin()) {
         let wasDown = health.isDown
         switch error {
         case .cancelled, .held: return
         case .offline(let message): health.lost(message)
-        case .unclear(_, let message): health.failed(message)
+        case .unclear(_, let message): noteFailure(message, origin)
         case .throttled(let delay, let message):
             log.warning("the upstream asks to wait", metadata: ["for": "\(delay)", "error": "\(message)"])
             health.answered()
@@ -43,7 +43,7 @@ extension SyncEngine {
                 nextSyncAt = now() + settings.retry.base
                 Task { await pullRest.call() }
             }
-        case nil, .changed, .gone, .refused, .malformed: health.answered()
+        case nil, .changed, .gone, .refused, .malformed: noteAnswer(origin)
         }
         guard health.isDown, !wasDown else { return }
         if let message = health.offline {
@@ -52,6 +52,28 @@ extension SyncEngine {
             log.warning("the upstream answers with failures only; leaving it alone", metadata: ["error": "\(message)"])
         }
         Task { await pullRest.call() }
+    }
+
+    private func noteFailure(_ message: String, _ origin: RequestOrigin) {
+        health.failed(message, by: origin.entity ?? "", of: schema.entities.count)
+        guard health.isDoubtful, !isLookingElsewhere else { return }
+        isLookingElsewhere = true
+        Task {
+            // What comes of it is noted like any request.
+            try? await look(elsewhereThan: origin.entity ?? "", by: watched)
+            isLookingElsewhere = false
+        }
+    }
+
+    private func noteAnswer(_ origin: RequestOrigin) {
+        health.answered()
+        guard origin.isChange, budget.isExhausted else { return }
+        // Changes are taken again: everything that was held back goes.
+        budget.fill()
+        Task {
+            try? await store.hastenWaiting(at: now())
+            await pushRest.call()
+        }
     }
 
     // MARK: Probing
@@ -66,7 +88,7 @@ extension SyncEngine {
         } catch let error as UpstreamError {
             if case .cancelled = error { throw CancellationError() }
             if case .offline(let message) = error { health.lost(message) }
-            if case .unclear(_, let message) = error { health.failed(message) }
+            if case .unclear(_, let message) = error { noteFailure(message, RequestOrigin()) }
             log.debug("still down", metadata: ["error": "\(error.message)"])
         }
         guard !health.isDown else { return }
@@ -88,15 +110,17 @@ extension SyncEngine {
         _ = try await pusher(trying).send(change)
         // Perhaps only that entity is broken; then it must not hold up all others (sync-rules, invariant 4).
         guard health.outage != nil else { return true }
-        try await look(elsewhereThan: change.entity)
+        try await look(elsewhereThan: change.entity, by: trying)
         return false
     }
 
     /// Asks for a page of any other entity.
-    private func look(elsewhereThan entity: String) async throws {
-        let plans = schema.entities.filter { $0.name != entity }.compactMap(\.pull)
-        guard !plans.isEmpty else { return }
-        let plan = plans[min(Int(random() * Double(plans.count)), plans.count - 1)]
-        _ = try await trying.page(PageRequest(path: plan.path, query: plan.query, list: plan.list))
+    private func look(elsewhereThan entity: String, by upstream: WatchedUpstream) async throws {
+        let others = schema.entities.filter { $0.name != entity && $0.pull != nil }
+        guard !others.isEmpty else { return }
+        let other = others[min(Int(random() * Double(others.count)), others.count - 1)]
+        guard let plan = other.pull else { return }
+        _ = try await upstream.page(
+            PageRequest(entity: other.name, path: plan.path, query: plan.query, list: plan.list))
     }
 }

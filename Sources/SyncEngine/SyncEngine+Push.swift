@@ -28,8 +28,10 @@ extension SyncEngine {
     private func pushWait() throws -> Duration? {
         let time = now()
         guard canCall else { return health.hold(at: time)?.since(time) }
+        guard let next = try store.nextAttempt() else { return nil }
+        if budget.isExhausted { return max(budget.wait(at: time), .seconds(1)) }
         // What is due and still here cannot be sent, so it does not hurry.
-        return try store.nextAttempt().map { $0 > time ? $0.since(time) : .seconds(1) }
+        return next > time ? next.since(time) : .seconds(1)
     }
 
     func pushOnce() async throws {
@@ -40,7 +42,7 @@ extension SyncEngine {
         do {
             guard try store.pendingCount().pending > 0 else { return }
             try await requireAccount(watched)
-            try await pusher(watched).drain { await self.slots }
+            try await pusher(watched).drain(through: gate)
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch is UpstreamError {
@@ -54,7 +56,22 @@ extension SyncEngine {
         Pusher(schema: schema, store: store, upstream: upstream, retry: settings.retry, now: now, random: random)
     }
 
+    private nonisolated var gate: PushGate {
+        PushGate(
+            slots: { await self.slots }, allowance: { await self.allowance },
+            begins: { await self.noteBeginning(of: $0) })
+    }
+
     private var slots: Int { canCall ? settings.parallel : 0 }
+
+    private var allowance: PushGate.Allowance {
+        guard budget.isExhausted else { return .all }
+        return budget.wait(at: now()) == .zero ? .trial : .untried
+    }
+
+    private func noteBeginning(of change: OutboxChange) {
+        if change.isTried { budget.spend(at: now()) } else { budget.earn() }
+    }
 
     // MARK: Edits that have waited
 

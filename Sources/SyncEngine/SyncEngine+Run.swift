@@ -115,6 +115,7 @@ extension SyncEngine {
         log.notice("the time of day has jumped", metadata: ["by": "\(jump)"])
         nextSyncAt = nextSyncAt.map { $0 + jump }
         health.shift(by: jump)
+        budget.shift(by: jump)
         pullsBegun = pullsBegun.mapValues { $0 + jump }
         do {
             try await store.shiftWaiting(by: jump)

@@ -24,12 +24,16 @@ package actor SyncEngine {
 
     var clockWatch: ClockWatch
     var health = UpstreamHealth()
+    var budget = RetryBudget()
+    var isLookingElsewhere = false
     var isPaused = false
     var accountIsKnown = false
     var run = SyncRun()
     var requested: SyncRequest?
     var waiters: [Waiter] = []
     var nextSyncAt: Timestamp?
+    /// Why the engine runs no more.
+    private var ended: SyncError?
     var isPushing = false
     /// When the last pull of each entity began, well or badly ended.
     var pullsBegun: [String: Timestamp] = [:]
@@ -80,11 +84,17 @@ package actor SyncEngine {
                 group.cancelAll()
             }
         } catch is CancellationError {
+            end(.cancelled)
         } catch {
-            finishWaiters(.failure(error as? SyncError ?? .cancelled), through: .max)
+            end(error as? SyncError ?? .cancelled)
             throw error
         }
-        finishWaiters(.failure(.cancelled), through: .max)
+    }
+
+    /// Nobody waits any more for what will not come.
+    private func end(_ reason: SyncError) {
+        ended = reason
+        finishWaiters(.failure(reason), through: .max)
     }
 
     // MARK: For callers
@@ -106,6 +116,7 @@ package actor SyncEngine {
     package func sync(_ request: SyncRequest) async throws(SyncError) {
         guard !isPaused else { throw .paused }
         await requestSync(request)
+        if let ended { throw ended }
         let joins = run.isRunning && run.request.covers(request)
         let result = await withCheckedContinuation { continuation in
             waiters.append(Waiter(run: joins ? run.number : run.number + 1, continuation: continuation))

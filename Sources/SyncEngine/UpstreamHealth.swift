@@ -12,6 +12,8 @@ struct UpstreamHealth: Equatable {
     private(set) var outage: String?
     private(set) var unauthorized: String?
     private var failures = 0
+    /// What the failures in a row were about.
+    private var failing: Set<String> = []
     private var probes = 0
     private var heldUntil: Timestamp?
 
@@ -38,19 +40,27 @@ struct UpstreamHealth: Equatable {
     }
 
     /// Neither done nor refused: a time-out or a failure of the server's.
-    mutating func failed(_ message: String) {
+    ///
+    /// Failures of one entity alone are no outage, or a broken one would hold up all others; `sources` is how many there
+    /// are to tell by.
+    mutating func failed(_ message: String, by source: String, of sources: Int) {
         failures += 1
-        guard failures >= Self.failuresOfAnOutage || isDown else { return }
+        failing.insert(source)
+        guard isDown || failures >= Self.failuresOfAnOutage && failing.count >= min(2, sources) else { return }
         if !isDown { probes = 0 }
         offline = nil
         outage = message
     }
+
+    /// True when one entity has failed so often that another must be asked to know whether it is an outage.
+    var isDoubtful: Bool { !isDown && failures >= Self.failuresOfAnOutage && failing.count == 1 }
 
     /// Any answer that shows it at work, be it a refusal.
     mutating func answered() {
         offline = nil
         outage = nil
         failures = 0
+        failing = []
         probes = 0
     }
 

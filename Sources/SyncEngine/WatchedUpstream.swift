@@ -2,46 +2,57 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
+/// What a request is about, as far as it tells one that fails from one that does not.
+struct RequestOrigin: Sendable, Equatable {
+    /// Nil for what concerns none.
+    var entity: String?
+    var isChange = false
+}
+
 /// The upstream as all work uses it: each request asks first whether it may be made, and tells what came of it.
 struct WatchedUpstream: Upstream {
     let upstream: any Upstream
     /// Why no request may be made now; nil when one may.
     let refusal: @Sendable () async -> UpstreamError?
     /// Nil for an answer.
-    let report: @Sendable (UpstreamError?) async -> Void
+    let report: @Sendable (RequestOrigin, UpstreamError?) async -> Void
 
     func account() async throws(UpstreamError) -> String? {
-        try await watched { () async throws(UpstreamError) in try await upstream.account() }
+        try await watched(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.account() }
     }
 
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
-        try await watched { () async throws(UpstreamError) in try await upstream.page(request) }
+        try await watched(RequestOrigin(entity: request.entity)) { () async throws(UpstreamError) in
+            try await upstream.page(request)
+        }
     }
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
-        try await watched { () async throws(UpstreamError) in try await upstream.record(of: entity, known: known) }
+        try await watched(RequestOrigin(entity: entity.name)) { () async throws(UpstreamError) in
+            try await upstream.record(of: entity, known: known)
+        }
     }
 
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
-        try await watched { () async throws(UpstreamError) in
+        try await watched(RequestOrigin(entity: request.entity, isChange: true)) { () async throws(UpstreamError) in
             try await upstream.push(request, idempotencyKey: idempotencyKey)
         }
     }
 
     func probe() async throws(UpstreamError) {
-        try await watched { () async throws(UpstreamError) in try await upstream.probe() }
+        try await watched(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.probe() }
     }
 
     private func watched<Answer: Sendable>(
-        _ request: () async throws(UpstreamError) -> Answer
+        _ origin: RequestOrigin, _ request: () async throws(UpstreamError) -> Answer
     ) async throws(UpstreamError) -> Answer {
         if let refusal = await refusal() { throw refusal }
         do throws(UpstreamError) {
             let answer = try await request()
-            await report(nil)
+            await report(origin, nil)
             return answer
         } catch {
-            await report(error)
+            await report(origin, error)
             throw error
         }
     }

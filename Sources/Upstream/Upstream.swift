@@ -35,6 +35,8 @@ package struct RemoteRecord: Sendable, Equatable {
 }
 
 package struct PageRequest: Sendable, Equatable {
+    /// Whose records they are.
+    package var entity: String
     package var path: String
     package var query: [QueryItem]
     /// Asks only for records changed at or after this time.
@@ -44,8 +46,10 @@ package struct PageRequest: Sendable, Equatable {
     package var position: String?
 
     package init(
-        path: String, query: [QueryItem] = [], since: QueryItem? = nil, list: ListPlan, position: String? = nil
+        entity: String = "", path: String, query: [QueryItem] = [], since: QueryItem? = nil, list: ListPlan,
+        position: String? = nil
     ) {
+        self.entity = entity
         self.path = path
         self.query = query
         self.since = since

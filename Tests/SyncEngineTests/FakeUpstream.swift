@@ -23,6 +23,7 @@ final class FakeUpstream: Upstream, Sendable {
         var created = 0
         /// Takes the key that a record was made with, instead of giving it one.
         var keepsKeys = false
+        var brokenMethod: String?
         var onPage: (@Sendable () async -> Void)?
         /// Answers probes with failures.
         var failsProbes = false
@@ -50,6 +51,9 @@ final class FakeUpstream: Upstream, Sendable {
     func fail(_ error: UpstreamError, afterApplying: Bool = false, times: Int = 1) {
         state.withLock { $0.failures += Array(repeating: (error, afterApplying), count: times) }
     }
+
+    /// Fails every change that is sent so.
+    func breakMethod(_ method: String) { state.withLock { $0.brokenMethod = method } }
 
     func clearFailures() { state.withLock { $0.failures = [] } }
 
@@ -99,6 +103,7 @@ final class FakeUpstream: Upstream, Sendable {
         try requireOnline()
         let (failure, answer) = state.withLock { state -> ((error: UpstreamError, afterApplying: Bool)?, JSONText?) in
             state.pushes.append(Push(request: request, key: idempotencyKey))
+            if request.method == state.brokenMethod { return ((.unclear(status: 500, "broken"), false), nil) }
             let failure = state.failures.isEmpty ? nil : state.failures.removeFirst()
             if let failure, !failure.afterApplying { return (failure, nil) }
             if request.method == "PATCH", Self.index(of: request.path, state) == nil {

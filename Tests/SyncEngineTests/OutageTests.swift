@@ -13,16 +13,17 @@ struct OutageTests {
 
     // MARK: Health
 
-    @Test("a few failures in a row are an outage, failures between answers are not")
+    @Test("a few failures in a row are an outage; failures between answers, or of one entity alone, are not")
     func outage() {
         var health = UpstreamHealth()
         for _ in 1...10 {
-            health.failed("down")
-            health.failed("down")
+            health.failed("down", by: "orders", of: 2)
+            health.failed("down", by: "parts", of: 2)
             health.answered()
         }
-        #expect(!health.isDown)
-        for _ in 1...3 { health.failed("down") }
+        for _ in 1...10 { health.failed("down", by: "orders", of: 2) }
+        #expect(!health.isDown && health.isDoubtful)
+        health.failed("down", by: "parts", of: 2)
         #expect(health.isDown && health.reasonNotToCall(at: now) == "down")
         health.answered()
         #expect(!health.isDown)
@@ -48,7 +49,8 @@ struct OutageTests {
         _ test: TestEngine, step: Duration = .milliseconds(500), _ condition: () async throws -> Bool
     ) async throws {
         for _ in 1...20_000 where try await !condition() {
-            await test.clock.waitForSleepers(1)
+            // Both loops at rest: there is nothing left to do at this time.
+            await test.clock.waitForSleepers(2)
             test.clock.advance(by: step)
             await Task.yield()
         }
@@ -65,6 +67,7 @@ struct OutageTests {
             for number in 1...100 { try await test.change("\(number)", #"{"notes":"mine"}"#) }
             test.upstream.fail(failure, times: 1000)
             test.upstream.failProbes(true)
+            for list in ["/orders", "/parts"] { test.upstream.failList(list, failure) }
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
             #expect(await test.engine.status().state == .error)
             let end = test.clock.timestamp + .seconds(3600)
@@ -72,11 +75,37 @@ struct OutageTests {
             #expect(test.upstream.pushes.count < 10)
             test.upstream.clearFailures()
             test.upstream.failProbes(false)
+            for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
             let failed = test.upstream.pushes.count
             try await until(test) { try test.store.pendingCount().pending == 0 }
             #expect(test.upstream.pushes.count == failed + 100)
             #expect(try test.store.pendingCount().failed == 0)
         }
+    }
+
+    // MARK: The budget
+
+    @Test(
+        "repetitions are a tenth of what is sent for the first time, and then one a minute, until a change is answered")
+    func retryBudget() {
+        var budget = RetryBudget()
+        for _ in 1...20 { budget.earn() }
+        var repetitions = 0
+        while !budget.isExhausted {
+            budget.spend(at: now)
+            repetitions += 1
+        }
+        #expect(repetitions == 5)
+        var time = now
+        var waits: [Duration] = []
+        for _ in 1...8 {
+            budget.spend(at: time)
+            waits.append(budget.wait(at: time))
+            time = time + budget.wait(at: time)
+        }
+        #expect(waits.first == .seconds(2) && waits.last == .seconds(60))
+        budget.fill()
+        #expect(!budget.isExhausted && budget.wait(at: time) == .zero)
     }
 
     @Test("an outage of the changes alone costs one trial a minute, not a retry of every change")
@@ -88,12 +117,34 @@ struct OutageTests {
             try await test.engine.sync(SyncRequest())
             for number in 1...50 { try await test.change("\(number)", #"{"notes":"mine"}"#) }
             test.upstream.fail(failure, times: 1000)
-            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            try await test.engine.sync(SyncRequest())
             let end = test.clock.timestamp + .seconds(1800)
             try await until(test, step: .seconds(10)) { test.clock.timestamp >= end }
-            #expect(test.upstream.pushes.count <= 55)
+            // Every change once, a tenth of that and the reserve again, then the trials.
+            #expect(test.upstream.pushes.count > 55 && test.upstream.pushes.count <= 50 + 8 + 36)
+
             test.upstream.clearFailures()
             try await until(test) { try test.store.pendingCount().pending == 0 }
+            #expect(try test.store.pendingCount().failed == 0)
+        }
+    }
+
+    @Test("one broken entity holds up no other, however many changes of it wait")
+    func oneBroken() async throws {
+        let test = try TestEngine()
+        let records = (1...100).map { #"{"id":"\#($0)","notes":"n"}"# }
+        try test.upstream.set("/orders", "[\(records.joined(separator: ","))]")
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.breakMethod("PATCH")
+            test.upstream.failList("/orders", failure)
+            for number in 1...100 { try await test.change("\(number)", #"{"notes":"mine"}"#) }
+            let body = try JSONText(parsing: #"{"order_id":"1"}"#)
+            _ = try await test.store.create("messages", body: body, at: test.clock.timestamp)
+            try test.upstream.set("/parts", #"[{"id":"p"}]"#)
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            #expect(test.upstream.records("/orders/1/messages").count == 1)
+            #expect(try test.store.rowCounts()["parts"] == 1)
         }
     }
 

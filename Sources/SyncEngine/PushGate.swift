@@ -1,0 +1,17 @@
+internal import CacheStore
+
+/// What a pusher may do at this moment, asked anew before every request.
+struct PushGate: Sendable {
+    enum Allowance: Sendable {
+        case all
+        /// Nothing that was tried before.
+        case untried
+        /// One change that was tried before, and whatever was not.
+        case trial
+    }
+
+    /// Requests that may be in flight; none while the upstream is down or syncing is paused.
+    let slots: @Sendable () async -> Int
+    let allowance: @Sendable () async -> Allowance
+    let begins: @Sendable (OutboxChange) async -> Void
+}

@@ -1,0 +1,106 @@
+import EntitySchema
+import JSONText
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// What the first design of this program asked to be shown, row by row.
+@Suite("The first design's table")
+struct FirstDesignTests {
+    private let orders =
+        #"[{"id":"a","notes":"n","total":1,"updated_at":"2026-01-01T00:00:00Z"},{"id":"b"},{"id":"c"}]"#
+
+    /// A shop that was pulled once.
+    private func running(_ body: (TestEngine) async throws -> Void) async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await body(test)
+        }
+    }
+
+    /// Lets the engine's own delays pass until `condition` holds.
+    private func until(_ test: TestEngine, _ condition: () async throws -> Bool) async throws {
+        for _ in 1...10_000 where try await !condition() {
+            await test.clock.waitForSleepers(2)
+            test.clock.advance(by: .seconds(1))
+        }
+        #expect(try await condition())
+    }
+
+    @Test("a full sync completes")
+    func fullSync() async throws {
+        try await running { (test) async throws in
+            #expect(try test.store.rowCounts()["orders"] == 3)
+            #expect(await test.engine.status().state == .completed)
+        }
+    }
+
+    @Test("being offline is detected")
+    func offline() async throws {
+        try await running { (test) async throws in
+            test.upstream.setOffline(true)
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            #expect(await test.engine.status().state == .offline)
+            #expect(try test.record("a")?["notes"] == "n", "what was pulled is still read")
+        }
+    }
+
+    @Test("a local change is queued and counted")
+    func queued() async throws {
+        try await running { (test) async throws in
+            test.upstream.setOffline(true)
+            try await test.change("a", #"{"notes":"mine"}"#)
+            #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+            #expect(try test.record("a")?["notes"] == "mine")
+        }
+    }
+
+    @Test("what was changed offline is pushed on reconnecting, without anybody asking")
+    func reconnect() async throws {
+        try await running { (test) async throws in
+            test.upstream.setOffline(true)
+            try await test.change("a", #"{"notes":"mine"}"#)
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            test.upstream.setOffline(false)
+            try await until(test) { try test.store.pendingCount().pending == 0 }
+            #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+        }
+    }
+
+    @Test("a pull leaves fields alone that were changed here, and brings all others")
+    func dirtyFields() async throws {
+        try await running { (test) async throws in
+            test.upstream.breakMethod("PATCH")
+            try await test.change("a", #"{"notes":"mine"}"#)
+            try test.upstream.set(
+                "/orders", #"[{"id":"a","notes":"n","total":2,"updated_at":"2026-02-01T00:00:00Z"}]"#)
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.record("a")?["notes"] == "mine")
+            #expect(try test.record("a")?["total"] == 2)
+        }
+    }
+
+    @Test("syncing goes on in the background by itself")
+    func background() async throws {
+        try await running { (test) async throws in
+            try test.upstream.set("/orders", #"[{"id":"new","updated_at":"2027-01-01T00:00:00Z"}]"#)
+            try await until(test) { try test.record("new") != nil }
+        }
+    }
+
+    @Test("the last write wins", arguments: [("2020-01-01T00:00:00Z", "mine"), ("2030-01-01T00:00:00Z", "theirs")])
+    func lastWriteWins(_ time: String, _ winner: String) async throws {
+        try await running { (test) async throws in
+            test.upstream.breakMethod("PATCH")
+            try await test.change("a", #"{"notes":"mine"}"#)
+            try test.upstream.set("/orders", #"[{"id":"a","notes":"theirs","updated_at":"\#(time)"}]"#)
+            try await test.engine.sync(SyncRequest(full: true))
+            #expect(try test.record("a")?["notes"]?.string == winner)
+            #expect(try test.store.pendingCount().pending == (winner == "mine" ? 1 : 0))
+        }
+    }
+}
