@@ -45,6 +45,8 @@ final class SimulatedServer: Sendable {
 
     enum Poison: String, Sendable, CaseIterable {
         case alwaysFails, alwaysRefuses
+        /// Its list goes round in circles.
+        case alwaysLoops
     }
 
     struct FieldValue: Hashable, Sendable {
