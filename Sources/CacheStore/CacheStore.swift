@@ -78,9 +78,7 @@ package struct CacheStore: Sendable {
         }
         try migrator.migrate(pool)
         try pool.write { db in
-            for entity in schema.entities {
-                try EntityTableAdapter(table: EntityTable(entity: entity), db: db).adapt()
-            }
+            try EntityTableAdapter.adapt(to: schema, db)
             try DriftTable.adapt(schema, db)
         }
         // Prepared statements of readers that saw older tables would fail once: start from a fresh set.

@@ -30,6 +30,12 @@ struct EntityTable {
     /// Columns that tables of earlier versions lack: name → definition.
     static let laterColumns = ["_version": "_version TEXT", "_gone": "_gone INTEGER NOT NULL DEFAULT 0"]
 
+    /// All of the above and below: the same text, the same table.
+    var definition: String {
+        ([entity.key, createTable] + Self.laterColumns.values.sorted() + columns.map(\.definition)
+            + indexes.values.sorted() + [createView]).joined(separator: "\n")
+    }
+
     // MARK: Columns
 
     struct Column: Equatable {

@@ -9,7 +9,20 @@ struct EntityTableAdapter {
     let table: EntityTable
     let db: Database
 
-    func adapt() throws {
+    /// Fits the tables of all entities, if the schema asks for others than it did when they were last fitted: looking
+    /// at each of them would be most of what opening a cache takes.
+    static func adapt(to schema: EntitySchema, _ db: Database) throws {
+        let tables = schema.entities.map { EntityTable(entity: $0) }
+        let wanted = tables.map(\.definition).joined(separator: "\n")
+        let present = try String.fetchOne(db, sql: "SELECT value FROM sync_setting WHERE name = 'tables'")
+        guard present != wanted else { return }
+        for table in tables { try EntityTableAdapter(table: table, db: db).adapt() }
+        try db.execute(
+            sql: "INSERT INTO sync_setting VALUES ('tables', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            arguments: [wanted])
+    }
+
+    private func adapt() throws {
         if try db.tableExists("records_\(table.entity.name)") {
             try requireSameKey()
         } else {

@@ -146,6 +146,11 @@ struct Pusher {
     private func acknowledgement(
         of change: OutboxChange, _ entity: Entity, _ answer: RemoteRecord?
     ) async throws -> PushOutcome {
+        if answer == nil, change.operation == .create, canRepeat(change, entity) {
+            let failure = PushFailure(
+                kind: "malformed", message: "the answer held no record to tell its key; it is asked for once more")
+            return .waiting(failure, at: now(), counted: false)
+        }
         let known = answer?.record ?? change.record
         guard change.isTried, change.operation != .delete, entity.recordPath(of: known) != nil else {
             return .acknowledged(record: answer?.record, version: answer?.version)
@@ -160,6 +165,13 @@ struct Pusher {
         } catch {
             return .acknowledged(record: answer?.record, version: answer?.version)
         }
+    }
+
+    /// Whether a creation can be sent once more without being made twice. What is answered then is taken as it is.
+    private func canRepeat(_ change: OutboxChange, _ entity: Entity) -> Bool {
+        guard !change.isTried else { return false }
+        if case .match = entity.route(for: .create, record: change.record)?.lookUp { return true }
+        return schema.upstream.idempotencyHeader != nil
     }
 
     @discardableResult

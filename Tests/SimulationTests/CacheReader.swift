@@ -25,6 +25,20 @@ struct CacheReader {
         var idempotencyKey: String
     }
 
+    /// A decision between an edit here and one there.
+    struct LastWrite {
+        var entity: String
+        var key: String
+        var operation: Operation
+        /// Nil for the whole record.
+        var field: String?
+        var local: JSONText?
+        var server: JSONText?
+        var serverAt: Timestamp?
+        /// `local` or `server`.
+        var winner: String
+    }
+
     let store: CacheStore
 
     func visibleKeys(_ entity: String) throws -> [String] {
@@ -74,6 +88,24 @@ struct CacheReader {
     func conflicts() throws -> [String] {
         try store.pool.read { db in
             try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM sync_conflict")).map(\.description)
+        }
+    }
+
+    /// What was decided by who was last.
+    func lastWrites() throws -> [LastWrite] {
+        try store.pool.read { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT entity, record_key, operation, field, local, server, server_at, winner FROM sync_conflict
+                        WHERE rule = 'last_write_wins' AND winner IS NOT NULL
+                        """)
+            ).map { row in
+                LastWrite(
+                    entity: row[0], key: row[1], operation: Operation(rawValue: row[2]) ?? .update, field: row[3],
+                    local: try json(row[4]), server: try json(row[5]),
+                    serverAt: (row[6] as Int64?).map { Timestamp(milliseconds: $0) }, winner: row[7])
+            }
         }
     }
 

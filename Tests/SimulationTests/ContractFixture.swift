@@ -61,7 +61,9 @@ enum ContractFixture: String, CaseIterable, Sendable {
         }
         let network = SimulatedNetwork()
         let subject = Subject(
-            upstream: SimulatedUpstream(daemon: 0, server: server, network: network), schema: server.schema,
+            upstream: SimulatedUpstream(
+                daemon: 0, server: server, network: network,
+                clock: ServerClock(now: { server.now }, monotonic: { executor.now })), schema: server.schema,
             failNext: { failure in
                 switch failure {
                 case .fails: network.add(.failsBefore, times: 1)

@@ -18,6 +18,10 @@ struct LocalWrite: Sendable {
     /// Field → value, unique to this write.
     var values: [String: String]
     var answer = Answer.none
+    /// When it was made, by the server's clock.
+    var madeAt: Timestamp?
+    /// How far off the daemon's idea of that may be; nil where it had none.
+    var uncertainty: Duration?
 }
 
 /// All local writes of a simulation and what their callers were told.
@@ -35,6 +39,14 @@ final class Ledger: Sendable {
                 number: number, daemon: daemon, entity: entity, key: key, operation: operation, values: values)
             writes.append(write)
             return write
+        }
+    }
+
+    /// The moment at which a write is handed to the store.
+    func make(_ number: Int, at time: Timestamp, uncertainty: Duration?) {
+        writes.withLock { writes in
+            writes[number - 1].madeAt = time
+            writes[number - 1].uncertainty = uncertainty
         }
     }
 

@@ -26,6 +26,10 @@ enum Mutation: String, Sendable, CaseIterable {
     case ignoresPause
     /// The watermark is written down an hour ahead.
     case runsAheadOfData
+    /// Local edits are timed by this machine's clock alone.
+    case ignoresServersClock
+    /// A failure is taken for an answer of an upstream that works.
+    case takesFailuresForAnswers
 
     /// The rule that it breaks, and whose check must say so.
     var rule: Violation.Rule {
@@ -39,6 +43,8 @@ enum Mutation: String, Sendable, CaseIterable {
         case .forgetsAttempts: .boundedRetries
         case .ignoresPause: .silentWhilePaused
         case .runsAheadOfData: .cursorBehindData
+        case .ignoresServersClock: .lastWriteWins
+        case .takesFailuresForAnswers: .cheapOutage
         }
     }
 
@@ -51,7 +57,7 @@ enum Mutation: String, Sendable, CaseIterable {
 
     private var triggers: [String] {
         switch self {
-        case .changesKeys, .stopsForOneFailure, .ignoresPause: []
+        case .changesKeys, .stopsForOneFailure, .ignoresPause, .ignoresServersClock, .takesFailuresForAnswers: []
         case .dropsFailedChanges:
             [
                 """
@@ -100,7 +106,8 @@ enum Mutation: String, Sendable, CaseIterable {
 
     func damaged(_ upstream: SimulatedUpstream) -> any Upstream {
         switch self {
-        case .changesKeys, .stopsForOneFailure: DamagedUpstream(upstream: upstream, mutation: self)
+        case .changesKeys, .stopsForOneFailure, .takesFailuresForAnswers:
+            DamagedUpstream(upstream: upstream, mutation: self)
         default: upstream
         }
     }
@@ -139,10 +146,11 @@ private final class DamagedUpstream: Upstream {
     func probe() async throws(UpstreamError) { try await upstream.probe() }
 
     private func damaged(_ error: UpstreamError) -> UpstreamError {
-        guard mutation == .stopsForOneFailure else { return error }
-        switch error {
-        case .unclear, .refused, .malformed: return .offline(error.message)
-        default: return error
+        switch (mutation, error) {
+        case (.stopsForOneFailure, .unclear), (.stopsForOneFailure, .refused), (.stopsForOneFailure, .malformed):
+            .offline(error.message)
+        case (.takesFailuresForAnswers, .unclear): .malformed(error.message)
+        default: error
         }
     }
 }

@@ -15,6 +15,7 @@ struct Step: Sendable, CustomStringConvertible {
         case offline(daemon: Int)
         case online(daemon: Int)
         case fault(daemon: Int, SimulatedNetwork.Fault, times: Int)
+        case outage(daemon: Int, SimulatedNetwork.Outage.Kind, seconds: Int)
         case poison(entity: String, pick: Int?, SimulatedServer.Poison)
         case healPoison
         /// The process dies after so many more jobs, with whatever it was at.
@@ -74,7 +75,7 @@ struct ScriptMaker {
     }
 
     private mutating func trouble() -> Step.Action {
-        switch random.below(38) {
+        switch random.below(40) {
         case 0..<3: .offline(daemon: daemon)
         case 3..<7: .online(daemon: daemon)
         case 7..<17:
@@ -89,6 +90,9 @@ struct ScriptMaker {
         case 29..<31: .jump(daemon: daemon, seconds: seconds)
         case 31: .pause(daemon: daemon)
         case 32..<34: .resume(daemon: daemon)
+        case 34..<36:
+            .outage(
+                daemon: daemon, random.pick(SimulatedNetwork.Outage.Kind.allCases), seconds: random.within(1...200))
         default: .sync(daemon: daemon, full: random.chance(0.3))
         }
     }

@@ -3,6 +3,7 @@ import JSONText
 import Logging
 import SyncEngine
 import Synchronization
+import Upstream
 
 @testable import CacheStore
 
@@ -57,12 +58,18 @@ final class SimulatedDaemon {
             path: path, schema: server.schema, schedule: { commit in executor.enqueue(commit) },
             makeID: { [number, ids] in "d\(number)-\(ids.next())" })
         try mutation?.damage(store)
-        let upstream = SimulatedUpstream(daemon: number, server: server, network: network)
+        // As in the daemon: what an earlier life has measured holds until the first answer.
+        let serverClock = ServerClock(
+            now: { [clock] in clock.timeOfDay }, monotonic: { executor.now },
+            initialOffset: try SyncEngine.rememberedClockOffset(in: store))
+        let upstream = SimulatedUpstream(daemon: number, server: server, network: network, clock: serverClock)
         let handler = EventLogHandler(log: server.log, name: "d\(number)")
         let engine = SyncEngine(
             store: store, schema: server.schema, upstream: mutation?.damaged(upstream) ?? upstream,
             settings: settings, clock: clock, now: { [clock] in clock.timeOfDay },
-            random: { executor.random { $0.fraction() } }, log: Logger(label: "engine") { _ in handler })
+            random: { executor.random { $0.fraction() } },
+            clockOffset: { [mutation] in mutation == .ignoresServersClock ? nil : serverClock.offset },
+            log: Logger(label: "engine") { _ in handler })
         server.log.add("d\(number) starts")
         let running = Task { [log = server.log, number] in
             do {

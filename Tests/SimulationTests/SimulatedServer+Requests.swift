@@ -13,10 +13,9 @@ extension SimulatedServer {
         guard let entity = schema.entities.first(where: { $0.pull?.path == request.path })?.name else {
             return .failure(.gone(status: 404, "no list \(request.path)"))
         }
-        if let poison = state.withLock({ $0.poisoned[entity] }) {
-            let status = poison == .alwaysFails
-            return .failure(status ? .unclear(status: 500, "poisoned") : .malformed("poisoned: no list here"))
-        }
+        let poison = state.withLock { $0.poisoned[entity] }
+        if poison == .alwaysFails { return .failure(.unclear(status: 500, "poisoned")) }
+        if poison == .alwaysRefuses { return .failure(.malformed("poisoned: no list here")) }
         let rows = listed(entity, since: request.since.flatMap { Timestamp(iso8601: $0.value) })
         let number = request.position.flatMap { Int($0) } ?? 1
         let size = variety.pageSize
@@ -25,7 +24,7 @@ extension SimulatedServer {
         return .success(
             Page(
                 records: .array(shown.map(\.record)), count: shown.count, total: rows.count,
-                next: isLast ? nil : "\(number + 1)"))
+                next: poison == .alwaysLoops ? "1" : isLast ? nil : "\(number + 1)"))
     }
 
     private func listed(_ entity: String, since: Timestamp?) -> [Row] {
@@ -129,7 +128,7 @@ extension SimulatedServer {
 
     private func refuse(_ poison: Poison?) throws(UpstreamError) {
         switch poison {
-        case nil: return
+        case nil, .alwaysLoops: return
         case .alwaysFails: throw .unclear(status: 500, "poisoned")
         case .alwaysRefuses: throw .refused(status: 422, "poisoned")
         }

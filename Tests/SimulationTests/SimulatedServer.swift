@@ -33,6 +33,8 @@ final class SimulatedServer: Sendable {
     struct State: Sendable {
         var tables: [String: [String: Row]] = [:]
         var history: [String: Set<String>] = [:]
+        /// When a value came up: the change times of all versions that had it, by entity, field and value.
+        var changeTimes: [FieldValue: Set<Timestamp>] = [:]
         var answers: [String: RemoteAnswer] = [:]
         var effects: [Effect] = []
         var version = 0
@@ -43,6 +45,14 @@ final class SimulatedServer: Sendable {
 
     enum Poison: String, Sendable, CaseIterable {
         case alwaysFails, alwaysRefuses
+        /// Its list goes round in circles.
+        case alwaysLoops
+    }
+
+    struct FieldValue: Hashable, Sendable {
+        var entity: String
+        var field: String
+        var value: String
     }
 
     struct RemoteAnswer: Sendable {
@@ -91,6 +101,9 @@ final class SimulatedServer: Sendable {
     func hasSaid(_ text: String, of entity: String, _ key: String) -> Bool {
         state.withLock { $0.history["\(entity)/\(key)"]?.contains(text) ?? false }
     }
+
+    /// The change times that a record was listed with while a field of it had this value.
+    func changeTimes(of value: FieldValue) -> Set<Timestamp> { state.withLock { $0.changeTimes[value] ?? [] } }
 
     func poison(_ what: String, _ poison: Poison?) { state.withLock { $0.poisoned[what] = poison } }
     func heal() { state.withLock { $0.poisoned = [:] } }
@@ -153,6 +166,10 @@ final class SimulatedServer: Sendable {
         row.version = state.version
         state.tables[entity, default: [:]][row.key] = row
         state.history["\(entity)/\(row.key)", default: []].insert(row.record.text)
+        for (field, value) in row.record.members where Variety.markedFields[entity]?.contains(field) == true {
+            state.changeTimes[FieldValue(entity: entity, field: field, value: value.text), default: []]
+                .insert(row.changedAt)
+        }
         log.add("server has \(entity)/\(row.key) v\(row.version): \(row.record.text)")
     }
 }

@@ -3,50 +3,12 @@ import JSONText
 import Synchronization
 import Upstream
 
-/// What lies between one daemon and the upstream: delays, outages and answers that get lost.
-final class SimulatedNetwork: Sendable {
-    /// What happens to one of the next requests.
-    enum Fault: String, Sendable, CaseIterable {
-        /// 500, nothing done; and 500 although it was done.
-        case failsBefore, failsAfter
-        /// No answer, nothing done; and none although it was done.
-        case lostBefore, lostAfter
-        case throttled, unauthorized, slow
-    }
-
-    struct State: Sendable {
-        var isOnline = true
-        var faults: [Fault] = []
-        var isPaused = false
-    }
-
-    let state = Mutex(State())
-
-    func setOnline(_ isOnline: Bool) { state.withLock { $0.isOnline = isOnline } }
-    func add(_ fault: Fault, times: Int) { state.withLock { $0.faults += Array(repeating: fault, count: times) } }
-
-    func heal() {
-        state.withLock { state in
-            state.isOnline = true
-            state.faults = []
-        }
-    }
-
-    var isOnline: Bool { state.withLock { $0.isOnline } }
-
-    func nextFault() -> Fault? { state.withLock { $0.faults.isEmpty ? nil : $0.faults.removeFirst() } }
-}
-
 /// One life of one daemon, as its engine sees the upstream; dead once that life is over.
 final class SimulatedUpstream: Upstream {
-    /// What its requests came to, for the checks.
-    private struct Account: Sendable {
-        /// The moment when a pause was answered; nil while there is none.
-        var pausedAt: Duration?
-        /// Requests that were begun after that moment.
-        var begunWhilePaused = 0
-        /// Failed answers to pushes that count towards giving up, by idempotency key.
-        var failures: [String: Int] = [:]
+    /// What a request is for.
+    enum Purpose: Sendable {
+        case probe, read
+        case change(key: String)
     }
 
     let daemon: Int
@@ -54,13 +16,18 @@ final class SimulatedUpstream: Upstream {
     let network: SimulatedNetwork
     let executor: SimulatedExecutor
     let log: EventLog
+    /// Learns from every answer, as that of HTTP does.
+    private let clock: ServerClock
+    private let clockCheck = Mutex(ClockCheck())
     private let alive = Mutex(true)
-    private let account = Mutex(Account())
+    private let account = Mutex(RequestAccount())
+    private let pages = Mutex<[String: Page]>([:])
 
-    init(daemon: Int, server: SimulatedServer, network: SimulatedNetwork) {
+    init(daemon: Int, server: SimulatedServer, network: SimulatedNetwork, clock: ServerClock) {
         self.daemon = daemon
         self.server = server
         self.network = network
+        self.clock = clock
         executor = server.executor
         log = server.log
     }
@@ -71,7 +38,13 @@ final class SimulatedUpstream: Upstream {
     // MARK: For the checks
 
     var failures: [String: Int] { account.withLock { $0.failures } }
+    /// How far off the measured offset of the server's clock may be; nil before anything was measured in this life.
+    var clockUncertainty: Duration? { clockCheck.withLock { $0.uncertainty } }
     var begunWhilePaused: Int { account.withLock { $0.begunWhilePaused } }
+
+    var burden: RequestAccount.Burden? { account.withLock { $0.burden } }
+    /// When a probe was first answered after the last outage.
+    var backSince: Duration? { account.withLock { $0.backSince } }
 
     func pauseBegins() { account.withLock { $0.pausedAt = executor.now } }
 
@@ -88,27 +61,36 @@ final class SimulatedUpstream: Upstream {
     // MARK: Upstream
 
     func account() async throws(UpstreamError) -> String? {
-        try await exchange("me") { .success("company") }
+        try await exchange(.read, "me", garbled: Self.noJSON) { .success("company") }
     }
 
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let since = request.since.map { " since \($0.value)" } ?? ""
-        return try await exchange("page \(request.path) \(request.position ?? "1")\(since)") { [server] in
-            server.page(request)
-        }
+        return try await exchange(
+            .read, "page \(request.path) \(request.position ?? "1")\(since)", garbled: Self.noJSON,
+            misread: { [self] in misread($0, of: request, as: $1) }
+        ) { [server] in server.page(request) }
     }
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
-        try await exchange("record \(entity.name)/\(known[entity.key]?.plain ?? "?")") { [server] in
-            server.record(of: entity, known: known)
-        }
+        guard entity.pull?.single != nil, entity.recordPath(of: known) != nil else { return nil }
+        return try await exchange(
+            .read, "record \(entity.name)/\(known[entity.key]?.plain ?? "?")", garbled: Self.noJSON
+        ) { [server] in server.record(of: entity, known: known) }
     }
 
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
         let what = "\(request.method) \(request.path) \(request.body?.text ?? "") key \(idempotencyKey)"
         do {
-            return try await exchange(what) { [server, daemon] in
-                server.push(request, key: idempotencyKey, from: daemon)
+            // It was done, whatever was answered.
+            return try await exchange(
+                .change(key: idempotencyKey), what,
+                garbled: { [network] answer in
+                    network.hideOutcome()
+                    return answer.map { _ in nil }
+                }
+            ) {
+                [server, daemon] in server.push(request, key: idempotencyKey, from: daemon)
             }
         } catch {
             if case .unclear = error { account.withLock { $0.failures[idempotencyKey, default: 0] += 1 } }
@@ -117,19 +99,60 @@ final class SimulatedUpstream: Upstream {
     }
 
     func probe() async throws(UpstreamError) {
-        try await exchange("probe") { .success(()) }
+        do {
+            try await exchange(.probe, "probe", garbled: { $0 }) { .success(()) }
+        } catch .unclear(status: nil, let message) {
+            throw .offline(message)
+        }
+        account.withLock { $0.noteAnsweredProbe(at: executor.now) }
+    }
+
+    private static func noJSON<Value>(_ answer: Result<Value, UpstreamError>) -> Result<Value, UpstreamError> {
+        answer.flatMap { _ in .failure(.malformed("this is no JSON")) }
+    }
+
+    /// A page as an upstream answers that has lost its way in its own list.
+    private func misread(
+        _ answer: Result<Page, UpstreamError>, of request: PageRequest, as fault: SimulatedNetwork.Fault?
+    ) -> Result<Page, UpstreamError> {
+        guard case .success(var page) = answer else { return answer }
+        let number = request.position.flatMap { Int($0) } ?? 1
+        if fault == .loopsBack { page.next = "\(executor.random { $0.within(1...number) })" }
+        return pages.withLock { pages in
+            let before = request.position == nil ? nil : pages[request.path]
+            if fault == .repeatsPage, var before {
+                // Whole, or in place of the records only.
+                if executor.random({ $0.chance(0.5) }) { before.next = page.next }
+                page = before
+            }
+            pages[request.path] = page
+            return .success(page)
+        }
     }
 
     // MARK: The way there and back
 
     /// A request that has left is carried out even if nobody waits for its answer any more.
     private func exchange<Value: Sendable>(
-        _ what: String, _ serve: @escaping @Sendable () -> Result<Value, UpstreamError>
+        _ purpose: Purpose, _ what: String,
+        garbled: @escaping @Sendable (Result<Value, UpstreamError>) -> Result<Value, UpstreamError>,
+        misread:
+            @escaping @Sendable (Result<Value, UpstreamError>, SimulatedNetwork.Fault?) -> Result<Value, UpstreamError> =
+            { answer, _ in answer },
+        _ serve: @escaping @Sendable () -> Result<Value, UpstreamError>
     ) async throws(UpstreamError) -> Value {
         guard isAlive, !Task.isCancelled else { throw .cancelled }
-        account.withLock { if let paused = $0.pausedAt, paused < executor.now { $0.begunWhilePaused += 1 } }
+        account.withLock {
+            $0.begin(purpose, at: executor.now, in: network.isOnline ? network.outage(at: executor.now) : nil)
+        }
         let answer = await withCheckedContinuation { continuation in
-            send(what, serve) { continuation.resume(returning: $0) }
+            send(
+                purpose, what,
+                { [self] fault in
+                    let answer = served(fault, serve)
+                    return fault == .garbled ? garbled(answer) : misread(answer, fault)
+                }
+            ) { continuation.resume(returning: $0) }
         }
         guard isAlive, !Task.isCancelled else { throw .cancelled }
         if case .failure(let error) = answer { log.add("d\(daemon) gets \(what): \(error)") }
@@ -137,33 +160,63 @@ final class SimulatedUpstream: Upstream {
     }
 
     private func send<Value: Sendable>(
-        _ what: String, _ serve: @escaping @Sendable () -> Result<Value, UpstreamError>,
+        _ purpose: Purpose, _ what: String,
+        _ serve: @escaping @Sendable (SimulatedNetwork.Fault?) -> Result<Value, UpstreamError>,
         _ answered: @escaping @Sendable (Result<Value, UpstreamError>) -> Void
     ) {
-        let isSlow = { (fault: SimulatedNetwork.Fault?) in fault == .slow }
         guard network.isOnline else {
             executor.after(.milliseconds(5)) { answered(.failure(.offline("no way there"))) }
             return
         }
+        let sentAt = executor.now
+        if let (failure, delay) = outageFailure(purpose) {
+            log.add("d\(daemon) asks \(what) (outage)")
+            executor.after(delay) { [self] in
+                if !failure.isSilence { observe(server.now, sentAt) }
+                answered(.failure(failure))
+            }
+            return
+        }
         let fault = network.nextFault()
         log.add("d\(daemon) asks \(what)\(fault.map { " (\($0))" } ?? "")")
+        let longest = network.isQuick ? 3 : 200
         let (there, back) = executor.random { random in
-            (random.within(1...200), isSlow(fault) ? random.within(1_000...50_000) : random.within(1...200))
+            (random.within(1...longest), fault == .slow ? random.within(1_000...50_000) : random.within(1...longest))
         }
         executor.after(.milliseconds(there)) { [self] in
-            let answer = served(fault, serve)
+            let answer = serve(fault)
+            let date = server.now
             executor.after(.milliseconds(back)) { [self] in
                 let arrives = network.isOnline
+                if arrives, !answer.isSilence { observe(date, sentAt) }
                 answered(arrives ? answer : .failure(.unclear(status: nil, "the connection was cut")))
             }
         }
+    }
+
+    /// What comes of a request in an outage, and after how long; nil where it is served.
+    private func outageFailure(_ purpose: Purpose) -> (UpstreamError, after: Duration)? {
+        guard let outage = network.outage(at: executor.now) else { return nil }
+        let failure = (UpstreamError.unclear(status: 500, "out of order"), after: Duration.milliseconds(20))
+        switch (outage.kind, purpose) {
+        case (.isSilent, _): return (.unclear(status: nil, "no answer"), after: .seconds(10))
+        case (.looksWell, .probe), (.failsChanges, .probe), (.failsChanges, .read): return nil
+        case (.fails, _), (.looksWell, _), (.failsChanges, .change): return failure
+        }
+    }
+
+    /// Takes an answer's `Date`, which has whole seconds, into account.
+    private func observe(_ date: Timestamp, _ sentAt: Duration) {
+        clock.observe(
+            date: Timestamp(milliseconds: date.milliseconds / 1000 * 1000), sentAt: sentAt, receivedAt: executor.now)
+        clockCheck.withLock { $0.observe(exchange: executor.now - sentAt) }
     }
 
     private func served<Value: Sendable>(
         _ fault: SimulatedNetwork.Fault?, _ serve: () -> Result<Value, UpstreamError>
     ) -> Result<Value, UpstreamError> {
         switch fault {
-        case nil, .slow: return serve()
+        case nil, .slow, .garbled, .repeatsPage, .loopsBack: return serve()
         case .failsBefore: return .failure(.unclear(status: 500, "oops"))
         case .lostBefore: return .failure(.unclear(status: nil, "no answer"))
         case .throttled: return .failure(.throttled(.seconds(20), "too many requests"))
@@ -176,4 +229,18 @@ final class SimulatedUpstream: Upstream {
             return .failure(.unclear(status: nil, "no answer"))
         }
     }
+}
+
+extension UpstreamError {
+    /// Nothing came back, not even a failure.
+    fileprivate var isSilence: Bool {
+        switch self {
+        case .offline, .unclear(status: nil, _): true
+        default: false
+        }
+    }
+}
+
+extension Result where Failure == UpstreamError {
+    fileprivate var isSilence: Bool { if case .failure(let error) = self { error.isSilence } else { false } }
 }

@@ -24,7 +24,7 @@ struct Variety: Sendable {
         daemons = random.chance(0.4) ? 2 : 1
         idempotency = random.chance(0.7)
         renames = random.chance(0.6)
-        policy = random.pick(ConflictPolicy.allCases)
+        policy = random.chance(0.3) ? .lastWriteWins : random.pick(ConflictPolicy.allCases)
         overlap = random.pick([60, 300])
         pageSize = random.within(2...4)
         sortsByKey = random.chance(0.7)
@@ -33,7 +33,10 @@ struct Variety: Sendable {
         maximumAttempts = random.within(2...4)
         parallel = random.within(1...4)
         serverClockError = random.within(-120_000...120_000)
-        clockErrors = (0..<2).map { _ in random.within(-120_000...120_000) }
+        clockErrors = (0..<2).map { _ in
+            let most = random.pick([120_000, 18_000_000, 315_576_000_000])
+            return random.within(-most...most)
+        }
     }
 
     /// Three kinds of records: two that tell what changed, one with tombstones by flag, and children that are listed whole.

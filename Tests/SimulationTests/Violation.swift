@@ -10,6 +10,8 @@ struct Violation: Error, Sendable, CustomStringConvertible {
         case boundedRetries = "no change is tried more often than the settings allow"
         case silentWhilePaused = "nothing is sent while paused"
         case cursorBehindData = "the cursor is never past data that was not applied"
+        case lastWriteWins = "the last write wins, by the server's clock"
+        case cheapOutage = "an outage costs few requests, and what waited for its end goes at once"
         case endsCleanly = "a cancelled engine ends"
         case sameLog = "two runs of a seed are the same"
     }

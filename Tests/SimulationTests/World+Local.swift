@@ -16,7 +16,9 @@ extension World {
         let fields = Variety.markedFields[entity] ?? []
         let write = ledger.begin(daemon: daemon.number, entity, nil, .create, fields: fields)
         let body = JSONText.object(members: self.members(of: write) + [parent].compactMap { $0 })
-        call(write, daemon, life) { time in try await life.store.create(entity, body: body, at: time) }
+        call(write, daemon, life) { time, offset in
+            try await life.store.create(entity, body: body, at: time, clockOffset: offset)
+        }
     }
 
     func edit(_ daemon: SimulatedDaemon, _ entity: String, _ pick: Int, _ fields: Int) {
@@ -28,8 +30,8 @@ extension World {
         guard !fields.isEmpty else { return }
         let write = ledger.begin(daemon: daemon.number, entity, key, .update, fields: fields)
         let body = JSONText.object(members: members(of: write))
-        call(write, daemon, life) { time in
-            try await life.store.update(entity, key: key, body: body, at: time)
+        call(write, daemon, life) { time, offset in
+            try await life.store.update(entity, key: key, body: body, at: time, clockOffset: offset)
             return key
         }
     }
@@ -37,8 +39,8 @@ extension World {
     func delete(_ daemon: SimulatedDaemon, _ entity: String, _ pick: Int) {
         guard let life = daemon.life, let key = pickLocalKey(life, entity, pick) else { return }
         let write = ledger.begin(daemon: daemon.number, entity, key, .delete, fields: [])
-        call(write, daemon, life) { time in
-            try await life.store.delete(entity, key: key, at: time)
+        call(write, daemon, life) { time, offset in
+            try await life.store.delete(entity, key: key, at: time, clockOffset: offset)
             return key
         }
     }
@@ -49,13 +51,14 @@ extension World {
 
     private func call(
         _ write: LocalWrite, _ daemon: SimulatedDaemon, _ life: SimulatedDaemon.Life,
-        _ body: @escaping @Sendable (Timestamp) async throws -> String
+        _ body: @escaping @Sendable (Timestamp, Duration) async throws -> String
     ) {
         log.add(
             "d\(daemon.number) is asked for w\(write.number): \(write.operation) \(write.entity)/\(write.key ?? "")")
-        Task { [log, ledger, clock = daemon.clock] in
+        Task { [log, ledger, server, clock = daemon.clock] in
             do {
-                let key = try await body(clock.timeOfDay)
+                ledger.make(write.number, at: server.now, uncertainty: life.upstream.clockUncertainty)
+                let key = try await body(clock.timeOfDay, life.engine.clockOffset() ?? .zero)
                 guard life.upstream.isAlive else { return }
                 ledger.answer(write.number, .made, key: key)
                 log.add("w\(write.number) is answered: \(write.entity)/\(key)")

@@ -67,6 +67,7 @@ final class World {
         for daemon in daemons {
             guard let life = daemon.life else { continue }
             try CacheCheck(daemon: daemon, store: life.store, world: self).run()
+            try check { try ConflictCheck(daemon: daemon, store: life.store, world: self).run() }
         }
         try EffectCheck(effects: server.effects, world: self).run()
     }
@@ -93,6 +94,8 @@ final class World {
         case .offline(let daemon): daemons[daemon].network.setOnline(false)
         case .online(let daemon): daemons[daemon].network.setOnline(true)
         case .fault(let daemon, let fault, let times): daemons[daemon].network.add(fault, times: times)
+        case .outage(let daemon, let kind, let seconds):
+            daemons[daemon].network.fail(kind, until: executor.now + .seconds(seconds))
         case .poison(let entity, let pick, let poison):
             let key = pick.flatMap { pickServerKey(entity, $0) }
             server.poison(key.map { "\(entity)/\($0)" } ?? entity, poison)
