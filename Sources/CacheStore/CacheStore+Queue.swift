@@ -35,13 +35,13 @@ extension CacheStore {
         }
     }
 
-    /// The waiting change that has been tried least, due or not: what an upstream that may be back is tried with.
+    /// The change that has been tried least of those that were, due or not: what an upstream that may be back is tried with.
     package func leastTriedChange() throws -> OutboxChange? {
         try read { db in
             let row = try Row.fetchOne(
                 db.cachedStatement(
                     sql: """
-                        \(Self.readySQL) AND state = 'waiting' ORDER BY attempt_count, id LIMIT 1
+                        \(Self.readySQL) AND tried > 0 ORDER BY attempt_count, id LIMIT 1
                         """),
                 arguments: [Int64.max])
             return try row.flatMap { row in try outboxChange(row, db) }

@@ -28,8 +28,8 @@ extension SyncEngine {
     private func pushWait() throws -> Duration? {
         let time = now()
         guard canCall else { return health.hold(at: time)?.since(time) }
+        if budget.isExhausted, try store.leastTriedChange() != nil { return max(budget.wait(at: time), .seconds(1)) }
         guard let next = try store.nextAttempt() else { return nil }
-        if budget.isExhausted { return max(budget.wait(at: time), .seconds(1)) }
         // What is due and still here cannot be sent, so it does not hurry.
         return next > time ? next.since(time) : .seconds(1)
     }
