@@ -149,7 +149,8 @@ struct PageApplier {
         return gone.count
     }
 
-    private func cascade(from keys: [String]) throws {
+    /// Deletes what the schema says goes with these records.
+    func cascade(from keys: [String]) throws {
         for relation in table.entity.relations {
             guard case .many(let field, cascade: true) = relation.kind, let child = schema[relation.entity] else {
                 continue

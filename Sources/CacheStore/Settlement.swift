@@ -60,7 +60,7 @@ struct Settlement {
     }
 
     private func delete(_ key: String, _ table: EntityTable) throws {
-        _ = try PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID).delete(keys: [key])
+        _ = try applier(table).delete(keys: [key])
     }
 
     /// `isGone`: the server has the change, and has deleted the record since.
@@ -93,6 +93,8 @@ struct Settlement {
             if isGone { try delete(key, table) }
             return
         }
+        // Nobody will tell of the children any more.
+        if try !row.exists(key) { try applier(table).cascade(from: [key]) }
         try db.cachedStatement(
             sql: "INSERT INTO sync_gone VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET position = excluded.position"
         ).execute(arguments: [change.entity, key, position])
@@ -112,6 +114,10 @@ struct Settlement {
 
     private func table(_ change: OutboxTable.Entry) -> EntityTable? {
         schema[change.entity].map { EntityTable(entity: $0) }
+    }
+
+    private func applier(_ table: EntityTable) -> PageApplier {
+        PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID)
     }
 
     private func merge(_ table: EntityTable) -> Merge {

@@ -171,7 +171,7 @@ struct Pusher {
         }
     }
 
-    /// Whether a creation can be sent once more without being made twice. What is answered then is taken as it is.
+    /// Whether a creation can be sent once more without being made twice. Only once.
     private func canRepeat(_ change: OutboxChange, _ entity: Entity) -> Bool {
         guard !change.isTried else { return false }
         if case .match = entity.route(for: .create, record: change.record)?.lookUp { return true }

@@ -48,6 +48,17 @@ struct ChildListTests {
         #expect(try cache.store.rowCounts()["messages"] == 3)
     }
 
+    @Test("a parent that was deleted here takes its children along once the server has acknowledged it")
+    func deletedHere() async throws {
+        let cache = try await filled()
+        try await cache.store.delete("orders", key: "a", at: TestCache.now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change, at: TestCache.now)
+        #expect(try cache.record("messages", "m") != nil)
+        try await cache.store.settle(change.id, .acknowledged(record: nil), at: TestCache.now)
+        #expect(try cache.record("messages", "m") == nil)
+    }
+
     @Test("a child that was made here stays, before its acknowledgement and after it")
     func madeHere() async throws {
         let cache = try await filled()

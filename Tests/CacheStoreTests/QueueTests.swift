@@ -97,6 +97,8 @@ struct QueueTests {
         #expect(changes[1]["blocked_by"]?.integer == Int(first.id))
         #expect(try cache.store.pendingCount() == PendingCount(pending: 2, failed: 1))
         #expect(try await cache.store.retry(nil, at: now) == 1)
+        // It was tried, so it is what an upstream that fails is tried with.
+        #expect(try cache.store.leastTriedChange() != nil)
         #expect(try cache.store.pendingCount() == PendingCount(pending: 3, failed: 0))
     }
 

@@ -15,7 +15,7 @@ struct CacheCheck {
 
     func run() throws {
         let changes = try reader.changes()
-        for entity in Variety.entities {
+        for entity in world.variety.entities {
             let queued = Dictionary(grouping: changes.filter { $0.entity == entity }, by: \.key)
             let records = try reader.records(entity)
             for record in records {

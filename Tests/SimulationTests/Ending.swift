@@ -9,7 +9,7 @@ struct Ending {
     let world: World
 
     /// What is looked at only here.
-    static let rules: Set<Violation.Rule> = [.neverLost, .othersGoOn, .equalInTheEnd]
+    static let rules: Set<Violation.Rule> = [.neverLost, .othersGoOn, .equalInTheEnd, .cheapOutage]
 
     func run() throws {
         for daemon in world.daemons {
@@ -28,6 +28,10 @@ struct Ending {
         }
         // A wait that was written down before the clock was set and the process ended is cut to an hour.
         if try hasWaiting() { try settle(after: .seconds(3600), full: false) }
+        if world.variety.endsWithOutage {
+            for daemon in world.daemons { try world.check { try OutageScene(world: world, daemon: daemon).play() } }
+            try settle(after: .seconds(100), full: false)
+        }
         try settle(after: .seconds(1), full: true)
         try world.check { try checkQueues() }
         try world.check { try checkEquality(sparing: []) }
@@ -78,8 +82,10 @@ struct Ending {
         for daemon in world.daemons {
             guard let store = daemon.life?.store else { continue }
             let reader = CacheReader(store: store)
+            // Visits come with their customers only.
             let spared = try spared.union(reader.undecidedRecords())
-            for entity in Variety.entities where !spared.contains(entity) {
+                .union(spared.contains("customers") ? ["visits"] : [])
+            for entity in world.variety.entities where !spared.contains(entity) {
                 let truth = Dictionary(uniqueKeysWithValues: world.server.records(entity).map { ($0.key, $0.record) })
                 var here: [String: JSONText] = [:]
                 for record in try reader.records(entity) { here[record.key] = record.remote }

@@ -51,11 +51,13 @@ enum Mutation: String, Sendable, CaseIterable {
     /// Damages a store that has just been opened.
     func damage(_ store: CacheStore) throws {
         try store.pool.write { db in
-            for sql in triggers { try db.execute(sql: "CREATE TRIGGER IF NOT EXISTS \(sql); END") }
+            for sql in triggers(store.schema.entities.map(\.name)) {
+                try db.execute(sql: "CREATE TRIGGER IF NOT EXISTS \(sql); END")
+            }
         }
     }
 
-    private var triggers: [String] {
+    private func triggers(_ entities: [String]) -> [String] {
         switch self {
         case .changesKeys, .stopsForOneFailure, .ignoresPause, .ignoresServersClock, .takesFailuresForAnswers: []
         case .dropsFailedChanges:
@@ -66,7 +68,7 @@ enum Mutation: String, Sendable, CaseIterable {
                 """
             ]
         case .overwritesLocalValues:
-            Variety.entities.map { entity in
+            entities.map { entity in
                 """
                 mutation_\(entity) AFTER UPDATE OF _document ON records_\(entity)
                 WHEN NEW._document IS NOT NULL AND OLD._document IS NOT NULL AND NEW._remote IS NOT NULL
@@ -74,7 +76,7 @@ enum Mutation: String, Sendable, CaseIterable {
                 """
             }
         case .ignoresNews:
-            Variety.entities.map { entity in
+            entities.map { entity in
                 """
                 mutation_\(entity) BEFORE UPDATE OF _remote ON records_\(entity)
                 WHEN OLD._pk % 2 = 0 AND OLD._remote IS NOT NULL BEGIN SELECT RAISE(IGNORE)

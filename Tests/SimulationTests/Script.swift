@@ -98,7 +98,7 @@ struct ScriptMaker {
     }
 
     private var daemon: Int { mutating get { random.below(variety.daemons) } }
-    private var entity: String { mutating get { random.pick(Variety.entities) } }
+    private var entity: String { mutating get { random.pick(variety.entities) } }
     /// Mostly the same one, so that much happens to few records.
     private var pick: Int { mutating get { random.chance(0.6) ? favourite : random.below(1000) } }
     private var late: Int { mutating get { random.chance(0.2) ? random.within(1...30_000) : 0 } }

@@ -10,13 +10,13 @@ extension SimulatedServer {
     // MARK: Lists
 
     func page(_ request: PageRequest) -> Answer<Page> {
-        guard let entity = schema.entities.first(where: { $0.pull?.path == request.path })?.name else {
+        guard let (entity, parent) = list(at: request.path) else {
             return .failure(.gone(status: 404, "no list \(request.path)"))
         }
         let poison = state.withLock { $0.poisoned[entity] }
         if poison == .alwaysFails { return .failure(.unclear(status: 500, "poisoned")) }
         if poison == .alwaysRefuses { return .failure(.malformed("poisoned: no list here")) }
-        let rows = listed(entity, since: request.since.flatMap { Timestamp(iso8601: $0.value) })
+        let rows = listed(entity, of: parent, since: request.since.flatMap { Timestamp(iso8601: $0.value) })
         let number = request.position.flatMap { Int($0) } ?? 1
         let size = variety.pageSize
         let shown = rows.dropFirst((number - 1) * size).prefix(size)
@@ -27,9 +27,20 @@ extension SimulatedServer {
                 next: poison == .alwaysLoops ? "1" : isLast ? nil : "\(number + 1)"))
     }
 
-    private func listed(_ entity: String, since: Timestamp?) -> [Row] {
-        let mode = schema[entity]?.pull?.mode
+    /// `/customers`, or `/customers/c1/visits` for those of one customer who is there.
+    private func list(at path: String) -> (entity: String, parent: String?)? {
+        let parts = path.split(separator: "/").map(String.init)
+        guard parts.count == 3, let (_, parent) = Variety.parents[parts[2]] else {
+            return schema.entities.first { $0.pull?.path == path }.map { ($0.name, nil) }
+        }
+        guard parts[0] == parent, let row = row(parent, parts[1]), !row.isDeleted else { return nil }
+        return (parts[2], parts[1])
+    }
+
+    private func listed(_ entity: String, of parent: String?, since: Timestamp?) -> [Row] {
+        let mode = schema[entity]?.pull?.mode ?? .full
         var rows = rows(entity).filter { row in
+            if let parent, row.record[Variety.parents[entity]?.0 ?? ""] != .string(parent) { return false }
             if let since { return row.changedAt >= since }
             // Where nobody can ask for changes there are no tombstones either.
             return !row.isDeleted || mode != .full
@@ -83,7 +94,7 @@ extension SimulatedServer {
     private func apply(_ request: PushRequest, _ state: inout State) throws(UpstreamError) -> Applied {
         let parts = request.path.split(separator: "/").map(String.init)
         // POST /orders/{id}/notes makes a note; everything else names its entity first.
-        guard let entity = parts.count == 3 ? parts.last : parts.first, Variety.entities.contains(entity) else {
+        guard let entity = parts.count == 3 ? parts.last : parts.first, variety.entities.contains(entity) else {
             throw .gone(status: 404, "no such path \(request.path)")
         }
         try refuse(state.poisoned[entity])

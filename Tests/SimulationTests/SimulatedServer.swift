@@ -147,6 +147,7 @@ final class SimulatedServer: Sendable {
             record = record.setting("updated_at", to: .string(changedAt.description))
         }
         store(Row(key: key, record: record, changedAt: changedAt, version: 0, visibleAt: executor.now), entity, &state)
+        touchParent(of: entity, record, at: changedAt, &state)
     }
 
     func remove(_ entity: String, _ key: String, _ state: inout State) {
@@ -158,6 +159,18 @@ final class SimulatedServer: Sendable {
         row.record = row.record.setting("updated_at", to: .string(row.changedAt.description))
         row.record = row.record.setting(entity == "customers" ? "deleted_at" : "deleted", to: mark)
         store(row, entity, &state)
+        touchParent(of: entity, row.record, at: row.changedAt, &state)
+        guard entity == "customers" else { return }
+        for visit in (state.tables["visits"] ?? [:]).values.sorted(by: { $0.key < $1.key })
+        where visit.record["customer_id"] == .string(key) { remove("visits", visit.key, &state) }
+    }
+
+    /// Visits are served with their customer only, who therefore counts as changed when they do.
+    private func touchParent(of entity: String, _ record: JSONText, at time: Timestamp, _ state: inout State) {
+        guard entity == "visits", let key = record["customer_id"]?.string,
+            let row = state.tables["customers"]?[key], !row.isDeleted
+        else { return }
+        put("customers", key, row.record, changedAt: max(time, row.changedAt), &state)
     }
 
     private func store(_ row: Row, _ entity: String, _ state: inout State) {

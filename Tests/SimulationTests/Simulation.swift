@@ -12,7 +12,7 @@ struct Simulation {
     var rules = Set(Violation.Rule.allCases)
 
     var script: [Step] {
-        var maker = ScriptMaker(seed: seed, variety: Variety(seed: seed))
+        var maker = ScriptMaker(seed: seed, variety: Variety(seed: seed, suiting: mutation))
         return maker.script()
     }
 

@@ -12,14 +12,19 @@ struct Variety: Sendable {
     /// Lists go by key, else by time of change, in which records move under the pages.
     var sortsByKey: Bool
     var newestFirst: Bool
+    /// There are visits too, listed only for each customer.
+    var hasVisits: Bool
     var versions: Bool
     var maximumAttempts: Int
     var parallel: Int
+    /// When all is well again there is one more outage.
+    var endsWithOutage: Bool
     /// Of the upstream's clock and each daemon's, in milliseconds.
     var serverClockError: Int
     var clockErrors: [Int]
 
-    init(seed: UInt64) {
+    /// `mutation`: made to matter, as far as the world decides on that.
+    init(seed: UInt64, suiting mutation: Mutation? = nil) {
         var random = SplitMix64(seed: seed ^ 0x7661_7269_6574_7900)
         daemons = random.chance(0.4) ? 2 : 1
         idempotency = random.chance(0.7)
@@ -29,13 +34,27 @@ struct Variety: Sendable {
         pageSize = random.within(2...4)
         sortsByKey = random.chance(0.7)
         newestFirst = random.chance(0.3)
+        hasVisits = random.chance(0.4)
         versions = random.chance(0.4)
         maximumAttempts = random.within(2...4)
         parallel = random.within(1...4)
+        endsWithOutage = random.chance(0.25)
         serverClockError = random.within(-120_000...120_000)
         clockErrors = (0..<2).map { _ in
             let most = random.pick([120_000, 18_000_000, 315_576_000_000])
             return random.within(-most...most)
+        }
+        suit(mutation)
+    }
+
+    private mutating func suit(_ mutation: Mutation?) {
+        switch mutation {
+        case .forgetsOrder: parallel = 4
+        case .ignoresServersClock:
+            policy = .lastWriteWins
+            clockErrors = [18_000_000, -18_000_000]
+        case .takesFailuresForAnswers: endsWithOutage = true
+        default: break
         }
     }
 
@@ -63,7 +82,8 @@ struct Variety: Sendable {
                   name: { type: string, index: true }
                   phone: { type: string }
                   updated_at: { type: time }
-                pull: { path: /customers, \(since), deleted: deleted_at }
+                pull: { path: /customers, \(since), deleted: deleted_at\(detail) }
+                \(hasVisits ? "many: { visits: { of: visits, by: customer_id, on_delete: cascade } }" : "")
                 push:
                   create: { call: POST /customers\(lookUp) }
                   update: { call: "PATCH /customers/{id}" }
@@ -92,14 +112,39 @@ struct Variety: Sendable {
                 push:
                   create: { call: "POST /orders/{order_id}/notes"\(noteLookUp) }
                   update: { call: "PATCH /notes/{id}" }
+            \(hasVisits ? visits : "")
+            """
+    }
+
+    private var detail: String {
+        hasVisits ? ", detail: { path: \"/customers/{id}/visits\", into: visits, when_changed: updated_at }" : ""
+    }
+
+    private var visits: String {
+        let lookUp = idempotency ? "" : ", look_up: { match: [text], path: \"/customers/{customer_id}/visits\" }"
+        return """
+              visits:
+                conflict: \(policy.rawValue)
+                fields:
+                  id: { type: string }
+                  customer_id: { type: reference, to: customers, required: true }
+                  text: { type: string }
+                push:
+                  create: { call: "POST /customers/{customer_id}/visits"\(lookUp) }
+                  update: { call: "PATCH /visits/{id}" }
             """
     }
 
     private var since: String { "since: { param: since, field: updated_at, overlap: \(overlap)s }" }
 
     /// Fields whose values tell one edit from another.
-    static let markedFields = ["customers": ["name", "phone"], "orders": ["name", "status"], "notes": ["text"]]
-    static let entities = ["customers", "orders", "notes"]
+    static let markedFields = [
+        "customers": ["name", "phone"], "orders": ["name", "status"], "notes": ["text"], "visits": ["text"],
+    ]
+    var entities: [String] { ["customers", "orders", "notes"] + (hasVisits ? ["visits"] : []) }
     /// The reference that a new record of an entity needs.
-    static let parents = ["orders": (field: "customer_id", entity: "customers"), "notes": ("order_id", "orders")]
+    static let parents = [
+        "orders": (field: "customer_id", entity: "customers"), "notes": ("order_id", "orders"),
+        "visits": ("customer_id", "customers"),
+    ]
 }

@@ -20,7 +20,7 @@ final class World {
         self.seed = seed
         self.mutation = mutation
         self.rules = rules
-        let variety = Variety(seed: seed)
+        let variety = Variety(seed: seed, suiting: mutation)
         self.variety = variety
         executor = SimulatedExecutor(seed: seed)
         log = EventLog(executor: executor)
@@ -35,7 +35,7 @@ final class World {
     /// Throws the first `Violation`.
     func run(_ script: [Step]) throws {
         for _ in 0..<2 {
-            for entity in Variety.entities { serverCreate(entity, pick: executor.random { $0.below(10) }, late: 0) }
+            for entity in variety.entities { serverCreate(entity, pick: executor.random { $0.below(10) }, late: 0) }
         }
         for daemon in daemons { try daemon.start() }
         for step in script {

@@ -47,7 +47,8 @@ private struct Fate {
         // What refers to a poisoned record waits with it; entities further up take those below along.
         spared.contains { name in
             let entity = String(name.split(separator: "/")[0])
-            return Variety.entities.firstIndex(of: entity) ?? 0 <= Variety.entities.firstIndex(of: write.entity) ?? 0
+            let entities = world.variety.entities
+            return entities.firstIndex(of: entity) ?? 0 <= entities.firstIndex(of: write.entity) ?? 0
         }
     }
 

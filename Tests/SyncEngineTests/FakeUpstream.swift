@@ -25,6 +25,8 @@ final class FakeUpstream: Upstream, Sendable {
         var keepsKeys = false
         var brokenMethod: String?
         var onPage: (@Sendable () async -> Void)?
+        /// Answers to the next pushes that hold no record.
+        var emptyAnswers = 0
         /// Answers probes with failures.
         var failsProbes = false
     }
@@ -54,6 +56,8 @@ final class FakeUpstream: Upstream, Sendable {
 
     /// Fails every change that is sent so.
     func breakMethod(_ method: String) { state.withLock { $0.brokenMethod = method } }
+
+    func answerEmpty(times: Int) { state.withLock { $0.emptyAnswers += times } }
 
     func clearFailures() { state.withLock { $0.failures = [] } }
 
@@ -109,10 +113,11 @@ final class FakeUpstream: Upstream, Sendable {
             if request.method == "PATCH", Self.index(of: request.path, state) == nil {
                 return ((.gone(status: 404, "no such record"), false), nil)
             }
-            if let known = state.applied[idempotencyKey] { return (failure, known) }
-            let answer = Self.apply(request, &state)
+            let answer = state.applied[idempotencyKey] ?? Self.apply(request, &state)
             state.applied[idempotencyKey] = .some(answer)
-            return (failure, answer)
+            guard state.emptyAnswers > 0 else { return (failure, answer) }
+            state.emptyAnswers -= 1
+            return (failure, nil)
         }
         if let failure { throw failure.error }
         return answer.map { RemoteRecord($0) }

@@ -37,6 +37,25 @@ struct PusherTests {
         try test.store.pending(after: 0, limit: 1).changes.first?.at(path: "error.class")?.string
     }
 
+    // MARK: An answer without a record
+
+    @Test("a creation whose answer tells no key is asked for once more, then left to the next pull", arguments: [1, 2])
+    func emptyAnswer(_ times: Int) async throws {
+        let test = try await test()
+        let key = try await create("orders", #"{"notes":"new"}"#, test)
+        test.upstream.answerEmpty(times: times)
+        try await send(test)
+        #expect(try test.store.pendingCount().pending == 1)
+        try await send(test)
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(Set(test.upstream.pushes.map(\.key)).count == 1)
+        let given = try #require(test.upstream.records("/orders").last?["id"]?.string)
+        #expect(try test.record(given)?["notes"] == (times == 1 ? "new" : nil))
+        // No second one under a key that the server does not know.
+        if times > 1 { #expect(try test.record(key) == nil) }
+        #expect(test.upstream.records("/orders").count == 2)
+    }
+
     // MARK: The server has another version
 
     @Test("a change that meets another version is merged with it and sent again")

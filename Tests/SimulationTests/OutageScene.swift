@@ -1,0 +1,72 @@
+import EntitySchema
+import JSONText
+
+@testable import CacheStore
+
+/// An outage in a world that is otherwise well: people go on writing, the upstream is spared, and when it is back all
+/// that has waited goes at once.
+struct OutageScene {
+    let world: World
+    let daemon: SimulatedDaemon
+
+    /// What a probe may take to come about, and a change when there is no outage.
+    private static let longestWait = 70
+    private static let promptness = Duration.seconds(2)
+
+    func play() throws {
+        let draw = { (range: ClosedRange<Int>) in world.executor.random { $0.within(range) } }
+        let kind = world.executor.random { $0.pick(SimulatedNetwork.Outage.Kind.allCases) }
+        let seconds = draw(5...240)
+        world.log.add("outage of d\(daemon.number): \(kind) for \(seconds) s")
+        let end = world.executor.now + .seconds(seconds)
+        daemon.network.hurry(true)
+        daemon.network.fail(kind, until: end)
+        for _ in 0..<draw(3...20) {
+            write(draw)
+            world.executor.run(for: .milliseconds(draw(0...4000)))
+        }
+        if world.executor.now < end { world.executor.run(for: end - world.executor.now) }
+        try world.checkAfterStep()
+        try recover()
+        daemon.network.heal()
+        daemon.network.hurry(false)
+    }
+
+    private func write(_ draw: (ClosedRange<Int>) -> Int) {
+        let entities = world.variety.entities
+        let entity = entities[draw(0...entities.count - 1)]
+        if draw(0...2) == 0 {
+            world.edit(daemon, entity, draw(0...99), 1)
+        } else {
+            world.create(daemon, entity, draw(0...99))
+        }
+    }
+
+    /// Waits until a probe is answered, or a trial, and then a moment: nothing that can go is left.
+    private func recover() throws {
+        guard let life = daemon.life else { return }
+        let reader = CacheReader(store: life.store)
+        var waited = 0
+        while life.upstream.backSince == nil, waited < Self.longestWait, !(try ready(reader).isEmpty) {
+            world.executor.run(for: .seconds(1))
+            waited += 1
+        }
+        // Each change may take a look-up, an attempt and another look, of some milliseconds each.
+        world.executor.run(for: Self.promptness + .milliseconds(100) * world.ledger.all.count)
+        try world.checkAfterStep()
+        let left = try ready(reader)
+        guard left.isEmpty else {
+            throw Violation(
+                rule: .cheapOutage,
+                detail: """
+                    d\(daemon.number), whose upstream is back since \(life.upstream.backSince.map { "\($0)" } ?? "?"), \
+                    still keeps \(left.map { "\($0.id) (\($0.state))" }.joined(separator: ", "))
+                    """)
+        }
+    }
+
+    private func ready(_ reader: CacheReader) throws -> [CacheReader.Change] {
+        let stuck = try reader.stuckChanges()
+        return try reader.changes().filter { !stuck.contains($0.id) }
+    }
+}
