@@ -35,13 +35,14 @@ extension CacheStore {
         }
     }
 
-    /// The change that has been tried least of those that were, due or not: what an upstream that may be back is tried with.
+    /// Of the changes that were tried before the one tried least, due or not: what an upstream that may be back is tried
+    /// with.
     package func leastTriedChange() throws -> OutboxChange? {
         try read { db in
             let row = try Row.fetchOne(
                 db.cachedStatement(
                     sql: """
-                        \(Self.readySQL) AND tried > 0 ORDER BY attempt_count, id LIMIT 1
+                        \(Self.readySQL) AND tried > 0 ORDER BY tried, id LIMIT 1
                         """),
                 arguments: [Int64.max])
             return try row.flatMap { row in try outboxChange(row, db) }
@@ -123,15 +124,6 @@ extension CacheStore {
                 arguments: [latest.milliseconds])
             try db.execute(sql: "UPDATE sync_outbox SET state = 'queued' WHERE state = 'uploading'")
             return db.changesCount
-        }
-    }
-
-    /// Moves what waits along with a time of day that was set.
-    package func shiftWaiting(by jump: Duration) async throws {
-        try await writer.write { db in
-            try db.execute(
-                sql: "UPDATE sync_outbox SET next_attempt_at = next_attempt_at + ? WHERE state = 'waiting'",
-                arguments: [(Timestamp(milliseconds: 0) + jump).milliseconds])
         }
     }
 

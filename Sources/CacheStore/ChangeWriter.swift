@@ -45,7 +45,9 @@ struct ChangeWriter {
         let changed = body.members.filter { entity.value(of: $0.key, in: current.document) != $0.value }
         guard !changed.isEmpty else { return }
         for members in try byRoute(changed, of: record) {
-            let base = members.compactMap { name, _ in current.remote?[name].map { (key: name, value: $0) } }
+            let base = members.compactMap { name, _ in
+                current.remote.flatMap { entity.value(of: name, in: $0) }.map { (key: name, value: $0) }
+            }
             let change = newChange(
                 .update, key: key, body: .object(members: members), base: .object(members: base), record: record)
             if try !queue.join(change) { try queue.append(change, at: now) }

@@ -76,7 +76,7 @@ struct EntityTable {
     }
 
     /// The member of the field's name or, where there is none, what stands at its source.
-    private func value(of field: Field, by arrow: String) -> String {
+    func value(of field: Field, by arrow: String) -> String {
         let own = "\(Self.document) \(arrow) '$.\"\(field.name)\"'"
         guard let source = field.source else { return own }
         let path = source.split(separator: ".").map { ".\"\($0)\"" }.joined()

@@ -44,7 +44,7 @@ struct Merge {
     private func mergeUpdate(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: [String: [JSONText]]) throws {
         var change = change
         for (field, local) in change.body.members {
-            let server = remote[field] ?? .null
+            let server = entity.value(of: field, in: remote) ?? .null
             guard !server.means(change.base[field] ?? .null) else { continue }
             let ours = own[field, default: []] + [local]
             if ours.contains(where: server.means) {
@@ -52,7 +52,8 @@ struct Merge {
                 continue
             }
             let dispute = Conflict.Dispute(
-                change: change, field: field, base: change.base[field], local: local, server: remote[field],
+                change: change, field: field, base: change.base[field], local: local,
+                server: entity.value(of: field, in: remote),
                 localAt: change.editedAt(field), serverAt: serverTime(of: remote))
             if let winner = try settle(dispute) { change = try take(winner, of: field, in: change) }
         }
@@ -73,7 +74,8 @@ struct Merge {
         var changed = change
         switch winner {
         case .local:
-            changed.base = change.base.setting(field, to: try row.remote(of: change.key)?[field] ?? .null)
+            let server = try row.remote(of: change.key).flatMap { entity.value(of: field, in: $0) }
+            changed.base = change.base.setting(field, to: server ?? .null)
         case .server:
             changed.body = .object(members: change.body.members.filter { $0.key != field })
         }

@@ -22,8 +22,8 @@ struct RecordSelect {
     private var document: String {
         if let fields {
             let key = table.entity.key
-            let members = ([key] + fields.filter { $0 != key }).map {
-                "'\($0)', \(EntityTable.document) -> '$.\"\($0)\"'"
+            let members = ([key] + fields.filter { $0 != key }).compactMap { table.entity[field: $0] }.map {
+                "'\($0.name)', \(table.value(of: $0, by: "->"))"
             }
             return "json_object(\(members.joined(separator: ", ")))"
         }

@@ -55,7 +55,7 @@ struct Settlement {
 
     /// The server has no such record any more: the same as if a pull had said so.
     private func forget(_ change: OutboxTable.Entry, _ failure: PushFailure) throws {
-        try note(failure, "waiting", of: change, next: now, counted: true)
+        try note(failure, "queued", of: change, next: nil, counted: true)
         if let table = table(change) { try delete(change.key, table) }
     }
 
@@ -79,7 +79,7 @@ struct Settlement {
             try DriftTable(table: table, db: db, now: now).count(record, key: key)
             let remote = try record ?? row.load(key)?.remote?.setting(change.body) ?? change.body
             try row.setRemote(remote, version: version, of: key, at: now)
-            try rebase(after: change, on: remote)
+            try rebase(after: change, on: remote, table.entity)
             if let given = remote[table.entity.key]?.plain, given != key, !given.isEmpty, change.operation == .create {
                 try Alias.rename(table, from: key, to: given, schema: schema, db)
                 key = given
@@ -101,11 +101,11 @@ struct Settlement {
     }
 
     /// What the server has now from our own change is where the later ones start from, not somebody else's doing.
-    private func rebase(after change: OutboxTable.Entry, on remote: JSONText) throws {
+    private func rebase(after change: OutboxTable.Entry, on remote: JSONText, _ entity: Entity) throws {
         let ours = Set(change.body.members.map(\.key))
         for later in try queue.changes(of: change.entity, key: change.key) where later.operation == .update {
             let fields = later.body.members.map(\.key).filter { change.operation == .create || ours.contains($0) }
-            let base = fields.reduce(later.base) { $0.setting($1, to: remote[$1] ?? .null) }
+            let base = fields.reduce(later.base) { $0.setting($1, to: entity.value(of: $1, in: remote) ?? .null) }
             try queue.store(later.body, base: base, of: later, makeID: makeID)
         }
     }

@@ -123,15 +123,20 @@ struct PlanReader {
             return .key
         }
         try node.requireKeys(["match", "path", "embedded", "records", "pagination"])
-        var plan = try ListReader(node: node, base: list).list()
+        // Without a path of its own it looks through the entity's list, as a pull does.
+        let pull = node.child("path") == nil ? entity.child("pull") : nil
+        guard let path = node.child("path") ?? pull?.child("path") else {
+            throw node.error("expected path: this entity has no list of its own to look in")
+        }
+        let base = try pull.map { (pull) throws(SchemaError) in try ListReader(node: pull, base: list).list() } ?? list
+        var plan = try ListReader(node: node, base: base).list()
         if let embedded = node.child("embedded") {
             plan.style = .single
             plan.records = try embedded.place()
         }
-        guard let path = node.child("path") ?? entity.child("pull")?.child("path") else {
-            throw node.error("expected path: this entity has no list of its own to look in")
-        }
-        return .match(fields: try node.required("match").strings(), path: try path.urlTemplate(), list: plan)
+        return .match(
+            fields: try node.required("match").strings(), path: try path.urlTemplate(),
+            query: try query(pull?.child("query")), list: plan)
     }
 
     private func pairs(_ node: SchemaNode?) throws(SchemaError) -> [String: String]? {

@@ -156,7 +156,7 @@ package enum LookUp: Sendable, Equatable {
     /// The upstream keeps the key that the record was made with here.
     case key
     /// Lists what is there and looks for a record, unknown before the attempt, with the same values in `fields`.
-    case match(fields: [String], path: Template, list: ListPlan)
+    case match(fields: [String], path: Template, query: [QueryItem], list: ListPlan)
 }
 
 /// Who wins where a field was changed both here and there.

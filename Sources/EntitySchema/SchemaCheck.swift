@@ -15,6 +15,10 @@ struct SchemaCheck {
     private func check(_ entity: Entity) throws(SchemaError) {
         try field(entity.key, of: entity, at: "key")
         if entity[field: entity.key]?.secret == true { throw error(entity, "key", "the key cannot be secret") }
+        for (name, place) in [(entity.key, "key"), (entity.pull?.changedAt ?? "", "pull.changed_at")]
+        where entity[field: name]?.source != nil {
+            throw error(entity, place, "\(name) must be a member of its own name, so it cannot have from")
+        }
         for hole in entity.titles.flatMap(\.holes) { try field(hole, of: entity, at: "title") }
         for term in entity.sort {
             try field(term.field, of: entity, at: "sort")
@@ -82,7 +86,7 @@ struct SchemaCheck {
     }
 
     private func lookUpNames(_ route: PushRoute) -> [String] {
-        guard case .match(let fields, let path, _) = route.lookUp else { return [] }
+        guard case .match(let fields, let path, _, _) = route.lookUp else { return [] }
         return fields + path.holes
     }
 

@@ -34,7 +34,7 @@ extension LocalAPIServer {
     /// Nil retries all failed ones.
     func retry(_ id: String?) async throws -> Response {
         let count = try await store.retry(id.map(number), at: now())
-        engine.noteLocalWrite()
+        await engine.noteRetry()
         return .json(200, Array(JSONText.object(["retried": .integer(count)]).bytes))
     }
 

@@ -24,9 +24,10 @@ struct LostCreation {
         case .key:
             let found = try await upstream.record(of: entity, known: change.record)
             return found.map { .applied($0) } ?? .absent
-        case .match(let fields, let path, let list):
+        case .match(let fields, let path, let query, let list):
             guard let path = entity.path(path, of: change.record) else { return .unknowable }
-            return try await match(PageRequest(entity: entity.name, path: path, list: list), fields, change, entity)
+            return try await match(
+                PageRequest(entity: entity.name, path: path, query: query, list: list), fields, change, entity)
         }
     }
 
@@ -39,7 +40,7 @@ struct LostCreation {
         repeat {
             let page = try await upstream.page(request)
             try trail.add(page, of: request.path, askedAt: request.position)
-            for record in page.records.elements where change.isSaid(by: record, fields) {
+            for record in page.records.elements where change.isSaid(by: record, of: entity, fields) {
                 guard let key = record[entity.key]?.plain, !key.isEmpty else { continue }
                 if try !store.wasKnown(key, before: change) { return .applied(RemoteRecord(record)) }
             }
@@ -51,7 +52,7 @@ struct LostCreation {
 
 extension OutboxChange {
     /// Whether a record has the change's values in these fields.
-    func isSaid(by record: JSONText, _ fields: [String]) -> Bool {
-        fields.allSatisfy { (record[$0] ?? .null).means(body[$0] ?? .null) }
+    func isSaid(by record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
+        fields.allSatisfy { (entity.value(of: $0, in: record) ?? .null).means(body[$0] ?? .null) }
     }
 }

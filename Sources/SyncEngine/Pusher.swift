@@ -10,6 +10,8 @@ struct Pusher {
     let upstream: any Upstream
     let retry: RetryPolicy
     let now: @Sendable () -> Timestamp
+    /// What attempts are scheduled by: a time of day that nobody sets.
+    let steady: @Sendable () -> Timestamp
     /// In 0..<1.
     let random: @Sendable () -> Double
 
@@ -39,11 +41,11 @@ struct Pusher {
 
     private func ready(limit: Int, _ allowance: PushGate.Allowance) throws -> [OutboxChange] {
         switch allowance {
-        case .all: try store.readyChanges(limit: limit, at: now())
-        case .untried: try store.readyChanges(limit: limit, at: now(), untried: true)
+        case .all: try store.readyChanges(limit: limit, at: steady())
+        case .untried: try store.readyChanges(limit: limit, at: steady(), untried: true)
         case .trial:
             try [store.leastTriedChange()].compactMap(\.self)
-                + store.readyChanges(limit: limit, at: now(), untried: true)
+                + store.readyChanges(limit: limit, at: steady(), untried: true)
         }
     }
 
@@ -73,8 +75,10 @@ struct Pusher {
         guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
         // What the server has by now decides what is left of the change.
         guard let found = try await refresh(change, entity) else { return change }
-        guard let change = try store.readyChange(change.id, at: now()) else { return nil }
-        guard isUnclear, change.isSaid(by: found.record, change.body.members.map(\.key)) else { return change }
+        guard let change = try store.readyChange(change.id, at: steady()) else { return nil }
+        guard isUnclear, change.isSaid(by: found.record, of: entity, change.body.members.map(\.key)) else {
+            return change
+        }
         try await acknowledge(change, found)
         return nil
     }
@@ -149,7 +153,7 @@ struct Pusher {
         if answer == nil, change.operation == .create, canRepeat(change, entity) {
             let failure = PushFailure(
                 kind: "malformed", message: "the answer held no record to tell its key; it is asked for once more")
-            return .waiting(failure, at: now(), counted: false)
+            return .waiting(failure, at: steady(), counted: false)
         }
         let known = answer?.record ?? change.record
         guard change.isTried, change.operation != .delete, entity.recordPath(of: known) != nil else {
@@ -191,9 +195,9 @@ struct Pusher {
         case .changed(let status, let message):
             again(change, PushFailure(kind: "conflict", status: status, message: message))
         case .throttled(let delay, let message):
-            .waiting(PushFailure(kind: "throttled", message: message), at: now() + delay, counted: false)
+            .waiting(PushFailure(kind: "throttled", message: message), at: steady() + delay, counted: false)
         case .unauthorized(let message):
-            .waiting(PushFailure(kind: "unauthorized", status: 401, message: message), at: now(), counted: false)
+            .waiting(PushFailure(kind: "unauthorized", status: 401, message: message), at: steady(), counted: false)
         case .gone where change.operation == .delete: .acknowledged(record: nil)
         case .gone(let status, let message): .failed(PushFailure(kind: "gone", status: status, message: message))
         case .refused(let status, let message):
@@ -205,7 +209,7 @@ struct Pusher {
         let attempt = change.attemptCount + 1
         guard !retry.isLast(attempt: attempt) else { return .failed(failure) }
         let delay = atOnce && attempt == 1 ? .zero : retry.delay(attempt: attempt, random: random())
-        return .waiting(failure, at: now() + delay, counted: true)
+        return .waiting(failure, at: steady() + delay, counted: true)
     }
 
     // MARK: When the server has another version
@@ -231,7 +235,7 @@ struct Pusher {
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
         guard let found = try await upstream.record(of: entity, known: change.record),
-            change.isSaid(by: found.record, change.body.members.map(\.key))
+            change.isSaid(by: found.record, of: entity, change.body.members.map(\.key))
         else { return try await settle(change, as: .failed(failure)) }
         return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
     }

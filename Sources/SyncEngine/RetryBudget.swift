@@ -41,7 +41,4 @@ struct RetryBudget: Equatable {
         trials = 0
         lastTrial = nil
     }
-
-    /// The clock that trials are timed by has jumped.
-    mutating func shift(by jump: Duration) { lastTrial = lastTrial.map { $0 + jump } }
 }

@@ -5,7 +5,7 @@ internal import Upstream
 
 /// Whether the upstream may be called, learnt from every request, and finding out when it may be again.
 extension SyncEngine {
-    var canCall: Bool { !isPaused && health.reasonNotToCall(at: now()) == nil }
+    var canCall: Bool { !isPaused && health.reasonNotToCall(at: steady()) == nil }
 
     /// For all work: held while the upstream is down, asked for patience, or syncing is paused.
     nonisolated var watched: WatchedUpstream {
@@ -19,7 +19,7 @@ extension SyncEngine {
 
     private var refusal: UpstreamError? {
         if isPaused { return .held("syncing is paused") }
-        return health.reasonNotToCall(at: now()).map { .held($0) }
+        return health.reasonNotToCall(at: steady()).map { .held($0) }
     }
 
     /// Takes note of what came of a request; nil for an answer.
@@ -32,7 +32,7 @@ extension SyncEngine {
         case .throttled(let delay, let message):
             log.warning("the upstream asks to wait", metadata: ["for": "\(delay)", "error": "\(message)"])
             health.answered()
-            health.hold(until: now() + delay)
+            health.hold(until: steady() + delay)
         case .unauthorized(let message):
             log.error("the upstream does not accept the token", metadata: ["error": "\(message)"])
             health.answered()
@@ -40,7 +40,7 @@ extension SyncEngine {
             // The next token may be another account's: a run asks whose it is before anything else, and soon.
             accountIsKnown = false
             if !run.isRunning {
-                nextSyncAt = now() + settings.retry.base
+                nextSyncAt = steady() + settings.retry.base
                 Task { await pullRest.call() }
             }
         case nil, .changed, .gone, .refused, .malformed: noteAnswer(origin)
@@ -71,7 +71,7 @@ extension SyncEngine {
         // Changes are taken again: everything that was held back goes.
         budget.fill()
         Task {
-            try? await store.hastenWaiting(at: now())
+            try? await store.hastenWaiting(at: steady())
             await pushRest.call()
         }
     }
@@ -95,7 +95,7 @@ extension SyncEngine {
         log.notice("the upstream is back")
         requested = SyncRequest().merged(with: requested)
         // Where changes still fail each of them waits as long as it is to.
-        if takesChanges { try await store.hastenWaiting(at: now()) }
+        if takesChanges { try await store.hastenWaiting(at: steady()) }
         await pushRest.call()
     }
 
@@ -103,7 +103,7 @@ extension SyncEngine {
     /// other entities are served.
     private func trial() async throws -> Bool {
         try await requireAccount(trying)
-        guard let change = try store.readyChanges(limit: 1, at: now()).first ?? store.leastTriedChange() else {
+        guard let change = try store.readyChanges(limit: 1, at: steady()).first ?? store.leastTriedChange() else {
             _ = try await trying.account()
             return true
         }

@@ -14,7 +14,7 @@ extension SyncEngine {
             health.hurry()
             // A run that still hangs on a dead connection must not keep the pull loop from probing.
             if run.isRunning { try await probe() } else { await pullRest.call() }
-        } else if health.hold(at: now()) == nil {
+        } else if health.hold(at: steady()) == nil {
             do throws(UpstreamError) {
                 try await upstream.probe()
             } catch .offline(let message) {

@@ -50,7 +50,7 @@ extension SyncEngine {
     }
 
     private func pull(_ entity: Entity, full: Bool, _ request: SyncRequest) async throws -> PullSummary {
-        pullsBegun[entity.name] = now()
+        pullsBegun[entity.name] = steady()
         let summary = try await puller(of: entity.name, request).pull(entity, full: full)
         log.info(
             "pulled",

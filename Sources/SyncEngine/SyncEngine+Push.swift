@@ -10,7 +10,6 @@ extension SyncEngine {
 
     func pushLoop() async throws {
         while !Task.isCancelled {
-            try await followClock()
             if canCall {
                 // A run pulls what those edits must meet, and pushes.
                 let held = try heldEntities()
@@ -26,9 +25,9 @@ extension SyncEngine {
 
     /// Until the next waiting change is due; nil until somebody calls.
     private func pushWait() throws -> Duration? {
-        let time = now()
+        let time = steady()
         guard canCall else { return health.hold(at: time)?.since(time) }
-        if budget.isExhausted, try store.leastTriedChange() != nil { return max(budget.wait(at: time), .seconds(1)) }
+        if budget.isExhausted, try store.pendingCount().pending > 0 { return max(budget.wait(at: time), .seconds(1)) }
         guard let next = try store.nextAttempt() else { return nil }
         // What is due and still here cannot be sent, so it does not hurry.
         return next > time ? next.since(time) : .seconds(1)
@@ -53,7 +52,9 @@ extension SyncEngine {
     }
 
     func pusher(_ upstream: any Upstream) -> Pusher {
-        Pusher(schema: schema, store: store, upstream: upstream, retry: settings.retry, now: now, random: random)
+        Pusher(
+            schema: schema, store: store, upstream: upstream, retry: settings.retry, now: now, steady: steady,
+            random: random)
     }
 
     private nonisolated var gate: PushGate {
@@ -66,19 +67,19 @@ extension SyncEngine {
 
     private var allowance: PushGate.Allowance {
         guard budget.isExhausted else { return .all }
-        return budget.wait(at: now()) == .zero ? .trial : .untried
+        return budget.wait(at: steady()) == .zero ? .trial : .untried
     }
 
     private func noteBeginning(of change: OutboxChange) {
-        if change.isTried { budget.spend(at: now()) } else { budget.earn() }
+        if change.isTried { budget.spend(at: steady()) } else { budget.earn() }
     }
 
     // MARK: Edits that have waited
 
     /// Entities with edits that have waited long, and that a short pull can bring up to date.
     func heldEntities() throws -> Set<String> {
-        let time = now() - Self.heldAfter
-        let held = try store.entitiesWithHeldChanges(before: time)
+        let held = try store.entitiesWithHeldChanges(before: now() - Self.heldAfter)
+        let time = steady() - Self.heldAfter
         return Set(
             held.filter { name in
                 guard let plan = schema[name]?.pull, plan.mode != .full else { return false }

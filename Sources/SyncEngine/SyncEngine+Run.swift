@@ -7,15 +7,14 @@ internal import Upstream
 extension SyncEngine {
     func pullLoop() async throws {
         while !Task.isCancelled {
-            try await followClock()
             if health.isDown, !isPaused { try await probe() }
-            let time = now()
+            let time = steady()
             if let nextSyncAt, nextSyncAt <= time { health.retryAuthorization() }
             let due = requested ?? ((nextSyncAt ?? time) <= time ? SyncRequest() : nil)
             if let due, canCall {
                 requested = nil
                 try await runOnce(due)
-                nextSyncAt = now() + waitAfterRun()
+                nextSyncAt = steady() + waitAfterRun()
             } else if requested != nil, !canCall {
                 finishWaiters(.failure(reasonNotToCall), through: run.number + 1)
             }
@@ -34,11 +33,11 @@ extension SyncEngine {
     private var reasonNotToCall: SyncError {
         if isPaused { return .paused }
         if let offline = health.offline { return .offline(offline) }
-        return .upstream(health.reasonNotToCall(at: now()) ?? "the upstream cannot be called right now")
+        return .upstream(health.reasonNotToCall(at: steady()) ?? "the upstream cannot be called right now")
     }
 
     private func pullWait() -> Duration? {
-        let time = now()
+        let time = steady()
         if isPaused { return nil }
         if health.isDown { return health.probeDelay }
         if let until = health.hold(at: time) { return until.since(time) }
@@ -107,20 +106,5 @@ extension SyncEngine {
     /// What the last run of the process knew of the server's clock.
     package static func rememberedClockOffset(in store: CacheStore) throws -> Duration? {
         try store.setting(clockOffsetSetting).flatMap { Int64($0) }.map { .milliseconds($0) }
-    }
-
-    /// Keeps everything that waits waiting as long as it was to, when the time of day is set.
-    func followClock() async throws {
-        guard let jump = clockWatch.jump(at: now()) else { return }
-        log.notice("the time of day has jumped", metadata: ["by": "\(jump)"])
-        nextSyncAt = nextSyncAt.map { $0 + jump }
-        health.shift(by: jump)
-        budget.shift(by: jump)
-        pullsBegun = pullsBegun.mapValues { $0 + jump }
-        do {
-            try await store.shiftWaiting(by: jump)
-        } catch let error as CacheError {
-            log.error("waiting changes could not be moved with the clock", metadata: ["error": "\(error)"])
-        }
     }
 }

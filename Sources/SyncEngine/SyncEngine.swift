@@ -14,6 +14,9 @@ package actor SyncEngine {
     let upstream: any Upstream
     let settings: SyncSettings
     nonisolated let now: @Sendable () -> Timestamp
+    /// The time of day as it was at the start and has passed since. What is to come is scheduled by it, so that a clock
+    /// that is set makes nothing early and nothing late.
+    nonisolated let steady: @Sendable () -> Timestamp
     let random: @Sendable () -> Double
     /// How far the server's clock is ahead of `now`, as far as is known: the last write wins by the server's.
     package nonisolated let clockOffset: @Sendable () -> Duration?
@@ -22,7 +25,6 @@ package actor SyncEngine {
     let pullRest: Rest
     let clock: any Clock<Duration>
 
-    var clockWatch: ClockWatch
     var health = UpstreamHealth()
     var budget = RetryBudget()
     var isLookingElsewhere = false
@@ -62,7 +64,8 @@ package actor SyncEngine {
         self.random = random
         self.clockOffset = clockOffset
         self.log = log
-        clockWatch = ClockWatch(clock: clock, now: now())
+        let (start, stopwatch) = (now(), Stopwatch(clock))
+        steady = { start + stopwatch.duration }
         pushRest = Rest(clock: clock)
         pullRest = Rest(clock: clock)
     }
@@ -70,7 +73,7 @@ package actor SyncEngine {
     /// Runs until the task is cancelled, beginning with a sync. Throws `SyncError.otherAccount` when the token turns out
     /// to belong to another account than the cache, which this process must not touch then.
     package func run() async throws {
-        let interrupted = try await store.recoverInterrupted(at: now())
+        let interrupted = try await store.recoverInterrupted(at: steady())
         if interrupted > 0 {
             log.notice("requeued changes whose sending was cut short", metadata: ["count": "\(interrupted)"])
         }
@@ -102,6 +105,12 @@ package actor SyncEngine {
     /// Tells that the queue has something new; it is sent a moment later, so that a burst goes together.
     package nonisolated func noteLocalWrite() {
         Task { await pushRest.call() }
+    }
+
+    /// Tells that a person wants changes tried again: they need not wait for the budget of repetitions.
+    package func noteRetry() async {
+        budget.fill()
+        await pushRest.call()
     }
 
     /// Starts a sync, or joins the one under way.
@@ -136,6 +145,8 @@ package actor SyncEngine {
 
     package func status() -> SyncStatus {
         let time = now()
+        // How far the clock has been set since the start.
+        let set = time.since(steady())
         let state: SyncStatus.State
         if isPaused {
             state = .paused
@@ -152,9 +163,9 @@ package actor SyncEngine {
         }
         return SyncStatus(
             state: state, progress: run.progress, phase: run.phase ?? (isPushing ? "pushing" : nil),
-            lastSyncAt: run.lastSucceededAt, nextSyncAt: nextSyncAt,
+            lastSyncAt: run.lastSucceededAt, nextSyncAt: nextSyncAt.map { $0 + set },
             error: health.unauthorized ?? health.offline ?? health.outage ?? run.error,
             isReachable: health.offline == nil, clockOffset: clockOffset(),
-            retryAfter: health.hold(at: time), entities: run.entities)
+            retryAfter: health.hold(at: steady()).map { $0 + set }, entities: run.entities)
     }
 }

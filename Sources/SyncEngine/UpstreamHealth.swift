@@ -25,7 +25,7 @@ struct UpstreamHealth: Equatable {
     /// Nil when it may be called.
     func reasonNotToCall(at now: Timestamp) -> String? {
         if let reason = offline ?? outage ?? unauthorized { return reason }
-        return hold(at: now).map { "the upstream asked to be left alone until \($0)" }
+        return hold(at: now).map { _ in "the upstream asked to be left alone for a while" }
     }
 
     /// Until when the upstream asked to be left alone; nil when that is over.
@@ -74,7 +74,4 @@ struct UpstreamHealth: Equatable {
     mutating func refuse(_ message: String) { unauthorized = message }
 
     mutating func retryAuthorization() { unauthorized = nil }
-
-    /// The clock that `heldUntil` was measured by has jumped.
-    mutating func shift(by jump: Duration) { heldUntil = heldUntil.map { $0 + jump } }
 }

@@ -268,4 +268,19 @@ struct ConflictTests {
         #expect(changes.map { $0["conflict"] } == [1, JSONText.null])
         #expect(changes.map { $0["blocked_by"] } == [JSONText.null, .integer(Int(change.id))])
     }
+
+    @Test("a field that stands elsewhere in the server's record is weighed where it stands")
+    func source() async throws {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing(
+                "notes: { type: string }", with: "notes: { type: string, from: remarks.text }"))
+        _ = try await cache.pull("orders", #"[{"id":"a","remarks":{"text":"n"}}]"#)
+        try await edit(cache, #"{"notes":"mine"}"#)
+        let time = time(60)
+        _ = try await cache.pull("orders", #"[{"id":"a","remarks":{"text":"theirs"},"updated_at":"\#(time)"}]"#)
+        let conflict = try #require(try conflicts(cache).first)
+        #expect(conflict["base"] == "n" && conflict["server"] == "theirs" && conflict["winner"] == "server")
+        let list = try cache.store.list(ListQuery(entity: "orders", fields: ["notes"]))
+        #expect(try JSONText(list.records).elements.first?["notes"] == "theirs")
+    }
 }

@@ -98,10 +98,13 @@ struct EntitySchemaTests {
         let open = try JSONText(parsing: #"{"id":"a","text":"open"}"#)
         #expect(
             notes.request(for: .create, record: hidden, body: hidden)
-                == PushRequest(method: "POST", path: "/notes/hidden", body: JSONText.object(["content": "secret"])))
+                == PushRequest(
+                    entity: "notes", method: "POST", path: "/notes/hidden", body: JSONText.object(["content": "secret"])
+                ))
         #expect(
             notes.request(for: .create, record: open, body: open)
-                == PushRequest(method: "POST", path: "/notes", body: JSONText.object(["text": "open"])))
+                == PushRequest(entity: "notes", method: "POST", path: "/notes", body: JSONText.object(["text": "open"]))
+        )
         #expect(notes.request(for: .delete, record: open, body: open) == nil)
     }
 

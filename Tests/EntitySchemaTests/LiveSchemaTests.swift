@@ -101,6 +101,17 @@ struct LiveSchemaTests {
         }
     }
 
+    @Test("a look-up without a path of its own looks through the entity's list as a pull does")
+    func lookUpList() throws {
+        let clients = try #require(schema["clients"])
+        guard case .match(_, let path, let query, let list) = clients.push.create.first?.lookUp else {
+            Issue.record("clients are not looked up by what they say")
+            return
+        }
+        #expect(
+            path == Template(clients.pull?.path ?? "") && query == clients.pull?.query && list == clients.pull?.list)
+    }
+
     @Test("both shapes have the same sign-in")
     func signIn() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

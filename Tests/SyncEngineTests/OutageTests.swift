@@ -129,6 +129,24 @@ struct OutageTests {
         }
     }
 
+    @Test("what a person retries goes out even when no repetitions are left")
+    func retriedByAPerson() async throws {
+        let test = try TestEngine()
+        let records = (1...9).map { #"{"id":"\#($0)","notes":"n"}"# }
+        try test.upstream.set("/orders", "[\(records.joined(separator: ","))]")
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.breakMethod("PATCH")
+            for number in 1...9 { try await test.change("\(number)", #"{"notes":"mine"}"#) }
+            try await test.engine.sync(SyncRequest())
+            try await until(test, step: .seconds(10)) { try test.store.pendingCount().failed == 9 }
+            test.upstream.breakMethod("none")
+            #expect(try await test.store.retry(nil, at: test.clock.timestamp) == 9)
+            test.engine.noteLocalWrite()
+            try await until(test) { try test.store.pendingCount() == PendingCount(pending: 0, failed: 0) }
+        }
+    }
+
     @Test("one broken entity holds up no other, however many changes of it wait")
     func oneBroken() async throws {
         let test = try TestEngine()
@@ -172,13 +190,13 @@ struct OutageTests {
             test.upstream.fail(failure)
             try await test.change("a", #"{"notes":"mine"}"#)
             try await test.engine.sync(SyncRequest())
-            let before = try #require(try test.store.nextAttempt()).since(test.clock.timestamp)
             test.clock.set(by: jump)
-            // Wakes both loops, which then see the jump.
             try await test.engine.sync(SyncRequest())
-            let after = try #require(try test.store.nextAttempt()).since(test.clock.timestamp)
-            #expect(after == before)
-            #expect(test.upstream.pushes.count == 1)
+            #expect(test.upstream.pushes.count == 1, "not a moment too early")
+            test.upstream.fail(.throttled(.seconds(30), "too many"))
+            try await until(test) { test.upstream.pushes.count == 2 }
+            let held = try #require(await test.engine.status().retryAfter).since(test.clock.timestamp)
+            #expect(held > .zero && held <= .seconds(30))
             let next = try #require(await test.engine.status().nextSyncAt).since(test.clock.timestamp)
             #expect(next > .zero && next <= .seconds(990))
             try await until(test) { try test.store.pendingCount().pending == 0 }

@@ -25,7 +25,7 @@ struct PusherTests {
         let now = test.clock.timestamp
         let pusher = Pusher(
             schema: test.store.schema, store: test.store, upstream: test.upstream,
-            retry: RetryPolicy(maximumAttempts: 3), now: { now }, random: { 0 })
+            retry: RetryPolicy(maximumAttempts: 3), now: { now }, steady: { now }, random: { 0 })
         for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
     }
 
@@ -192,6 +192,23 @@ struct PusherTests {
             #expect(test.upstream.records("/orders/a/messages").count == 2)
             #expect(try test.store.rowCounts()["messages"] == 2)
         }
+    }
+
+    @Test("a look-up finds a value where the schema says that it stands")
+    func lookUpSource() async throws {
+        let yaml = withoutKeys.replacing(
+            "call: POST /orders }", with: "call: POST /orders, look_up: { match: [client_id] } }"
+        ).replacing(
+            "notes: { type: string }",
+            with: "notes: { type: string }\n      client_id: { type: string, from: client.id }")
+        let test = try await test(yaml)
+        _ = try await create("orders", #"{"client_id":"c7"}"#, test)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        try await send(test)
+        try test.upstream.set("/orders", #"[{"id":"a"},{"id":"b","client":{"id":"c7"}}]"#)
+        try await send(test)
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(test.upstream.pushes.count == 1)
     }
 
     @Test("a creation that nothing can look up is left to a person rather than doubled")

@@ -7,7 +7,7 @@ struct ListCommand: AsyncParsableCommand {
         commandName: "list", abstract: "List an entity's records.",
         discussion: """
             Filters are those of the local API: status=ready, status=ready,collected, total.gte=100, notes.null=true,
-            q=words, sync=pending. fields=id,status also says which columns are shown.
+            sync=pending. fields=id,status also says which columns are shown.
             """)
 
     @Argument(help: "The entity, such as orders.")
