@@ -39,12 +39,15 @@ extension CacheStore {
     }
 
     /// Makes one failed or waiting change, or with nil all failed ones, ready again at once; returns how many.
+    ///
+    /// One of which nobody could tell whether it had arrived is sent as if for the first time: the person has looked.
     package func retry(_ id: Int64?, at now: Timestamp) async throws -> Int {
         try await writer.write { db in
             let rows = try Row.fetchAll(
                 db,
                 sql: """
-                    UPDATE sync_outbox SET state = 'queued', next_attempt_at = NULL, attempt_count = 0
+                    UPDATE sync_outbox SET state = 'queued', next_attempt_at = NULL, attempt_count = 0,
+                      tried = iif(error_class = 'unclear', 0, tried)
                     WHERE state = 'failed' AND ?1 IS NULL OR id = ?1 AND state IN ('failed', 'waiting')
                     RETURNING entity, record_key
                     """,

@@ -99,10 +99,10 @@ struct Merge {
     /// Weighs the queued changes of a record that the server has deleted. Without any left the record goes.
     func mergeDeletion(of key: String) throws {
         let changes = try queue.changes(of: entity.name, key: key)
-        // What is being sent tells by its outcome, and so does a creation that others have undone already.
-        guard !changes.contains(where: { $0.state == "uploading" || $0.operation == .create }) else {
-            return try row.markGone(key)
-        }
+        // A creation makes the record anew, whatever became of one that had its key before.
+        guard !changes.contains(where: { $0.operation == .create }) else { return }
+        // What is being sent tells by its outcome.
+        guard !changes.contains(where: { $0.state == "uploading" }) else { return try row.markGone(key) }
         guard let first = changes.first, let content = try row.load(key) else { return }
         // Where both sides deleted it there is nothing to decide.
         if changes.contains(where: { $0.operation == .delete }) {

@@ -283,4 +283,20 @@ struct ConflictTests {
         let list = try cache.store.list(ListQuery(entity: "orders", fields: ["notes"]))
         #expect(try JSONText(list.records).elements.first?["notes"] == "theirs")
     }
+
+    @Test("the deletion of a record that is created anew does not reach the new one")
+    func oldTombstone() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#, "local_wins")
+        let tombstone = #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#
+        try await edit(cache, #"{"notes":"mine"}"#)
+        _ = try await cache.pull("orders", tombstone)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(creation.operation == .create)
+        _ = try await cache.store.begin(creation, at: now)
+        _ = try await cache.pull("orders", tombstone)
+        let answer = try JSONText(parsing: #"{"id":"b","notes":"mine"}"#)
+        try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
+        #expect(try cache.record("orders", "b")?["notes"] == "mine")
+        #expect(try cache.record("orders", "a")?["id"] == "b", "the old key goes on working")
+    }
 }

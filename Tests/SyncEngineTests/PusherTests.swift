@@ -221,6 +221,10 @@ struct PusherTests {
         #expect(test.upstream.pushes.count == 1)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
         #expect(try error(test) == "unclear")
+        _ = try await test.store.retry(nil, at: test.clock.timestamp)
+        try await send(test)
+        #expect(test.upstream.pushes.count == 2, "a person has looked and wants it sent")
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
     }
 
     // MARK: Routes
