@@ -145,7 +145,8 @@ struct PageApplier {
         try RecordRow(table: table, db: db).tally(-Int64(gone.count))
         gone += try changedHere.filter { try !RecordRow(table: table, db: db).exists($0) }
         try ChangeLog(db: db, at: now).append(.deleted, entity: table.entity.name, keys: gone)
-        try cascade(from: gone)
+        // Also from those kept for a change here: what the server deleted with them is gone all the same.
+        try cascade(from: keys)
         return gone.count
     }
 
