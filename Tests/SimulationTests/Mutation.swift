@@ -48,6 +48,22 @@ enum Mutation: String, Sendable, CaseIterable {
         }
     }
 
+    /// What makes the fault matter soon, before the seed's own script.
+    var provocation: [Step] {
+        let actions: [(Step.Action, wait: Int)] =
+            switch self {
+            case .stopsForOneFailure: [(.poison(entity: "customers", pick: nil, .alwaysFails), 100)]
+            case .forgetsOrder:
+                [
+                    (.nothing, 5000), (.fault(daemon: 0, .failsBefore, times: 1), 0),
+                    (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 700),
+                    (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 5000),
+                ]
+            default: []
+            }
+        return actions.map { Step(number: 0, action: $0, wait: $1) }
+    }
+
     /// Damages a store that has just been opened.
     func damage(_ store: CacheStore) throws {
         try store.pool.write { db in

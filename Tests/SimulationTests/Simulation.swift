@@ -13,7 +13,7 @@ struct Simulation {
 
     var script: [Step] {
         var maker = ScriptMaker(seed: seed, variety: Variety(seed: seed, suiting: mutation))
-        return maker.script()
+        return (mutation?.provocation ?? []) + maker.script()
     }
 
     func run(_ script: [Step]) throws -> Outcome {
