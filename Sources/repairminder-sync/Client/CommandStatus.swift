@@ -17,7 +17,7 @@ enum CommandStatus: Int32, CaseIterable, Sendable {
         case .done: "done"
         case .usage: "the command line is wrong"
         case .badData: "the daemon refuses what was sent: a field, a value, a filter"
-        case .notFound: "there is no such record, entity or change"
+        case .notFound: "there is no such record, entity, change or conflict"
         case .unreachable: "the daemon does not answer"
         case .internalError: "an answer that should not be: please report it"
         case .temporaryFailure: "not now, but later perhaps: offline, busy, disk full, or something stands in the way"
