@@ -27,7 +27,7 @@ extension SyncEngine {
     private func pushWait() throws -> Duration? {
         let time = steady()
         guard canCall else { return health.hold(at: time)?.since(time) }
-        if budget.isExhausted, try store.pendingCount().pending > 0 { return max(budget.wait(at: time), .seconds(1)) }
+        if budget.isExhausted, try store.leastTriedChange() != nil { return max(budget.wait(at: time), .seconds(1)) }
         guard let next = try store.nextAttempt() else { return nil }
         // What is due and still here cannot be sent, so it does not hurry.
         return next > time ? next.since(time) : .seconds(1)
