@@ -120,7 +120,11 @@ final class SimulatedServer: Sendable {
             return "\(entity.prefix(1))\(state.lastKey)"
         }
         let body = JSONText.object(members: [(key: "id", value: .string(key))] + members)
-        commit(after: late) { self.put(entity, key, body, changedAt: changed, &$0) }
+        commit(after: late) { state in
+            // Nobody visits a customer who has gone meanwhile.
+            if entity == "visits", self.customer(of: body, state) == nil { return }
+            self.put(entity, key, body, changedAt: changed, &state)
+        }
         return key
     }
 
@@ -147,7 +151,7 @@ final class SimulatedServer: Sendable {
             record = record.setting("updated_at", to: .string(changedAt.description))
         }
         store(Row(key: key, record: record, changedAt: changedAt, version: 0, visibleAt: executor.now), entity, &state)
-        touchParent(of: entity, record, at: changedAt, &state)
+        touchParent(of: entity, record, &state)
     }
 
     func remove(_ entity: String, _ key: String, _ state: inout State) {
@@ -159,18 +163,21 @@ final class SimulatedServer: Sendable {
         row.record = row.record.setting("updated_at", to: .string(row.changedAt.description))
         row.record = row.record.setting(entity == "customers" ? "deleted_at" : "deleted", to: mark)
         store(row, entity, &state)
-        touchParent(of: entity, row.record, at: row.changedAt, &state)
+        touchParent(of: entity, row.record, &state)
         guard entity == "customers" else { return }
         for visit in (state.tables["visits"] ?? [:]).values.sorted(by: { $0.key < $1.key })
         where visit.record["customer_id"] == .string(key) { remove("visits", visit.key, &state) }
     }
 
-    /// Visits are served with their customer only, who therefore counts as changed when they do.
-    private func touchParent(of entity: String, _ record: JSONText, at time: Timestamp, _ state: inout State) {
-        guard entity == "visits", let key = record["customer_id"]?.string,
-            let row = state.tables["customers"]?[key], !row.isDeleted
-        else { return }
-        put("customers", key, row.record, changedAt: max(time, row.changedAt), &state)
+    /// Visits are served with their customer only, who therefore counts as changed when they are, at a time of its own.
+    private func touchParent(of entity: String, _ record: JSONText, _ state: inout State) {
+        guard entity == "visits", let row = customer(of: record, state) else { return }
+        put("customers", row.key, row.record, changedAt: max(now, row.changedAt + .milliseconds(1)), &state)
+    }
+
+    private func customer(of visit: JSONText, _ state: State) -> Row? {
+        let row = visit["customer_id"]?.string.flatMap { state.tables["customers"]?[$0] }
+        return row?.isDeleted == false ? row : nil
     }
 
     private func store(_ row: Row, _ entity: String, _ state: inout State) {
