@@ -4,7 +4,7 @@ internal import EntitySchema
 /// time, and a few to begin with.
 ///
 /// When they are used up, one repetition at a time finds out whether changes are taken again, 2 s to 60 s apart; the
-/// first change that is answered fills the budget.
+/// first change that is answered gives the few back.
 struct RetryBudget: Equatable {
     /// In tenths of a repetition.
     private var tenths = Self.reserve
@@ -37,7 +37,7 @@ struct RetryBudget: Equatable {
 
     /// Changes are taken, or refused for good: either way the upstream is at work.
     mutating func fill() {
-        tenths = Self.most
+        tenths = max(tenths, Self.reserve)
         trials = 0
         lastTrial = nil
     }
