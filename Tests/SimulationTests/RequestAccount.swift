@@ -24,6 +24,7 @@ struct RequestAccount: Sendable {
     private(set) var burden: Burden?
     private(set) var backSince: Duration?
     private var sent: Set<String> = []
+    private var garbled: Set<String> = []
 
     mutating func begin(
         _ purpose: SimulatedUpstream.Purpose, at time: Duration, in outage: SimulatedNetwork.Outage?
@@ -43,6 +44,10 @@ struct RequestAccount: Sendable {
         case .change: if isFirst { burden?.first += 1 } else { burden?.repeated += 1 }
         }
     }
+
+    /// The answer to a change is unreadable once at most: an engine that asks twice in vain cannot know the record's key
+    /// before the next full pull.
+    mutating func garbles(_ key: String) -> Bool { garbled.insert(key).inserted }
 
     mutating func noteAnsweredProbe(at time: Duration) { backSince = backSince ?? time }
 }

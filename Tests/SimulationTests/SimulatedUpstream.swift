@@ -85,7 +85,8 @@ final class SimulatedUpstream: Upstream {
             // It was done, whatever was answered.
             return try await exchange(
                 .change(key: idempotencyKey), what,
-                garbled: { [network] answer in
+                garbled: { [self] answer in
+                    guard account.withLock({ $0.garbles(idempotencyKey) }) else { return answer }
                     network.hideOutcome()
                     return answer.map { _ in nil }
                 }
