@@ -12,9 +12,11 @@ extension SyncEngine {
         WatchedUpstream(upstream: upstream, refusal: { await self.refusal }, report: { await self.note($1, about: $0) })
     }
 
-    /// For finding out whether a failing upstream works again: asks nobody.
+    /// For finding out whether a failing upstream works again: held only while syncing is paused.
     private var trying: WatchedUpstream {
-        WatchedUpstream(upstream: upstream, refusal: { nil }, report: { await self.note($1, about: $0) })
+        WatchedUpstream(
+            upstream: upstream, refusal: { await self.isPaused ? .held("syncing is paused") : nil },
+            report: { await self.note($1, about: $0) })
     }
 
     private var refusal: UpstreamError? {

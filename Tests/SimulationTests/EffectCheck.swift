@@ -16,13 +16,21 @@ struct EffectCheck {
         for effect in effects {
             for marker in effect.markers {
                 // An edit may win over a deletion: then it makes the record anew, with all that it was.
-                if let first = seen[marker], !(effect.operation == .create && isDeleted(first)) {
+                if let first = seen[marker], !(effect.operation == .create && isDeleted(first)),
+                    !isDecided(effect, marker)
+                {
                     throw Violation(
                         rule: .onlyOnce, detail: "\(marker) was applied to \(first.key) and again to \(effect.key)")
                 }
                 seen[marker] = effect
             }
         }
+    }
+
+    /// Without idempotency keys an edit whose answer was lost is weighed against what somebody else has written over it
+    /// since, and may win again.
+    private func isDecided(_ effect: SimulatedServer.Effect, _ marker: String) -> Bool {
+        effect.operation == .update && !world.server.variety.idempotency && !effect.replaced.contains(marker)
     }
 
     private func isDeleted(_ effect: SimulatedServer.Effect) -> Bool {

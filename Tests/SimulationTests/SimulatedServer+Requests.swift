@@ -71,15 +71,18 @@ extension SimulatedServer {
                 return .success(known.record.map { RemoteRecord($0) })
             }
             do throws(UpstreamError) {
+                let before = state.tables
                 let effect = try apply(request, &state)
                 let record = state.tables[effect.entity]?[effect.key].flatMap { $0.isDeleted ? nil : $0.record }
                 let markers = (request.body?.members ?? []).compactMap { member -> String? in
                     Variety.markedFields[effect.entity]?.contains(member.key) == true ? member.value.string : nil
                 }
+                let replaced = before[effect.entity]?[effect.key]?.record.members.compactMap(\.value.string) ?? []
                 state.effects.append(
                     Effect(
                         daemon: daemon, idempotencyKey: idempotencyKey, operation: effect.operation,
-                        entity: effect.entity, key: effect.key, markers: markers))
+                        entity: effect.entity, key: effect.key, markers: markers,
+                        replaced: replaced))
                 state.answers[idempotencyKey] = RemoteAnswer(record: record)
                 return .success(
                     record.map { RemoteRecord($0, version: variety.versions ? $0["updated_at"]?.string : nil) })

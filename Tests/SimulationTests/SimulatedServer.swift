@@ -28,6 +28,8 @@ final class SimulatedServer: Sendable {
         var key: String
         /// The marked values that it brought.
         var markers: [String]
+        /// What was there before.
+        var replaced: [String]
     }
 
     struct State: Sendable {
