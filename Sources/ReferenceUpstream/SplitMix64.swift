@@ -1,13 +1,13 @@
 /// Numbers that look random and are the same for the same seed (Steele, Lea and Flood, "Fast Splittable Pseudorandom
 /// Number Generators", 2014).
-struct SplitMix64: RandomNumberGenerator, Sendable {
+package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -16,28 +16,28 @@ struct SplitMix64: RandomNumberGenerator, Sendable {
     }
 
     /// From 0 up to, not including, 1.
-    mutating func fraction() -> Double {
+    package mutating func fraction() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
 
     /// True in `share` of all cases.
-    mutating func chance(_ share: Double) -> Bool {
+    package mutating func chance(_ share: Double) -> Bool {
         fraction() < share
     }
 
     /// From 0 up to, not including, `count`, which is above 0.
-    mutating func below(_ count: Int) -> Int {
+    package mutating func below(_ count: Int) -> Int {
         // Not the library's own: its mapping may change between releases, and a seed must keep giving the same bytes.
         Int(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(count)).high)
     }
 
     /// One of `choices`, which is not empty.
-    mutating func pick<Element>(_ choices: [Element]) -> Element {
+    package mutating func pick<Element>(_ choices: [Element]) -> Element {
         choices[below(choices.count)]
     }
 
     /// Digits in base 16.
-    mutating func hex(_ count: Int) -> String {
+    package mutating func hex(_ count: Int) -> String {
         var text = ""
         while text.count < count {
             let digits = String(next(), radix: 16)

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import ReferenceUpstream
 
 @testable import CacheStore
 

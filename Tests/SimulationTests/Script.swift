@@ -1,3 +1,5 @@
+import ReferenceUpstream
+
 /// One thing that happens in a simulation, and how long the world runs on after it.
 struct Step: Sendable, CustomStringConvertible {
     enum Action: Sendable {

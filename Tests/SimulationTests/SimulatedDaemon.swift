@@ -1,6 +1,7 @@
 import EntitySchema
 import JSONText
 import Logging
+import ReferenceUpstream
 import SyncEngine
 import Synchronization
 import Upstream

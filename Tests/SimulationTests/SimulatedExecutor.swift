@@ -1,3 +1,4 @@
+import ReferenceUpstream
 import Synchronization
 
 /// One thread's whole world of concurrency: what is ready to run, what waits for its time, and which of them is next.

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import ReferenceUpstream
 import Synchronization
 import Upstream
 

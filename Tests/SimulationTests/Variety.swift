@@ -1,4 +1,5 @@
 import EntitySchema
+import ReferenceUpstream
 
 /// What differs from seed to seed before a script begins: the upstream's manners and the daemons' settings.
 struct Variety: Sendable {

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import ReferenceUpstream
 import SyncEngine
 
 @testable import CacheStore
