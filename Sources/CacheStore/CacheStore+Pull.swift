@@ -1,6 +1,6 @@
 package import EntitySchema
 internal import GRDB
-internal import JSONText
+package import JSONText
 
 /// Where pulls stand, and writing what they bring.
 extension CacheStore {
@@ -34,6 +34,12 @@ extension CacheStore {
         try read { db in
             try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
         }
+    }
+
+    /// What the upstream last said of a record, also while its deletion is queued; nil where it has said nothing.
+    package func remote(of entity: String, key: String) throws -> JSONText? {
+        let table = try table(entity)
+        return try read { db in try RecordRow(table: table, db: db).remote(of: Alias.current(of: key, entity, db)) }
     }
 
     package struct OutdatedParent: Sendable, Equatable {

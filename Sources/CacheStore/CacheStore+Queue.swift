@@ -86,7 +86,8 @@ extension CacheStore {
         }.map(Timestamp.init(milliseconds:))
     }
 
-    /// Writes the attempt down before it is made. False when the change has left the queue or is being sent already.
+    /// Writes the attempt down before it is made. False when the change is not what it was when it was read: it has left
+    /// the queue, is being sent already or was tried since, or an edit or a merge has given it another body.
     package func begin(_ change: OutboxChange, at now: Timestamp) async throws -> Bool {
         let table = try table(change.entity)
         return try await writer.write { db in
@@ -96,9 +97,10 @@ extension CacheStore {
                         UPDATE sync_outbox SET state = 'uploading', tried = tried + 1, last_attempt_at = ?2,
                           next_attempt_at = NULL,
                           known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
-                        WHERE id = ?1 AND state IN ('queued', 'waiting') RETURNING entity, record_key
+                        WHERE id = ?1 AND state IN ('queued', 'waiting') AND tried = ?3 AND body = ?4
+                        RETURNING entity, record_key
                         """),
-                arguments: [change.id, now.milliseconds])
+                arguments: [change.id, now.milliseconds, change.tried, change.body.text])
             guard let begun else { return false }
             try ChangeLog(db: db, at: now).append(.uploading, entity: begun["entity"], keys: [begun["record_key"]])
             return true
@@ -146,7 +148,7 @@ extension CacheStore {
             id: row["id"], entity: entity.name, key: row["record_key"],
             operation: Operation(rawValue: row["operation"]) ?? .update, body: body,
             record: record?.document ?? body, idempotencyKey: row["idempotency_key"],
-            attemptCount: row["attempt_count"], isTried: row["tried"] > 0, version: version,
+            attemptCount: row["attempt_count"], tried: row["tried"], version: version,
             createdAt: Timestamp(milliseconds: row["created_at"]))
     }
 

@@ -10,16 +10,18 @@ extension PageApplier {
         var earliest: String?
         var known: [Int64] = []
         var knownUpTo: Int64 = 0
+        var deletedMeanwhile = false
     }
 
     func measure(_ page: PulledPage) throws -> Measured {
         var measured = Measured()
         if let watermark = page.watermark { measured.lateness = try lateness(of: page.records, watermark) }
         if page.cursor?.pull?.kind == .newest { measured.earliest = try earliestChange(in: page.records) }
+        if let began = page.began { measured.deletedMeanwhile = try hasDeleted(since: began) }
         if let knownUpTo = page.knownUpTo {
             // The greatest `_pk` of all is given out again when its row is deleted; then it stands for another record.
             measured.knownUpTo = min(knownUpTo, try greatestPK())
-            measured.known = try known(in: page.records, upTo: measured.knownUpTo)
+            measured.known = try known(in: page.records)
         }
         return measured
     }
@@ -68,15 +70,22 @@ extension PageApplier {
     }
 
     /// The `_pk`s of the page's records that are in the cache already.
-    private func known(in page: String, upTo greatest: Int64) throws -> [Int64] {
+    private func known(in page: String) throws -> [Int64] {
         try Int64.fetchAll(
             db.cachedStatement(
                 sql: """
                     \(incoming)
                     SELECT known._pk FROM incoming CROSS JOIN \(table.name) AS known ON known._key = incoming.key
-                    WHERE usable AND NOT deleted AND known._pk <= ?2
+                    WHERE usable
                     """),
-            arguments: [page, greatest])
+            arguments: [page])
+    }
+
+    private func hasDeleted(since position: Int64) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM sync_gone WHERE entity = ? AND position > ?)"),
+            arguments: [table.entity.name, position]) ?? false
     }
 
     /// The change time of a record's text as normalized text; null where it has none.
@@ -91,5 +100,6 @@ extension PageOutcome {
         earliestChange = measured.earliest
         known = measured.known
         knownUpTo = measured.knownUpTo
+        deletedMeanwhile = measured.deletedMeanwhile
     }
 }

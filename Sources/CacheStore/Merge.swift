@@ -69,15 +69,21 @@ struct Merge {
     }
 
     /// Builds the change's field on what the server has now, or gives the field up; returns the change as it then is.
+    ///
+    /// What is left of a change that was tried goes under another idempotency key, so with the field goes all that the
+    /// server has from that attempt.
     @discardableResult
     func take(_ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
         var changed = change
+        let remote = try row.remote(of: change.key)
+        func server(_ field: String) -> JSONText { remote.flatMap { entity.value(of: field, in: $0) } ?? .null }
         switch winner {
-        case .local:
-            let server = try row.remote(of: change.key).flatMap { entity.value(of: field, in: $0) }
-            changed.base = change.base.setting(field, to: server ?? .null)
+        case .local: changed.base = change.base.setting(field, to: server(field))
         case .server:
-            changed.body = .object(members: change.body.members.filter { $0.key != field })
+            changed.body = .object(
+                members: change.body.members.filter { name, value in
+                    name != field && !(change.tried && server(name).means(value))
+                })
         }
         try queue.store(changed.body, base: changed.base, of: change, makeID: makeID)
         try row.layQueue(over: change.key)
@@ -100,7 +106,7 @@ struct Merge {
     func mergeDeletion(of key: String) throws {
         let changes = try queue.changes(of: entity.name, key: key)
         // A creation makes the record anew, whatever became of one that had its key before.
-        guard !changes.contains(where: { $0.operation == .create }) else { return }
+        if changes.contains(where: { $0.operation == .create }) { return try forgetRemote(of: key) }
         // What is being sent tells by its outcome.
         guard !changes.contains(where: { $0.state == "uploading" }) else { return try row.markGone(key) }
         guard let first = changes.first, let content = try row.load(key) else { return }
@@ -112,6 +118,12 @@ struct Merge {
             change: first, field: nil, base: content.remote, local: content.document, server: nil,
             localAt: changes.map(\.lastEdit).max() ?? first.createdAt, serverAt: nil)
         if let winner = try settle(dispute) { try take(winner, ofRecordDeletedThere: key) }
+    }
+
+    private func forgetRemote(of key: String) throws {
+        guard try row.remote(of: key) != nil else { return }
+        try row.setRemote(nil, of: key, at: now)
+        try row.layQueue(over: key)
     }
 
     /// Gives the record and its changes up, or makes the changes create it anew.

@@ -14,11 +14,13 @@ package struct OutboxChange: Sendable, Equatable {
     package var idempotencyKey: String
     /// Failed attempts so far that count towards giving up.
     package var attemptCount: Int
-    /// An attempt may have reached the upstream.
-    package var isTried: Bool
+    /// Attempts so far that may have reached the upstream.
+    package var tried: Int
     /// What the server calls the version that the change was made on; nil where it is not known.
     package var version: String?
     package var createdAt: Timestamp
+
+    package var isTried: Bool { tried > 0 }
 }
 
 /// What became of an attempt, as the queue sees it.

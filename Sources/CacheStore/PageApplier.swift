@@ -21,7 +21,9 @@ struct PageApplier {
         let before = try greatestPK()
         let written = try upsert(page, position)
         // One statement only ever inserts at the end, so the table has grown by as many rows as the key has.
-        try RecordRow(table: table, db: db).tally(try greatestPK() - before)
+        let inserted = try greatestPK() - before
+        try RecordRow(table: table, db: db).tally(inserted)
+        outcome.hadBefore = outcome.records - outcome.setAside - outcome.deleted - Int(inserted)
         outcome.written = written.count
         try ChangeLog(db: db, at: now).append(.upserted, entity: table.entity.name, keys: written)
         if outcome.deleted > 0 {

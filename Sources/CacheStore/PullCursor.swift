@@ -60,12 +60,10 @@ package struct PullUnderWay: Sendable, Equatable {
     package var started: Timestamp?
     /// The greatest `_pk` of the entity when a pull of everything began: later rows are newer than the pull.
     package var known: Int64?
-    /// The change time down to which a pull by newest first came; nil where its records have none.
-    package var reached: String?
 
     package init(
         kind: Kind, since: String? = nil, position: String? = nil, seen: Int = 0, latest: String? = nil,
-        started: Timestamp? = nil, known: Int64? = nil, reached: String? = nil
+        started: Timestamp? = nil, known: Int64? = nil
     ) {
         self.kind = kind
         self.since = since
@@ -74,11 +72,9 @@ package struct PullUnderWay: Sendable, Equatable {
         self.latest = latest
         self.started = started
         self.known = known
-        self.reached = reached
     }
 
     package mutating func include(_ outcome: PageOutcome) {
         latest = [latest, outcome.latestChange].compactMap { $0 }.max()
-        if kind == .newest { reached = [reached, outcome.earliestChange].compactMap { $0 }.min() }
     }
 }

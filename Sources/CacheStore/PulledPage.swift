@@ -12,8 +12,10 @@ package struct PulledPage: Sendable {
     package var version: String?
     /// The change time that an earlier pull had reached: a record from before that came late. Nil measures nothing.
     package var watermark: String?
-    /// Asks which records with a `_pk` up to this one the page has (`SeenRecords`).
+    /// Asks which of its records the cache has; up to this `_pk` they were there when the pull began (`SeenRecords`).
     package var knownUpTo: Int64?
+    /// Where the change log stood when the pull began; asks whether deletions were acknowledged since.
+    package var began: Int64?
     /// Records of another entity that came with these.
     package var children: PulledChildren?
     /// Parents whose children these records are: key → the value that marks them as fetched.
@@ -89,6 +91,8 @@ package struct PageOutcome: Sendable, Equatable {
     package var records = 0
     /// Of these, written because they differ from what was there.
     package var written = 0
+    /// Of these, records that had a row before and are not marked as deleted.
+    package var hadBefore = 0
     package var deleted = 0
     /// Without a usable key, listed and left out.
     package var setAside = 0
@@ -97,9 +101,12 @@ package struct PageOutcome: Sendable, Equatable {
     package var earliestChange: String?
     /// How far before the watermark the latest of its records came, in milliseconds.
     package var lateness: Int64 = 0
-    /// The `_pk`s of its records that were asked for, and up to where they stand for the records that they stood for.
+    /// The `_pk`s of its records that were there before, where they were asked for, and up to where they stand for the
+    /// records that they stood for when the pull began.
     package var known: [Int64] = []
     package var knownUpTo: Int64 = 0
+    /// A deletion of ours was acknowledged since the pull began.
+    package var deletedMeanwhile = false
     package var children = ChildOutcome()
 
     /// Something in the cache is no more what it was.

@@ -6,6 +6,9 @@ package struct SeenRecords: Sendable, Equatable {
     package private(set) var knownUpTo: Int64
     /// Where the change log stood: what was acknowledged later is newer than the pull.
     package let position: Int64
+    /// A record came twice, or after it had been made while the pull was under way, or one was deleted by us meanwhile: the
+    /// list moved under the pages, and another record may have slid past them.
+    package private(set) var hasMoved = false
     private var bits: [UInt64]
 
     package init(knownUpTo: Int64, position: Int64) {
@@ -16,8 +19,17 @@ package struct SeenRecords: Sendable, Equatable {
 
     /// Takes note of a page's records.
     package mutating func insert(_ outcome: PageOutcome) {
+        hasMoved = hasMoved || outcome.deletedMeanwhile
+        // Where there was nothing when the pull began, every record must be new.
+        guard knownUpTo > 0 else { return hasMoved = hasMoved || outcome.hadBefore > 0 }
         knownUpTo = min(knownUpTo, outcome.knownUpTo)
-        for pk in outcome.known where pk > 0 && pk <= knownUpTo { bits[Int(pk / 64)] |= 1 << UInt64(pk % 64) }
+        for pk in outcome.known where pk > 0 {
+            guard pk <= knownUpTo, !contains(pk) else {
+                hasMoved = true
+                continue
+            }
+            bits[Int(pk / 64)] |= 1 << UInt64(pk % 64)
+        }
     }
 
     package func contains(_ pk: Int64) -> Bool {

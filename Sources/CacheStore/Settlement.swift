@@ -70,7 +70,8 @@ struct Settlement {
         try queue.remove(change.id)
         guard let table = table(change) else { return }
         let row = RecordRow(table: table, db: db)
-        let isGone = try isGone || row.isGone(change.key)
+        // What a look-up finds may be the tombstone of what an attempt had made.
+        let isGone = try isGone || row.isGone(change.key) || record.map(table.entity.isDeleted) ?? false
         var key = change.key
         switch change.operation {
         case .delete: try row.setRemote(nil, of: key, at: now)

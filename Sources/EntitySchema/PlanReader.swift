@@ -17,6 +17,9 @@ struct PlanReader {
         let mode = try mode(node)
         var changedAt = try node.child("changed_at")?.string()
         if changedAt == nil { changedAt = try node.child("since")?.required("field").string() }
+        if mode == .newestFirst, changedAt == nil {
+            throw try node.required("mode").error("newest_first needs changed_at: the field that the list is sorted by")
+        }
         return PullPlan(
             path: try path.urlPath(),
             query: try query(node.child("query")),

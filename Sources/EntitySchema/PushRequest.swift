@@ -97,6 +97,12 @@ extension Entity {
         record[field] ?? self[field: field]?.source.flatMap { record.at(path: $0) }
     }
 
+    /// Whether the upstream has marked the record as deleted (`pull.deleted`).
+    package func isDeleted(_ record: JSONText) -> Bool {
+        guard let mark = pull?.deleted.flatMap({ record[$0] }) else { return false }
+        return mark.kind != .null && mark.boolean != false
+    }
+
     /// How a person would name the record; its key when no template can be filled.
     package func title(of record: JSONText) -> String {
         for title in titles {

@@ -23,7 +23,8 @@ struct ChildReader {
         var families: [Family] = []
         var problem: String?
         for record in records.elements {
-            guard let key = record[parent.key], !isDeleted(record), let list = detail.list.records.value(in: record)
+            guard let key = record[parent.key], !parent.isDeleted(record),
+                let list = detail.list.records.value(in: record)
             else { continue }
             if list.kind == .array {
                 families.append(Family(key: key, children: list.elements, isComplete: true))
@@ -46,13 +47,8 @@ struct ChildReader {
     }
 
     /// What is no object stays as it is, to be set aside.
-    private func child(of key: JSONText, _ child: JSONText, _ by: String) -> JSONText {
+    func child(of key: JSONText, _ child: JSONText, _ by: String) -> JSONText {
         guard child.kind == .object, child[by] == nil || child[by]?.kind == .null else { return child }
         return child.setting(by, to: key)
-    }
-
-    private func isDeleted(_ record: JSONText) -> Bool {
-        guard let mark = parent.pull?.deleted.flatMap({ record[$0] }) else { return false }
-        return mark.kind != .null && mark.boolean != false
     }
 }

@@ -15,14 +15,14 @@ struct ListPull {
     private let stopwatch: Stopwatch
     /// Goes on where an earlier run was cut off.
     private var isResumed: Bool
-    /// A pull by newest first was cut off before; it had come down to `cutOffAt`.
-    private let wasCutOff: Bool
-    private let cutOffAt: String?
-    /// Nil unless this is a pull of everything from its first page.
+    /// Nil for a pull that was cut off before, and for one by newest first, in which nothing can slide past the pages.
     private var seen: SeenRecords?
     private let children: ChildReader?
     private var childAllowance = 0
     private var total: Int?
+    /// The upstream told another total than a page before.
+    private var totalMoved = false
+    private var pages = 0
     /// This is the second go: it ends well even if the upstream told another number of records than it served.
     private let takesGaps: Bool
     /// An earlier part of this pull, or its first go, brought something.
@@ -36,8 +36,6 @@ struct ListPull {
         cursor = try puller.store.cursor(of: entity.name)
         pull = PullStart(plan: plan, cursor: cursor, full: full).pull
         isResumed = pull.position != nil
-        wasCutOff = pull.kind == .newest && cursor.pull != nil
-        cutOffAt = pull.reached
         stopwatch = Stopwatch(puller.clock)
         takesGaps = first != nil
         wroteBefore = first?.wrote ?? (cursor.pull != nil)
@@ -85,11 +83,11 @@ struct ListPull {
             } catch let error as UpstreamError where error.refusesPosition {}
         }
         isResumed = false
-        pull = PullUnderWay(kind: pull.kind, since: pull.since, started: puller.now(), reached: pull.reached)
-        if pull.kind == .everything {
+        pull = PullUnderWay(kind: pull.kind, since: pull.since, started: puller.now())
+        if pull.kind != .newest {
             let nothing = try puller.store.nothingSeen(of: entity.name)
             seen = nothing
-            pull.known = nothing.knownUpTo
+            if pull.kind == .everything { pull.known = nothing.knownUpTo }
         }
         return try await puller.fetch(entity.name, plan, pull)
     }
@@ -104,6 +102,8 @@ struct ListPull {
         }
         pull.position = fetched.page.next
         pull.seen += fetched.page.count
+        pages += 1
+        if let total, let now = fetched.page.total, total != now { totalMoved = true }
         total = fetched.page.total
     }
 
@@ -119,14 +119,17 @@ struct ListPull {
         var page = PulledPage(
             entity: entity.name, records: fetched.page.records.text, position: fetched.position,
             cursor: following == nil ? nil : cursor, watermark: plan.isSince ? cursor.watermark : nil)
-        if let seen, seen.knownUpTo > 0 { page.knownUpTo = seen.knownUpTo }
+        if let seen {
+            page.knownUpTo = seen.knownUpTo > 0 ? seen.knownUpTo : nil
+            page.began = seen.position
+        }
         if let children {
             let (families, problem) = children.embedded(in: fetched.page.records)
             page.children = children.pulled(families, allowance: childAllowance)
             summary.childProblem = summary.childProblem ?? problem
         }
         let outcome = try await puller.store.apply(page, at: puller.now())
-        if page.knownUpTo != nil { seen?.insert(outcome) }
+        seen?.insert(outcome)
         childAllowance -= childAllowance == .max ? 0 : outcome.children.deleted
         pull.include(outcome)
         cursor = cursor.including(outcome)
@@ -135,21 +138,24 @@ struct ListPull {
         return outcome
     }
 
-    /// A page by newest first that brings nothing new is followed only by pages that bring nothing new, unless an earlier
-    /// pull was cut off: then what it did not reach comes after what it reached.
+    /// A page by newest first that brings nothing new is followed only by pages that bring nothing new, once it comes down
+    /// to what finished pulls have reached: above that are our own acknowledged changes, with others' between them, and
+    /// what a pull brought before it was cut off.
     private func knowsTheRest(after outcome: PageOutcome) -> Bool {
         guard !outcome.changed, outcome.records > outcome.setAside else { return false }
-        guard wasCutOff else { return true }
-        guard let cutOffAt, let latest = outcome.latestChange else { return false }
-        return latest < cutOffAt
+        guard let watermark = cursor.watermark, let earliest = outcome.earliestChange else { return false }
+        return earliest < watermark
     }
 
     // MARK: The end
 
     private var hasGap: Bool {
-        guard !isResumed, pull.position == nil, let total else { return false }
-        return total != pull.seen
+        guard !isResumed, pull.position == nil else { return false }
+        return hasMoved || total.map { $0 != pull.seen } ?? false
     }
+
+    /// Somebody changed a record while the pull was under way, and another one may have slid past its pages.
+    private var hasMoved: Bool { seen?.hasMoved ?? false || totalMoved && pull.kind != .newest }
 
     /// The next pull begins at the first page again.
     private mutating func forget() async throws {
@@ -175,9 +181,11 @@ struct ListPull {
     }
 
     /// What changed while the pull was under way may be behind its pages, so that long is left for the next. Where a pull
-    /// brought nothing new there is nothing to move on to, and nothing is written.
+    /// brought nothing new there is nothing to move on to, and nothing is written; but the next one by newest first need
+    /// not go through pages again that this one knew. What slid past the pages is still to come.
     private mutating func moveWatermark() {
-        guard wroteBefore || summary.wrote || cursor.watermark == nil,
+        let wentFar = pull.kind == .newest && pages > 1
+        guard !hasMoved, wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
             let latest = pull.latest.flatMap(Timestamp.init(iso8601:))
         else { return }
         // The time of day is all that is left of an earlier process; it may have been set meanwhile.

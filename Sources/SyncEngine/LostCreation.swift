@@ -15,14 +15,16 @@ struct LostCreation {
         case unknowable
     }
 
-    let store: CacheStore
-    let upstream: any Upstream
+    let reader: RecordReader
+
+    private var store: CacheStore { reader.store }
+    private var upstream: any Upstream { reader.upstream }
 
     func finding(for change: OutboxChange, _ entity: Entity) async throws -> Finding {
         switch entity.route(for: .create, record: change.record)?.lookUp {
         case nil: return .unknowable
         case .key:
-            let found = try await upstream.record(of: entity, known: change.record)
+            let found = try await reader.record(of: entity, known: change.record)
             return found.map { .applied($0) } ?? .absent
         case .match(let fields, let path, let query, let list):
             guard let path = entity.path(path, of: change.record) else { return .unknowable }
@@ -42,7 +44,10 @@ struct LostCreation {
             try trail.add(page, of: request.path, askedAt: request.position)
             for record in page.records.elements where change.isSaid(by: record, of: entity, fields) {
                 guard let key = record[entity.key]?.plain, !key.isEmpty else { continue }
-                if try !store.wasKnown(key, before: change) { return .applied(RemoteRecord(record)) }
+                // The record that waits here under its own key was known before, of course.
+                if try key == change.key || !store.wasKnown(key, before: change) {
+                    return .applied(RemoteRecord(record))
+                }
             }
             request.position = page.next
         } while request.position != nil

@@ -15,6 +15,8 @@ struct Pusher {
     /// In 0..<1.
     let random: @Sendable () -> Double
 
+    private var reader: RecordReader { RecordReader(schema: schema, store: store, upstream: upstream) }
+
     /// Sends until nothing is ready that the gate lets through. Throws what concerns the whole upstream; then nothing more
     /// is begun, and what was under way has been settled.
     func drain(through gate: PushGate) async throws {
@@ -84,7 +86,7 @@ struct Pusher {
     }
 
     private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
-        switch try await LostCreation(store: store, upstream: upstream).finding(for: change, entity) {
+        switch try await LostCreation(reader: reader).finding(for: change, entity) {
         case .absent: return change
         case .applied(let found): try await acknowledge(change, found)
         case .unknowable:
@@ -106,14 +108,15 @@ struct Pusher {
 
     /// Whether an edit has waited so long that the server's version may be another, where no pull can tell cheaply.
     private func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
-        guard change.operation != .create, !change.isTried, entity.pull?.mode == .full else { return false }
+        guard change.operation != .create, !change.isTried, entity.pull.map({ $0.mode == .full }) ?? true
+        else { return false }
         return change.createdAt + SyncEngine.heldAfter <= now()
     }
 
     /// Brings the server's version of the record into the cache; nil when there is none.
     private func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
         let position = try store.position()
-        guard let found = try await upstream.record(of: entity, known: change.record) else { return nil }
+        guard let found = try await reader.record(of: entity, known: change.record) else { return nil }
         let page = PulledPage(
             entity: entity.name, records: JSONText.array([found.record]).text, position: position,
             version: found.version)
@@ -133,6 +136,7 @@ struct Pusher {
         let answer: RemoteRecord?
         do throws(UpstreamError) {
             answer = try await upstream.push(request, idempotencyKey: change.idempotencyKey)
+                .map { reader.withParent($0, of: entity, like: change.record) }
         } catch .cancelled {
             throw CancellationError()
         } catch .changed(let status, let message) {
@@ -156,11 +160,11 @@ struct Pusher {
             return .waiting(failure, at: steady(), counted: false)
         }
         let known = answer?.record ?? change.record
-        guard change.isTried, change.operation != .delete, entity.recordPath(of: known) != nil else {
+        guard change.isTried, change.operation != .delete, try reader.canRead(entity, known) else {
             return .acknowledged(record: answer?.record, version: answer?.version)
         }
         do {
-            guard let found = try await upstream.record(of: entity, known: known) else {
+            guard let found = try await reader.record(of: entity, known: known) else {
                 return .vanished(record: answer?.record)
             }
             return .acknowledged(record: found.record, version: found.version)
@@ -234,7 +238,7 @@ struct Pusher {
     private func meetExisting(
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
-        guard let found = try await upstream.record(of: entity, known: change.record),
+        guard let found = try await reader.record(of: entity, known: change.record),
             change.isSaid(by: found.record, of: entity, change.body.members.map(\.key))
         else { return try await settle(change, as: .failed(failure)) }
         return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
@@ -245,9 +249,9 @@ struct Pusher {
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
         do {
-            guard entity.recordPath(of: change.record) != nil,
-                try await upstream.record(of: entity, known: change.record) != nil
-            else { return try await settle(change, as: .gone(failure)) }
+            guard try await reader.record(of: entity, known: change.record) != nil else {
+                return try await settle(change, as: .gone(failure))
+            }
             return try await settle(change, as: .failed(failure))
         } catch let error as UpstreamError {
             return try await settle(change, as: again(change, failure), after: error)

@@ -100,6 +100,20 @@ struct ConflictTests {
         #expect(again.idempotencyKey != change.idempotencyKey)
     }
 
+    @Test("what is left of a change whose first attempt arrived is not sent again under another idempotency key")
+    func partlyArrived() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "server_wins")
+        try await edit(cache, #"{"notes":"mine","total":2}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        let lost = PushFailure(kind: "timeout", message: "no answer")
+        try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
+        // It arrived, and somebody has written over a part of it since.
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":2}]"#)
+        #expect(try cache.store.pendingCount().pending == 0)
+        #expect(try cache.record("orders", "a")?["total"] == 2)
+    }
+
     @Test("what an earlier change of ours set there is no conflict for a later one")
     func ownEarlierChange() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#, "server_wins")
@@ -298,5 +312,20 @@ struct ConflictTests {
         try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
         #expect(try cache.record("orders", "b")?["notes"] == "mine")
         #expect(try cache.record("orders", "a")?["id"] == "b", "the old key goes on working")
+    }
+    @Test("a record that came of a creation whose answer was lost, and was deleted there, is only a creation again")
+    func lostCreationDeleted() async throws {
+        let cache = try await cache(#"{"id":"a"}"#)
+        let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        _ = try await cache.store.begin(creation, at: now)
+        let lost = PushFailure(kind: "timeout", message: "no answer")
+        try await cache.store.settle(creation.id, .failed(lost), at: now)
+        _ = try await cache.pull("orders", #"[{"id":"\#(key)","notes":"mine","status":"open"}]"#)
+        #expect(try cache.record("orders", key)?["status"] == "open")
+        _ = try await cache.pull("orders", #"[{"id":"\#(key)","deleted_at":"2026-11-21T00:00:00Z"}]"#)
+        #expect(try cache.store.pendingCount().failed == 1)
+        #expect(try cache.record("orders", key)?["notes"] == "mine")
+        #expect(try cache.record("orders", key)?["status"] == nil, "the server has nothing of it any more")
     }
 }

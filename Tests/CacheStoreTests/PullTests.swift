@@ -26,7 +26,7 @@ struct PullTests {
         let page = #"[{"id":"a","total":1.50},{"id":"b","total":2}]"#
         #expect(try await cache.pull("orders", page).written == 2)
         let again = try await cache.pull("orders", page)
-        #expect(again == PageOutcome(records: 2))
+        #expect(again == PageOutcome(records: 2, hadBefore: 2))
         #expect(try cache.store.rowCounts()["orders"] == 2)
     }
 

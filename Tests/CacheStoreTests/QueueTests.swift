@@ -44,6 +44,42 @@ struct QueueTests {
         #expect(try cache.record("orders", "a")?["notes"]?.string == "y")
     }
 
+    @Test("a change is not begun as it was read when an edit has joined it since")
+    func joinedMeanwhile() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"x"}"#), at: now)
+        let read = try #require(try ready(cache).first)
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"total":1}"#), at: now)
+        #expect(try await cache.store.begin(read, at: now) == false)
+        #expect(try await cache.store.begin(#require(try ready(cache).first), at: now))
+    }
+
+    @Test("of two that read the same change one makes the attempt")
+    func begunOnce() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"x"}"#), at: now)
+        let read = try #require(try ready(cache).first)
+        #expect(try await cache.store.begin(read, at: now))
+        let failure = PushFailure(kind: "server", status: 500, message: "oops")
+        try await cache.store.settle(read.id, .waiting(failure, at: now, counted: true), at: now)
+        #expect(try await cache.store.begin(read, at: now) == false)
+        #expect(try ready(cache).first?.attemptCount == 1)
+    }
+
+    @Test("a creation that turns out to have been made, and deleted since, leaves nothing")
+    func acknowledgedTombstone() async throws {
+        let cache = try TestCache()
+        let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"x"}"#), at: now)
+        let change = try #require(try ready(cache).first)
+        #expect(try await cache.store.begin(change, at: now))
+        let tombstone = try JSONText(parsing: #"{"id":"b","notes":"x","deleted_at":"2026-11-21T00:00:00Z"}"#)
+        try await cache.store.settle(change.id, .acknowledged(record: tombstone), at: now)
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try cache.record("orders", "b") == nil && cache.record("orders", key) == nil)
+    }
+
     @Test("a value that a record already has is no change")
     func noChange() async throws {
         let cache = try TestCache()

@@ -71,6 +71,10 @@ struct EntitySchemaTests {
                 "PATCH /notes/{id}", "PATCH notes/{id}", 16, "entities.notes.push.update.call",
                 "expected a method and a path"
             ),
+            (
+                "pull: { path: /notes }", "pull: { path: /notes, mode: newest_first }", 11, "entities.notes.pull.mode",
+                "needs changed_at"
+            ),
             ("pull: { path: /notes }", "sort: text", 11, "entities.notes.sort", "index: true"),
         ])
     func refuses(_ found: String, _ replacement: String, _ line: Int, _ key: String, _ message: String) {

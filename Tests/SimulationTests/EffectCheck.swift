@@ -14,11 +14,9 @@ struct EffectCheck {
     private func checkOnce() throws {
         var seen: [String: SimulatedServer.Effect] = [:]
         for effect in effects {
-            for marker in effect.markers {
-                // An edit may win over a deletion: then it makes the record anew, with all that it was.
-                if let first = seen[marker], !(effect.operation == .create && isDeleted(first)),
-                    !isDecided(effect, marker)
-                {
+            // What other people wrote is brought only by who makes a deleted record anew.
+            for marker in effect.markers where Ledger.number(of: marker) != nil {
+                if let first = seen[marker], !isMadeAnew(effect, marker), !isDecided(effect, marker) {
                     throw Violation(
                         rule: .onlyOnce, detail: "\(marker) was applied to \(first.key) and again to \(effect.key)")
                 }
@@ -33,8 +31,12 @@ struct EffectCheck {
         effect.operation == .update && !world.server.variety.idempotency && !effect.replaced.contains(marker)
     }
 
-    private func isDeleted(_ effect: SimulatedServer.Effect) -> Bool {
-        world.server.row(effect.entity, effect.key)?.isDeleted ?? true
+    /// An edit may win over a deletion: then it makes the record anew, with all that it was. And without idempotency keys
+    /// a creation whose answer was lost is looked up by what it said, which somebody may have changed since.
+    private func isMadeAnew(_ effect: SimulatedServer.Effect, _ marker: String) -> Bool {
+        guard effect.operation == .create else { return false }
+        let cannotBeFound = !world.server.variety.idempotency && !effect.overwritten.isEmpty
+        return effect.vanished.contains(marker) || cannotBeFound
     }
 
     /// The edits of one record by one daemon arrive in the order in which they were written.

@@ -78,11 +78,17 @@ extension SimulatedServer {
                     Variety.markedFields[effect.entity]?.contains(member.key) == true ? member.value.string : nil
                 }
                 let replaced = before[effect.entity]?[effect.key]?.record.members.compactMap(\.value.string) ?? []
-                state.effects.append(
-                    Effect(
-                        daemon: daemon, idempotencyKey: idempotencyKey, operation: effect.operation,
-                        entity: effect.entity, key: effect.key, markers: markers,
-                        replaced: replaced))
+                var made = Effect(
+                    daemon: daemon, idempotencyKey: idempotencyKey, operation: effect.operation,
+                    entity: effect.entity, key: effect.key, markers: markers, replaced: replaced)
+                for earlier in state.effects where earlier.entity == made.entity {
+                    let row = state.tables[earlier.entity]?[earlier.key]
+                    let values = row?.record.members.compactMap(\.value.string) ?? []
+                    let shared = Set(earlier.markers).intersection(markers)
+                    if row?.isDeleted ?? true { made.vanished.formUnion(shared) }
+                    made.overwritten.formUnion(shared.subtracting(values))
+                }
+                state.effects.append(made)
                 state.answers[idempotencyKey] = RemoteAnswer(record: record)
                 return .success(
                     record.map { RemoteRecord($0, version: variety.versions ? $0["updated_at"]?.string : nil) })

@@ -30,6 +30,10 @@ final class SimulatedServer: Sendable {
         var markers: [String]
         /// What was there before.
         var replaced: [String]
+        /// Of the marked values, those that a record had from an earlier change, and lost to somebody else's edit; and
+        /// those of records that were deleted since.
+        var overwritten: Set<String> = []
+        var vanished: Set<String> = []
     }
 
     struct State: Sendable {

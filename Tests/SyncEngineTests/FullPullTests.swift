@@ -31,6 +31,17 @@ struct FullPullTests {
         #expect(try test.store.rowCounts()["orders"] == 50)
     }
 
+    @Test("a record that comes twice tells that the list moved: what slid past the pages is not taken for deleted")
+    func moved() async throws {
+        let test = try await filled(60)
+        test.upstream.forget()
+        try test.upstream.serve([page(0..<30), page(29..<30), page(31..<60)], total: 60)
+        let summary = try await test.pull(full: true)
+        #expect(summary.deleted == 0)
+        #expect(try test.keys().contains("k30"))
+        #expect(test.upstream.requests.count == 6, "it went through the list once more")
+    }
+
     @Test("more than the guard allows are held, until a person confirms or they are back", arguments: [true, false])
     func held(confirms: Bool) async throws {
         let test = try await filled(60)

@@ -30,8 +30,8 @@ struct NewestFirstTests {
 
     private let old = (1...10).reversed().map { (id: "o\($0)", day: $0) }
 
-    private func filled(_ mode: String = NewestFirstTests.mode) async throws -> TestPull {
-        let test = try TestPull(mode)
+    private func filled() async throws -> TestPull {
+        let test = try TestPull(Self.mode)
         serve(old, test)
         try await test.pull()
         #expect(test.upstream.requests.count == 5)
@@ -79,16 +79,42 @@ struct NewestFirstTests {
         #expect(try test.cursor.pull == nil)
     }
 
-    @Test("where records have no change time a pull that was cut off is followed by one that reads everything")
-    func withoutTimes() async throws {
-        let test = try await filled("mode: newest_first")
-        let news = (21...26).reversed().map { (id: "n\($0)", day: $0) }
-        serve(news + old, failingAt: 2, test)
-        await #expect(throws: UpstreamError.self) { try await test.pull() }
-        serve(news + old, test)
+    @Test("our own acknowledged changes on top do not hide what others put between them")
+    func behindOurOwn() async throws {
+        let test = try await filled()
+        for (id, number) in [("m1", 13), ("m2", 12)] {
+            _ = try await test.store.create(
+                "orders", body: .object(["id": .string(id)]), at: test.clock.timestamp)
+            let change = try #require(try test.store.readyChanges(limit: 1, at: test.clock.timestamp).first)
+            #expect(try await test.store.begin(change, at: test.clock.timestamp))
+            let record = JSONText.object(["id": .string(id), "updated_at": .string(day(number))])
+            try await test.store.settle(change.id, .acknowledged(record: record), at: test.clock.timestamp)
+        }
+        let all = [("m1", 13), ("m2", 12), ("theirs", 11)] + old
+        serve(all, test)
         try await test.pull()
-        #expect(try test.keys().count == 16)
-        #expect(test.upstream.requests.count == 8)
+        #expect(try test.keys().contains("theirs"))
+        serve(all, test)
+        try await test.pull()
+        #expect(test.upstream.positions == [nil], "what was gone through once is reached")
+    }
+
+    @Test("where no change time can be right every pull reads everything")
+    func withoutTimes() async throws {
+        let test = try TestPull(Self.mode)
+        let ahead = (1...4).map { JSONText.object(["id": .string("o\($0)"), "updated_at": "2999-01-01T00:00:00Z"]) }
+        for _ in 1...2 {
+            test.upstream.forget()
+            test.upstream.answering { request in
+                let number = request.position.flatMap { Int($0) } ?? 1
+                return .success(
+                    Page(
+                        records: .array(Array(ahead.dropFirst((number - 1) * 2).prefix(2))), count: 2, total: 4,
+                        next: number == 1 ? "2" : nil))
+            }
+            try await test.pull()
+            #expect(test.upstream.positions == [nil, "2"])
+        }
     }
 
     @Test("a page of nothing but records without a key proves nothing")

@@ -155,6 +155,44 @@ struct PusherTests {
         #expect(test.upstream.records("/orders").first?["notes"] == "mine")
     }
 
+    @Test("an edit of a record that comes only with its parent is looked for there before it is sent again")
+    func lostChildUpdate() async throws {
+        let yaml = withoutKeys.replacing(
+            #"call: "POST /orders/{order_id}/messages" }"#,
+            with: #"call: "POST /orders/{order_id}/messages" }"# + "\n"
+                + #"      update: { call: "PATCH /orders/{order_id}/messages/{id}" }"#
+        ).replacing("order_id: { type", with: "text: { type: string }\n      order_id: { type")
+        for arrives in [true, false] {
+            let test = try await test(yaml)
+            try test.upstream.set("/orders/a/messages", #"[{"id":"l","text":"no"},{"id":"k"},{"id":"m","text":"ok"}]"#)
+            _ = try await test.store.apply(
+                PulledPage(entity: "messages", records: #"[{"id":"m","order_id":"a","text":"ok"}]"#),
+                at: test.clock.timestamp)
+            try await test.store.update(
+                "messages", key: "m", body: JSONText(parsing: #"{"text":"mine"}"#), at: test.clock.timestamp)
+            test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
+            try await send(test)
+            try await send(test)
+            #expect(try test.store.pendingCount().pending == 0)
+            #expect(test.upstream.pushes.count == (arrives ? 1 : 2))
+            let record = try #require(try test.record("m", "messages"))
+            #expect(record["text"] == "mine" && record["order_id"] == "a")
+        }
+    }
+
+    @Test("a look-up by what a creation says finds it under the key that it waits under, too")
+    func lookUpMatchOwnKey() async throws {
+        let yaml = withoutKeys.replacing(
+            "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
+        let test = try await test(yaml, keepsKeys: true)
+        _ = try await create("orders", #"{"id":"b","notes":"new"}"#, test)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await send(test)
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.pushes.count == 1)
+    }
+
     @Test("a creation whose answer was lost is looked up by its key, where the upstream keeps keys")
     func lookUpKey() async throws {
         let yaml = withoutKeys.replacing("call: POST /orders }", with: "call: POST /orders, look_up: key }")

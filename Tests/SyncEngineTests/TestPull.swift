@@ -67,6 +67,7 @@ struct TestPull {
               messages: { of: messages, by: order_id, on_delete: cascade }
             pull: { path: /orders, deleted: deleted_at, \(pull) }
             push:
+              create: { call: POST /orders }
               update: { call: "PATCH /orders/{id}" }
           messages:
             fields:

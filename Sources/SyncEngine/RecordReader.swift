@@ -1,0 +1,83 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// Asks the upstream for one record as it is there now.
+///
+/// Records that are served only with their parent are looked for among its children (`pull.detail`).
+struct RecordReader {
+    let schema: EntitySchema
+    let store: CacheStore
+    let upstream: any Upstream
+
+    /// Nil when the upstream has no such record, or none that can be asked for: see `canRead`.
+    func record(of entity: Entity, known: JSONText) async throws -> RemoteRecord? {
+        guard entity.pull == nil else { return try await upstream.record(of: entity, known: known) }
+        guard let family = try family(of: entity, known) else { return nil }
+        let found = try await children(of: family).first { $0[entity.key]?.plain == known[entity.key]?.plain }
+        return found.map {
+            RemoteRecord(ChildReader(parent: family.parent, detail: family.detail).child(of: family.key, $0, family.by))
+        }
+    }
+
+    /// Whether there is an address at which the upstream would show the record.
+    func canRead(_ entity: Entity, _ known: JSONText) throws -> Bool {
+        try entity.pull == nil ? family(of: entity, known) != nil : entity.recordPath(of: known) != nil
+    }
+
+    // MARK: Children of a parent
+
+    /// A record that the upstream answered, with the reference to its parent where it is left out as being clear.
+    func withParent(_ answer: RemoteRecord, of entity: Entity, like known: JSONText) -> RemoteRecord {
+        var answer = answer
+        for parent in schema.entities {
+            guard let detail = parent.pull?.detail, detail.entity == entity.name, let by = detail.by,
+                let key = known[by]
+            else { continue }
+            answer.record = ChildReader(parent: parent, detail: detail).child(of: key, answer.record, by)
+        }
+        return answer
+    }
+
+    private struct Family {
+        var parent: Entity
+        var detail: PullPlan.Detail
+        var record: JSONText
+        /// The field of the children that holds the parent's key, and that.
+        var by: String
+        var key: JSONText
+    }
+
+    /// The parent whose children hold the record, as the upstream knows it; nil where the cache has none.
+    private func family(of entity: Entity, _ known: JSONText) throws -> Family? {
+        for parent in schema.entities {
+            guard let detail = parent.pull?.detail, detail.entity == entity.name, let by = detail.by,
+                let key = entity.value(of: by, in: known)?.plain,
+                let record = try store.remote(of: parent.name, key: key)
+            else { continue }
+            return Family(
+                parent: parent, detail: detail, record: record, by: by, key: record[parent.key] ?? .string(key))
+        }
+        return nil
+    }
+
+    private func children(of family: Family) async throws -> [JSONText] {
+        guard let template = family.detail.path else {
+            // They stand inside the parent's own record.
+            let record = try await upstream.record(of: family.parent, known: family.record)?.record
+            return record.flatMap { family.detail.list.records.value(in: $0) }?.elements ?? []
+        }
+        guard let path = family.parent.path(template, of: family.record) else { return [] }
+        var request = PageRequest(entity: family.detail.entity, path: path, list: family.detail.list)
+        var children: [JSONText] = []
+        var trail = PageTrail()
+        repeat {
+            let page = try await upstream.page(request)
+            try trail.add(page, of: path, askedAt: request.position)
+            children += page.records.elements
+            request.position = page.next
+        } while request.position != nil
+        return children
+    }
+}
