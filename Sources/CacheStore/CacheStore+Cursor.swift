@@ -60,7 +60,7 @@ extension PullUnderWay {
         JSONText.object([
             "kind": .string(kind.rawValue), "since": .string(since), "position": .string(position),
             "seen": .integer(seen), "latest": .string(latest),
-            "started": .integer(started.map { Int($0.milliseconds) }), "known": .integer(known.map { Int($0) }),
+            "started": .integer(started.map { Int($0.milliseconds) }), "began": .integer(began.map { Int($0) }),
         ]).text
     }
 
@@ -73,6 +73,6 @@ extension PullUnderWay {
             kind: kind, since: value["since"]?.string, position: value["position"]?.string, seen: seen,
             latest: value["latest"]?.string,
             started: value["started"]?.integer.map { Timestamp(milliseconds: Int64($0)) },
-            known: value["known"]?.integer.map { Int64($0) })
+            began: value["began"]?.integer.map { Int64($0) })
     }
 }

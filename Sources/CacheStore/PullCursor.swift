@@ -58,12 +58,12 @@ package struct PullUnderWay: Sendable, Equatable {
     package var latest: String?
     /// When its first page was asked for.
     package var started: Timestamp?
-    /// The greatest `_pk` of the entity when a pull of everything began: later rows are newer than the pull.
-    package var known: Int64?
+    /// Where the change log stood when a first pull began; nil where there were records already.
+    package var began: Int64?
 
     package init(
         kind: Kind, since: String? = nil, position: String? = nil, seen: Int = 0, latest: String? = nil,
-        started: Timestamp? = nil, known: Int64? = nil
+        started: Timestamp? = nil, began: Int64? = nil
     ) {
         self.kind = kind
         self.since = since
@@ -71,7 +71,7 @@ package struct PullUnderWay: Sendable, Equatable {
         self.seen = seen
         self.latest = latest
         self.started = started
-        self.known = known
+        self.began = began
     }
 
     package mutating func include(_ outcome: PageOutcome) {

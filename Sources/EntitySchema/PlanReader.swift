@@ -44,7 +44,7 @@ struct PlanReader {
         try node.requireKeys(["param", "field", "overlap"])
         return .since(
             parameter: try node.required("param").string(),
-            overlap: try node.child("overlap")?.duration() ?? .seconds(300))
+            overlap: try node.child("overlap")?.duration() ?? PullPlan.defaultOverlap)
     }
 
     private func query(_ node: SchemaNode?) throws(SchemaError) -> [QueryItem] {

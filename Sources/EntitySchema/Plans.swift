@@ -117,6 +117,13 @@ package struct PullPlan: Sendable, Equatable {
     package var isSince: Bool {
         if case .since = mode { true } else { false }
     }
+
+    /// How much later than its change time says a row may turn up, by what the schema tells.
+    package var overlap: Duration {
+        if case .since(_, let overlap) = mode { overlap } else { Self.defaultOverlap }
+    }
+
+    static let defaultOverlap = Duration.seconds(300)
 }
 
 package struct QueryItem: Sendable, Hashable {

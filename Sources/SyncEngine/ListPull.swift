@@ -15,7 +15,7 @@ struct ListPull {
     private let stopwatch: Stopwatch
     /// Goes on where an earlier run was cut off.
     private var isResumed: Bool
-    /// Nil for a pull that was cut off before, and for one by newest first, in which nothing can slide past the pages.
+    /// Nil where nobody can say, and for a pull by newest first, in which nothing can slide past the pages.
     private var seen: SeenRecords?
     private let children: ChildReader?
     private var childAllowance = 0
@@ -48,8 +48,10 @@ struct ListPull {
 
     var pullsEverything: Bool { pull.kind == .everything }
 
-    /// Nobody remembers what the part before the cut has seen. Where there was nothing before, nothing can be gone.
-    var countsAsFull: Bool { pullsEverything && (!isResumed || pull.known == 0) }
+    /// Nobody remembers what the part before a cut has seen. Where there was nothing before, every record must be new.
+    var isWhole: Bool { !isResumed || pull.began != nil }
+
+    private var countsAsFull: Bool { pullsEverything && isWhole }
 
     mutating func run() async throws -> PullSummary {
         var fetched = try await first()
@@ -79,6 +81,7 @@ struct ListPull {
     private mutating func first() async throws -> FetchedPage? {
         if isResumed {
             do {
+                seen = pull.began.map { SeenRecords(knownUpTo: 0, position: $0) }
                 return try await puller.fetch(entity.name, plan, pull)
             } catch let error as UpstreamError where error.refusesPosition {}
         }
@@ -87,7 +90,7 @@ struct ListPull {
         if pull.kind != .newest {
             let nothing = try puller.store.nothingSeen(of: entity.name)
             seen = nothing
-            if pull.kind == .everything { pull.known = nothing.knownUpTo }
+            if nothing.knownUpTo == 0 { pull.began = nothing.position }
         }
         return try await puller.fetch(entity.name, plan, pull)
     }
@@ -118,7 +121,7 @@ struct ListPull {
         }
         var page = PulledPage(
             entity: entity.name, records: fetched.page.records.text, position: fetched.position,
-            cursor: following == nil ? nil : cursor, watermark: plan.isSince ? cursor.watermark : nil)
+            cursor: following == nil ? nil : cursor, watermark: plan.mode == .full ? nil : cursor.watermark)
         if let seen {
             page.knownUpTo = seen.knownUpTo > 0 ? seen.knownUpTo : nil
             page.began = seen.position
@@ -139,18 +142,18 @@ struct ListPull {
     }
 
     /// A page by newest first that brings nothing new is followed only by pages that bring nothing new, once it comes down
-    /// to what finished pulls have reached: above that are our own acknowledged changes, with others' between them, and
-    /// what a pull brought before it was cut off.
+    /// to what finished pulls have settled: above that are our own acknowledged changes, with others' between them, what a
+    /// pull brought before it was cut off, and rows that are committed late.
     private func knowsTheRest(after outcome: PageOutcome) -> Bool {
         guard !outcome.changed, outcome.records > outcome.setAside else { return false }
-        guard let watermark = cursor.watermark, let earliest = outcome.earliestChange else { return false }
-        return earliest < watermark
+        guard let settled = plan.settled(cursor), let earliest = outcome.earliestChange else { return false }
+        return earliest < settled
     }
 
     // MARK: The end
 
     private var hasGap: Bool {
-        guard !isResumed, pull.position == nil else { return false }
+        guard isWhole, pull.position == nil else { return false }
         return hasMoved || total.map { $0 != pull.seen } ?? false
     }
 
@@ -185,7 +188,7 @@ struct ListPull {
     /// not go through pages again that this one knew. What slid past the pages is still to come.
     private mutating func moveWatermark() {
         let wentFar = pull.kind == .newest && pages > 1
-        guard !hasMoved, wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
+        guard !hasMoved, isWhole, wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
             let latest = pull.latest.flatMap(Timestamp.init(iso8601:))
         else { return }
         // The time of day is all that is left of an earlier process; it may have been set meanwhile.

@@ -34,11 +34,38 @@ struct LostCreation {
     }
 
     /// Looks through a list for a record that says the same and was not there before.
+    ///
+    /// In a list of several pages it may slide past them while they are read: it is absent when the next reading shows the
+    /// same list again. Throws `.unclear` when the list does not come to rest.
     private func match(
         _ request: PageRequest, _ fields: [String], _ change: OutboxChange, _ entity: Entity
     ) async throws -> Finding {
+        var before: UInt64?
+        for _ in 1...Self.mostReadings {
+            let reading = try await read(request, fields, change, entity)
+            if let found = reading.found { return .applied(found) }
+            if reading.pages == 1 || reading.digest == before { return .absent }
+            before = reading.digest
+        }
+        throw UpstreamError.unclear(
+            status: nil, "\(request.path) changed while a lost creation was looked for; it is looked for again later")
+    }
+
+    private static let mostReadings = 4
+
+    private struct Reading {
+        var found: RemoteRecord?
+        var pages = 0
+        var digest: UInt64 = 0
+    }
+
+    /// Goes through the list once, or until the record turns up.
+    private func read(
+        _ request: PageRequest, _ fields: [String], _ change: OutboxChange, _ entity: Entity
+    ) async throws -> Reading {
         var request = request
         var trail = PageTrail()
+        var reading = Reading()
         repeat {
             let page = try await upstream.page(request)
             try trail.add(page, of: request.path, askedAt: request.position)
@@ -46,12 +73,15 @@ struct LostCreation {
                 guard let key = record[entity.key]?.plain, !key.isEmpty else { continue }
                 // The record that waits here under its own key was known before, of course.
                 if try key == change.key || !store.wasKnown(key, before: change) {
-                    return .applied(RemoteRecord(record))
+                    reading.found = RemoteRecord(record)
+                    return reading
                 }
             }
+            reading.pages += 1
+            reading.digest = trail.digest
             request.position = page.next
         } while request.position != nil
-        return .absent
+        return reading
     }
 }
 

@@ -5,6 +5,8 @@ internal import Upstream
 struct PageTrail {
     private static let emptyPagesAllowed = 100
 
+    /// What the pages said, in order: two readings of a list that agree in it saw the same.
+    private(set) var digest: UInt64 = 0
     private var positions: Set<UInt64> = []
     private var pages: Set<UInt64> = []
     private var emptyInARow = 0
@@ -17,7 +19,9 @@ struct PageTrail {
         }
         guard page.count == 0 else {
             emptyInARow = 0
-            guard pages.insert(hash(page.records.bytes)).inserted else {
+            let said = hash(page.records.bytes)
+            digest = Self.mix(digest, said)
+            guard pages.insert(said).inserted else {
                 throw .malformed("\(path) answered the same page twice in one pull\(Self.advice)")
             }
             return
@@ -39,13 +43,14 @@ struct PageTrail {
 
     private static func mix(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = UInt64(bytes.count)
-        func add(_ word: UInt64) {
-            hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
-            hash ^= hash >> 32
-        }
         let words = bytes.count / 8
-        for index in 0..<words { add(bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)) }
-        for byte in bytes.dropFirst(words * 8) { add(UInt64(byte)) }
+        for index in 0..<words { hash = mix(hash, bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)) }
+        for byte in bytes.dropFirst(words * 8) { hash = mix(hash, UInt64(byte)) }
         return hash
+    }
+
+    private static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+        let mixed = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
+        return mixed ^ mixed >> 32
     }
 }

@@ -8,13 +8,10 @@ struct PullStart {
     /// Everything is asked for, whatever is known.
     let full: Bool
 
-    private static let leastOverlap = Duration.seconds(1)
-    private static let greatestOverlap = Duration.seconds(86_400)
-
     var pull: PullUnderWay {
         if let pull = cursor.pull, fits(pull) { return pull }
         if full { return PullUnderWay(kind: .everything) }
-        if let since { return PullUnderWay(kind: .changes, since: since) }
+        if plan.isSince, let since = plan.settled(cursor) { return PullUnderWay(kind: .changes, since: since) }
         // Only who has gone through the whole list once can know its rest.
         if plan.mode == .newestFirst, cursor.lastFullAt != nil { return PullUnderWay(kind: .newest) }
         return PullUnderWay(kind: .everything)
@@ -28,14 +25,19 @@ struct PullStart {
         case .newest: !full && plan.mode == .newestFirst
         }
     }
+}
 
+extension PullPlan {
+    /// Up to which change time the cache has everything; nil before the first pull.
+    ///
     /// An overlap before the watermark: rows are committed late, and upstreams differ on whether a time includes itself.
     /// Twice what has been seen to come late, since the next may be later; but at most a day.
-    private var since: String? {
-        guard case .since(_, let configured) = plan.mode,
-            let watermark = cursor.watermark.flatMap(Timestamp.init(iso8601:))
-        else { return nil }
+    func settled(_ cursor: PullCursor) -> String? {
+        guard let watermark = cursor.watermark.flatMap(Timestamp.init(iso8601:)) else { return nil }
         let seen = min(Duration.milliseconds(cursor.lateness) * 2, Self.greatestOverlap)
-        return (watermark - max(configured, seen, Self.leastOverlap)).description
+        return (watermark - max(overlap, seen, Self.leastOverlap)).description
     }
+
+    private static let leastOverlap = Duration.seconds(1)
+    private static let greatestOverlap = Duration.seconds(86_400)
 }

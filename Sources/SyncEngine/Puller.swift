@@ -18,18 +18,10 @@ struct Puller: Sendable {
         guard let plan = entity.pull else { return PullSummary() }
         var first = try ListPull(self, entity, plan, full: full)
         let summary = try await first.run()
-        if summary.hasGap {
-            // What slid over a page's edge is found by going through the list once more.
-            var second = try ListPull(
-                self, entity, plan, full: full || first.pullsEverything, after: summary)
-            return try await second.run()
-        }
-        if first.pullsEverything, !first.countsAsFull {
-            // What was got is kept; what is gone takes a pull in one piece to find.
-            var whole = try ListPull(self, entity, plan, full: true, after: summary)
-            return try await whole.run()
-        }
-        return summary
+        guard summary.hasGap || !first.isWhole else { return summary }
+        // What slid over a page's edge, or what is gone, takes a pull in one piece to find.
+        var second = try ListPull(self, entity, plan, full: full || first.pullsEverything, after: summary)
+        return try await second.run()
     }
 
     /// Nil stands for the page after the last.

@@ -16,7 +16,7 @@ struct EffectCheck {
         for effect in effects {
             // What other people wrote is brought only by who makes a deleted record anew.
             for marker in effect.markers where Ledger.number(of: marker) != nil {
-                if let first = seen[marker], !isMadeAnew(effect, marker), !isDecided(effect, marker) {
+                if let first = seen[marker], !isMadeAnew(effect, marker), !isDecided(effect) {
                     throw Violation(
                         rule: .onlyOnce, detail: "\(marker) was applied to \(first.key) and again to \(effect.key)")
                 }
@@ -26,9 +26,10 @@ struct EffectCheck {
     }
 
     /// Without idempotency keys an edit whose answer was lost is weighed against what somebody else has written over it
-    /// since, and may win again.
-    private func isDecided(_ effect: SimulatedServer.Effect, _ marker: String) -> Bool {
-        effect.operation == .update && !world.server.variety.idempotency && !effect.replaced.contains(marker)
+    /// since, and may win again; whole, with what nobody wrote over.
+    private func isDecided(_ effect: SimulatedServer.Effect) -> Bool {
+        effect.operation == .update && !world.server.variety.idempotency
+            && !effect.markers.allSatisfy(effect.replaced.contains)
     }
 
     /// An edit may win over a deletion: then it makes the record anew, with all that it was. And without idempotency keys

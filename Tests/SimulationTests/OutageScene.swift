@@ -48,6 +48,13 @@ struct OutageScene {
         guard let life = daemon.life else { return }
         let reader = CacheReader(store: life.store)
         var waited = 0
+        // A request that went out into the silence ends when its time is up, whoever is back by then.
+        var unanswered = try uploading(reader)
+        while !unanswered.isEmpty, waited < Self.longestWait {
+            world.executor.run(for: .seconds(1))
+            waited += 1
+            unanswered.formIntersection(try uploading(reader))
+        }
         while life.upstream.backSince == nil, waited < Self.longestWait, !(try ready(reader).isEmpty) {
             world.executor.run(for: .seconds(1))
             waited += 1
@@ -64,6 +71,10 @@ struct OutageScene {
                     still keeps \(left.map { "\($0.id) (\($0.state))" }.joined(separator: ", "))
                     """)
         }
+    }
+
+    private func uploading(_ reader: CacheReader) throws -> Set<Int64> {
+        Set(try reader.changes().filter { $0.state == "uploading" }.map(\.id))
     }
 
     private func ready(_ reader: CacheReader) throws -> [CacheReader.Change] {

@@ -124,4 +124,21 @@ struct FullPullTests {
         #expect(test.upstream.positions == ["2"])
         #expect(try test.cursor.lastFullAt == test.clock.timestamp)
     }
+
+    @Test("a first pull that was cut off and then comes across a record that it had is repeated: the list moved")
+    func firstSlides() async throws {
+        let test = try TestPull()
+        let pages = [try JSONText(parsing: page(0..<2)), try JSONText(parsing: page(2..<4))]
+        let fails = Flag()
+        test.upstream.answering { request in
+            if request.position == "2", fails.take() { return .failure(.unclear(status: 500, "oops")) }
+            return .success(PagedUpstream.page(pages, request.position))
+        }
+        await #expect(throws: UpstreamError.self) { try await test.pull() }
+        test.upstream.forget()
+        try test.upstream.serve([page(1..<3), #"[{"id":"k3"},{"id":"k0","notes":"changed"}]"#])
+        try await test.pull()
+        #expect(test.upstream.positions == ["2", nil, "2"])
+        #expect(try test.keys() == ["k0", "k1", "k2", "k3"])
+    }
 }

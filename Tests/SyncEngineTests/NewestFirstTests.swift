@@ -10,9 +10,13 @@ import Upstream
 struct NewestFirstTests {
     private static let mode = "mode: newest_first, changed_at: updated_at"
 
-    /// Serves these records in order, two a page; fails once at the page given.
     private func serve(_ records: [(id: String, day: Int)], failingAt page: Int? = nil, _ test: TestPull) {
-        let elements = records.map { JSONText.object(["id": .string($0.id), "updated_at": .string(day($0.day))]) }
+        serve(records.map { ($0.id, day($0.day)) }, failingAt: page, test)
+    }
+
+    /// Serves these records in order, two a page; fails once at the page given.
+    private func serve(_ records: [(id: String, time: String)], failingAt page: Int? = nil, _ test: TestPull) {
+        let elements = records.map { JSONText.object(["id": .string($0.id), "updated_at": .string($0.time)]) }
         let fails = Flag()
         test.upstream.forget()
         test.upstream.answering { request in
@@ -97,6 +101,18 @@ struct NewestFirstTests {
         serve(all, test)
         try await test.pull()
         #expect(test.upstream.positions == [nil], "what was gone through once is reached")
+    }
+
+    @Test("a row that turns up late below known ones is found")
+    func lateRow() async throws {
+        let test = try await filled()
+        let older = old.map { (id: $0.id, time: day($0.day)) }
+        let newest = [("n1", "2026-01-12T12:02:00Z"), ("n2", "2026-01-12T12:01:00Z")]
+        serve(newest + older, test)
+        try await test.pull()
+        serve(newest + [("late", "2026-01-12T12:00:00Z")] + older, test)
+        try await test.pull()
+        #expect(try test.keys().contains("late"))
     }
 
     @Test("where no change time can be right every pull reads everything")

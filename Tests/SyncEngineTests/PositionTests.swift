@@ -64,6 +64,23 @@ struct PositionTests {
         #expect(test.upstream.positions == ["3"])
     }
 
+    @Test("a pull of changes that was cut off is followed by one in one piece: rows may have slid past the cut")
+    func slides() async throws {
+        let test = try TestPull()
+        try test.upstream.serve([#"[{"id":"a","updated_at":"2026-01-01"}]"#])
+        try await test.pull()
+        let watermark = try test.cursor.watermark
+        try await cutOff(test)
+        try test.upstream.serve([
+            #"[{"id":"b"},{"id":"c"}]"#, #"[{"id":"d"},{"id":"e"}]"#, #"[{"id":"a","updated_at":"2026-02-01"}]"#,
+        ])
+        try await test.pull()
+        #expect(test.upstream.positions == ["3", nil, "2", "3"])
+        #expect(Set(test.upstream.requests.dropFirst().map(\.since)).count == 1)
+        #expect(try test.keys() == ["a", "b", "c", "d", "e"])
+        #expect(try test.cursor.watermark != watermark)
+    }
+
     // MARK: Loops
 
     private func expectLoop(_ test: TestPull, _ words: String, asking atMost: Int) async throws {

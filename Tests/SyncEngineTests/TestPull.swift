@@ -15,9 +15,11 @@ struct TestPull {
     let schema: EntitySchema
     let store: CacheStore
 
-    /// `pull` is what the schema says of pulling orders.
-    init(_ pull: String = "since: { param: since, field: updated_at, overlap: 10s }") throws {
-        schema = try EntitySchema(yaml: Self.shop(pull), file: "shop.yaml")
+    /// `pull` and `create` are what the schema says of pulling and creating orders.
+    init(
+        _ pull: String = "since: { param: since, field: updated_at, overlap: 10s }", create: String = "call: POST /orders"
+    ) throws {
+        schema = try EntitySchema(yaml: Self.shop(pull, create), file: "shop.yaml")
         let folder = FileManager.default.temporaryDirectory.appending(path: "pull-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
@@ -51,7 +53,7 @@ struct TestPull {
             })
     }
 
-    private static func shop(_ pull: String) -> String {
+    private static func shop(_ pull: String, _ create: String) -> String {
         """
         schema: shop
         upstream:
@@ -67,7 +69,7 @@ struct TestPull {
               messages: { of: messages, by: order_id, on_delete: cascade }
             pull: { path: /orders, deleted: deleted_at, \(pull) }
             push:
-              create: { call: POST /orders }
+              create: { \(create) }
               update: { call: "PATCH /orders/{id}" }
           messages:
             fields:
