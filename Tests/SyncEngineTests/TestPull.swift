@@ -17,7 +17,8 @@ struct TestPull {
 
     /// `pull` and `create` are what the schema says of pulling and creating orders.
     init(
-        _ pull: String = "since: { param: since, field: updated_at, overlap: 10s }", create: String = "call: POST /orders"
+        _ pull: String = "since: { param: since, field: updated_at, overlap: 10s }",
+        create: String = "call: POST /orders"
     ) throws {
         schema = try EntitySchema(yaml: Self.shop(pull, create), file: "shop.yaml")
         let folder = FileManager.default.temporaryDirectory.appending(path: "pull-\(UUID().uuidString)")
