@@ -19,6 +19,13 @@ package struct OutboxChange: Sendable, Equatable {
     /// What the server calls the version that the change was made on; nil where it is not known.
     package var version: String?
     package var createdAt: Timestamp
+
+    /// What is sent for it; nil when the schema has no way to.
+    package func request(of entity: Entity) -> PushRequest? {
+        var request = entity.request(for: operation, record: record, body: body)
+        if operation != .create { request?.version = version }
+        return request
+    }
 }
 
 /// What became of an attempt, as the queue sees it.
