@@ -23,7 +23,7 @@ def synopsis($path):
     [.arguments[]? | select(.shouldDisplay) | select(.kind == "positional") | optional(usage + repeated)] as $positional
     | [own[] | select(.kind != "positional")] as $options
     | ([$path] + (if $options != [] then ["[options]"] else [] end) + $positional
-       + (if .subcommands then ["<command>"] else [] end)) | join(" ");
+       + (if any(.subcommands[]?; .commandName != "help") then ["<command>"] else [] end)) | join(" ");
 
 def argument:
     (if .kind == "positional" then "<" + value + ">" + repeated
