@@ -1,9 +1,9 @@
 # The commands that people and CI type. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help packages build test lint demo bench simulate fuzz clean
+.PHONY: help packages build test lint demo bench simulate fuzz completions man clean
 
 help:            ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 packages:        ## install the Debian packages that are missing (asks for root only then)
 	@scripts/packages
@@ -32,6 +32,12 @@ bench: packages  ## measure against the floor and print ratios; needs wrk
 
 fuzz:            ## fuzz the HTTP parser for SECONDS (60)
 	Fuzz/run $(or $(SECONDS),60)
+
+completions: build ## shell completions into .build/share
+	scripts/completions
+
+man: build       ## man pages into .build/share/man
+	scripts/manual
 
 clean:           ## remove what was built
 	rm -rf .build

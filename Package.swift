@@ -94,8 +94,8 @@ let package = Package(
         .testTarget(
             name: "LocalAPIServerTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "LocalAPIServer", "SocketServer", "SyncEngine", "Upstream",
-                .product(name: "Logging", package: "swift-log"),
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPIServer", "ReferenceUpstream", "SocketServer",
+                "SyncEngine", "Upstream", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(name: "LocalAPITests", dependencies: ["JSONText", "LocalAPI"], swiftSettings: strict),

@@ -8,6 +8,8 @@ package enum CacheError: Error, Sendable, Equatable {
     case unsupported(operation: String, entity: String, supported: [String])
     /// Cannot be done in the present state; the text says what stands in the way.
     case conflict(String)
+    /// As `.conflict`: these changes stand in the way, since they build on what would go.
+    case needed(by: [Int64], String)
     /// A cursor or parameter of a list that cannot be used.
     case badQuery(field: String, message: String)
     /// The disk is full or the file cannot be written: later, when that has changed.

@@ -27,29 +27,24 @@ extension CacheStore {
     }
 
     package func conflict(_ id: Int64) throws -> JSONText {
-        try snapshot { db in
-            let row = try Row.fetchOne(
-                db.cachedStatement(sql: "SELECT * FROM sync_conflict WHERE id = ?"), arguments: [id])
-            guard let row else { throw CacheError.notFound("there is no conflict \(id)") }
-            return try conflict(row)
-        }
+        try snapshot { db in try conflict(id, db) }
+    }
+
+    func conflict(_ id: Int64, _ db: Database) throws -> JSONText {
+        let row = try Row.fetchOne(db.cachedStatement(sql: "SELECT * FROM sync_conflict WHERE id = ?"), arguments: [id])
+        guard let row else { throw CacheError.notFound("there is no conflict \(id)") }
+        return try conflict(row)
     }
 
     /// Decides a conflict that waits for a person. Throws `.conflict` when it is decided already.
     package func resolve(_ id: Int64, for winner: Conflict.Side, at now: Timestamp) async throws {
-        try await writer.write { db in try conflictDesk(db, now, .zero).resolve(id, for: winner) }
+        try await write(at: now) { try $0.resolve(id, for: winner) }
     }
 
     /// Queues the choice that was not taken as a new change. Throws `.conflict` when that was done before or nothing is
     /// decided yet, and whatever a local write of that kind throws.
     package func undo(_ id: Int64, at now: Timestamp, clockOffset: Duration = .zero) async throws {
-        try await writer.write { db in try conflictDesk(db, now, clockOffset).undo(id) }
-    }
-
-    private func conflictDesk(_ db: Database, _ now: Timestamp, _ clockOffset: Duration) -> ConflictDesk {
-        ConflictDesk(schema: schema, db: db, now: now, makeID: makeID) { table in
-            changeWriter(table, db, now, clockOffset)
-        }
+        try await write(at: now, clockOffset: clockOffset) { try $0.undo(id) }
     }
 
     private func conflict(_ row: Row) throws -> JSONText {

@@ -138,7 +138,7 @@ extension CacheStore {
         }
     }
 
-    private func outboxChange(_ row: Row, _ db: Database) throws -> OutboxChange? {
+    func outboxChange(_ row: Row, _ db: Database) throws -> OutboxChange? {
         // A change of an entity that the schema no longer has keeps its place until the schema names it again.
         guard let entity = schema[row["entity"]] else { return nil }
         let body = try JSONText(parsing: row["body"] as String)

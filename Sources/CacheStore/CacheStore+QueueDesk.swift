@@ -30,71 +30,39 @@ extension CacheStore {
     }
 
     package func pendingChange(_ id: Int64) throws -> JSONText {
-        try snapshot { db in
-            let row = try Row.fetchOne(
-                db.cachedStatement(sql: "\(Self.pendingColumns) WHERE outbox.id = ?"), arguments: [id])
-            guard let row else { throw CacheError.notFound("no change \(id) is pending") }
-            return try pendingChange(row, db)
-        }
+        try snapshot { db in try pendingChange(id, db) }
+    }
+
+    func pendingChange(_ id: Int64, _ db: Database) throws -> JSONText {
+        let row = try Row.fetchOne(
+            db.cachedStatement(sql: "\(Self.pendingColumns) WHERE outbox.id = ?"), arguments: [id])
+        guard let row else { throw CacheError.notFound("no change \(id) is pending; it was acknowledged or discarded") }
+        return try pendingChange(row, db)
     }
 
     /// Makes one failed or waiting change, or with nil all failed ones, ready again at once; returns how many.
     ///
     /// One of which nobody could tell whether it had arrived is sent as if for the first time: the person has looked.
     package func retry(_ id: Int64?, at now: Timestamp) async throws -> Int {
-        try await writer.write { db in
-            let rows = try Row.fetchAll(
-                db,
-                sql: """
-                    UPDATE sync_outbox SET state = 'queued', next_attempt_at = NULL, attempt_count = 0,
-                      tried = iif(error_class = 'unclear', 0, tried)
-                    WHERE state = 'failed' AND ?1 IS NULL OR id = ?1 AND state IN ('failed', 'waiting')
-                    RETURNING entity, record_key
-                    """,
-                arguments: [id])
-            if let id, rows.isEmpty { _ = try OutboxTable(schema: schema, db: db).change(id) }
-            for row in rows {
-                try ChangeLog(db: db, at: now).append(.queued, entity: row["entity"], keys: [row["record_key"]])
-            }
-            return rows.count
-        }
+        try await write(at: now) { try $0.retry(id) }
+    }
+
+    /// Sets fields of a queued change, takes others out of it, and makes it ready at once, as one that was never tried.
+    ///
+    /// Throws `.invalid` as a write does, `.conflict` while it is being sent or, for a creation, may have arrived.
+    package func correct(
+        _ id: Int64, setting fields: JSONText, removing removed: [String] = [], at now: Timestamp,
+        clockOffset: Duration = .zero
+    ) async throws {
+        try await write(at: now, clockOffset: clockOffset) { try $0.correct(id, setting: fields, removing: removed) }
     }
 
     /// Gives a change up: its record goes back to what the server has, with what is still queued laid over it.
     ///
-    /// Throws `.conflict` while it is being sent, and when others depend on it unless `cascade`; those then go with it.
+    /// Throws `.conflict` while it is being sent, `.needed` when others depend on it unless `cascade`; those then go with
+    /// it.
     package func discard(_ id: Int64, cascade: Bool, at now: Timestamp) async throws {
-        try await writer.write { db in
-            let queue = OutboxTable(schema: schema, db: db)
-            let change = try queue.change(id)
-            var doomed = [id]
-            // The creation takes everything with it that was built on it; an edit takes nothing.
-            if change.operation == .create {
-                var frontier = doomed
-                while !frontier.isEmpty {
-                    frontier = try queue.dependents(on: frontier).filter { !doomed.contains($0) }
-                    doomed += frontier
-                }
-            }
-            guard cascade || doomed.count == 1 else {
-                let names = doomed.dropFirst().map(String.init).joined(separator: ", ")
-                throw CacheError.conflict(
-                    "the changes \(names) depend on \(id); discard them first, or ask with cascade=true")
-            }
-            for id in doomed { try discard(queue.change(id), queue, db, now) }
-        }
-    }
-
-    private func discard(
-        _ change: OutboxTable.Entry, _ queue: OutboxTable, _ db: Database, _ now: Timestamp
-    ) throws {
-        guard change.state != "uploading" else {
-            throw CacheError.conflict("change \(change.id) is being sent right now; wait for its outcome")
-        }
-        try queue.remove(change.id)
-        try ChangeLog(db: db, at: now).append(.discarded, entity: change.entity, keys: [change.key])
-        guard let entity = schema[change.entity] else { return }
-        try RecordRow(table: EntityTable(entity: entity), db: db).layQueue(over: change.key)
+        try await write(at: now) { try $0.discard(id, cascade: cascade) }
     }
 
     // MARK: One change as JSON
@@ -119,11 +87,11 @@ extension CacheStore {
         let shown = body.members.filter { !secrets.contains($0.key) }
         let blockedBy: Int? = row["blocked_by"]
         let conflict: Int? = row["conflict"]
-        let change = try outboxRequest(row, body: body, db)
         return .object([
             "id": .integer(row["id"] as Int), "entity": .string(row["entity"] as String),
             "record_id": .string(row["record_key"] as String), "operation": .string(row["operation"] as String),
-            "fields": .array(body.members.map { .string($0.key) }), "body": .object(members: shown), "request": change,
+            "fields": .array(body.members.map { .string($0.key) }), "body": .object(members: shown),
+            "request": try request(row, db),
             "state": .string(blockedBy == nil && conflict == nil ? row["state"] as String : "blocked"),
             "retry_count": .integer(row["attempt_count"] as Int), "created_at": Self.time(row["created_at"]),
             "last_attempt_at": Self.time(row["last_attempt_at"]),
@@ -132,13 +100,12 @@ extension CacheStore {
         ])
     }
 
-    private func outboxRequest(_ row: Row, body: JSONText, _ db: Database) throws -> JSONText {
-        guard let entity = schema[row["entity"]], let operation = Operation(rawValue: row["operation"]) else {
-            return .null
-        }
-        let record = try RecordRow(table: EntityTable(entity: entity), db: db).load(row["record_key"])
-        let request = entity.request(for: operation, record: record?.document ?? body, body: body)
-        return request.map { .object(["method": .string($0.method), "path": .string($0.path)]) } ?? .null
+    /// What would be sent now: the very request that the engine makes.
+    private func request(_ row: Row, _ db: Database) throws -> JSONText {
+        guard let entity = schema[row["entity"]], let change = try outboxChange(row, db),
+            let request = change.request(of: entity)
+        else { return .null }
+        return request.shown(schema.upstream, idempotencyKey: change.idempotencyKey)
     }
 
     private static func error(_ row: Row) -> JSONText {

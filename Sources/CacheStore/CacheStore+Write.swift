@@ -6,16 +6,23 @@ package import JSONText
 ///
 /// `clockOffset` is how far the server's clock is ahead of ours, as last measured: the last write wins by the server's.
 extension CacheStore {
+    /// Whatever `body` does happens in one transaction, or not at all when it throws; on disk when this returns.
+    package func write<Result: Sendable>(
+        at now: Timestamp, clockOffset: Duration = .zero,
+        _ body: @escaping @Sendable (LocalTransaction) throws -> Result
+    ) async throws -> Result {
+        try await writer.write { db in
+            try body(LocalTransaction(store: self, db: db, now: now, clockOffset: clockOffset))
+        }
+    }
+
     /// Makes a record and queues its creation; returns its key, made here unless the body has one.
     ///
     /// Throws `.invalid` for a body that does not fit the schema, `.conflict` for a key that is taken.
     package func create(_ entity: String, body: JSONText, at now: Timestamp, clockOffset: Duration = .zero) async throws
         -> String
     {
-        let table = try table(entity)
-        return try await writer.write { db in
-            try changeWriter(table, db, now, clockOffset).create(body)
-        }
+        try await write(at: now, clockOffset: clockOffset) { try $0.create(entity, body) }
     }
 
     /// Changes the fields in `body`, null setting null, and queues the change. Fields that already have their value are
@@ -23,21 +30,11 @@ extension CacheStore {
     package func update(_ entity: String, key: String, body: JSONText, at now: Timestamp, clockOffset: Duration = .zero)
         async throws
     {
-        let table = try table(entity)
-        try await writer.write { db in
-            try changeWriter(table, db, now, clockOffset).update(key, body: body)
-        }
+        try await write(at: now, clockOffset: clockOffset) { try $0.update(entity, key: key, body) }
     }
 
     /// Takes the record out of sight and queues its deletion. One that was never sent is gone for good, creation and all.
     package func delete(_ entity: String, key: String, at now: Timestamp, clockOffset: Duration = .zero) async throws {
-        let table = try table(entity)
-        try await writer.write { db in
-            try changeWriter(table, db, now, clockOffset).delete(key)
-        }
-    }
-
-    func changeWriter(_ table: EntityTable, _ db: Database, _ now: Timestamp, _ clockOffset: Duration) -> ChangeWriter {
-        ChangeWriter(table: table, schema: schema, db: db, now: now, clockOffset: clockOffset, makeID: makeID)
+        try await write(at: now, clockOffset: clockOffset) { try $0.delete(entity, key: key) }
     }
 }

@@ -20,7 +20,7 @@ struct ChangeValidation {
             }
         }
         guard operation == .create else { return problems }
-        for field in entity.fields where field.required && field.name != entity.key && body[field.name] == nil {
+        for field in entity.fields where field.required && field.name != entity.key && record[field.name] == nil {
             problems.append(FieldProblem(field: field.name, message: "a new record needs this field"))
         }
         return problems

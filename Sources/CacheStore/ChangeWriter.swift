@@ -17,8 +17,9 @@ struct ChangeWriter {
     private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
     private var log: ChangeLog { ChangeLog(db: db, at: now) }
 
-    func create(_ body: JSONText) throws -> String {
+    func create(_ given: JSONText) throws -> String {
         try requireSupport(.create)
+        let body = try withCurrentKeys(given)
         try requireFit(body, operation: .create, record: body)
         let key = body[entity.key]?.plain ?? makeID()
         guard try row.load(key) == nil, try Alias.current(of: key, entity.name, db) == key else {
@@ -36,8 +37,9 @@ struct ChangeWriter {
         return key
     }
 
-    func update(_ key: String, body: JSONText) throws {
+    func update(_ key: String, body given: JSONText) throws {
         try requireSupport(.update)
+        let body = try withCurrentKeys(given)
         let key = try Alias.current(of: key, entity.name, db)
         let current = try requireRecord(key)
         let record = current.document.setting(body)
@@ -60,14 +62,14 @@ struct ChangeWriter {
         let key = try Alias.current(of: key, entity.name, db)
         let current = try requireRecord(key)
         let waiting = try queue.changes(of: entity.name, key: key)
-        let neverSent = waiting.first?.operation == .create && waiting.allSatisfy { !$0.tried }
-        if neverSent {
-            let dependents = try queue.dependents(on: waiting.map(\.id)).filter { id in
-                !waiting.contains { $0.id == id }
+        if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy({ !$0.tried }) {
+            let dependents = try queue.dependents(on: creation).filter { dependent in
+                !waiting.contains { $0.id == dependent.id }
             }
             if let first = dependents.first {
-                throw CacheError.conflict(
-                    "the queued change \(first) refers to \(entity.name)/\(key); discard or delete that first")
+                throw CacheError.needed(
+                    by: dependents.map(\.id),
+                    "the queued change \(first.id) refers to \(entity.name)/\(key); discard or delete that first")
             }
             for change in waiting { try queue.remove(change.id) }
         } else {
@@ -113,6 +115,12 @@ struct ChangeWriter {
     }
 
     private func requireFit(_ body: JSONText, operation: Operation, record: JSONText) throws {
+        let problems = problems(in: body, operation: operation, record: record)
+        guard problems.isEmpty else { throw CacheError.invalid(problems) }
+    }
+
+    /// What keeps `body` from being queued, a problem a field; `record` is the whole record as it would then be.
+    func problems(in body: JSONText, operation: Operation, record: JSONText) -> [FieldProblem] {
         var problems = ChangeValidation(entity: entity).problems(in: body, operation: operation, record: record)
         if problems.isEmpty, let route = entity.route(for: operation, record: record) {
             // Without these the request could not even be addressed; the key of a new record is made here.
@@ -124,7 +132,17 @@ struct ChangeWriter {
         if problems.isEmpty, entity.route(for: operation, record: record) == nil {
             problems = [FieldProblem(field: "", message: "the schema has no route for a record like this one")]
         }
-        guard problems.isEmpty else { throw CacheError.invalid(problems) }
+        return problems
+    }
+
+    /// References to keys that records had before, by those that they have now.
+    func withCurrentKeys(_ body: JSONText) throws -> JSONText {
+        guard body.kind == .object else { return body }
+        return try entity.fields.reduce(body) { body, field in
+            guard case .reference(let target) = field.kind, let key = body[field.name]?.plain else { return body }
+            let current = try Alias.current(of: key, target, db)
+            return current == key ? body : body.setting(field.name, to: .string(current))
+        }
     }
 
     private func newChange(
@@ -136,7 +154,7 @@ struct ChangeWriter {
             group: entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain }, idempotencyKey: makeID())
     }
 
-    private func edited(_ fields: [String]) -> JSONText {
+    func edited(_ fields: [String]) -> JSONText {
         let time = JSONText.integer(Int((now + clockOffset).milliseconds))
         return .object(members: fields.map { (key: $0, value: time) })
     }

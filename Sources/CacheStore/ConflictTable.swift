@@ -69,6 +69,26 @@ struct ConflictTable {
             .execute(arguments: [winner.rawValue, now.milliseconds, id])
     }
 
+    /// Decides what still waits for a choice about one field of a change.
+    func decideOpen(of change: Int64, field: String, _ winner: Conflict.Side) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_conflict SET winner = ?, decided_at = ? WHERE change_id = ? AND field = ? AND winner IS NULL
+                """
+        ).execute(arguments: [winner.rawValue, now.milliseconds, change, field])
+    }
+
+    /// Whether the server has deleted the change's record, and nobody has said yet whose word counts.
+    func isDeletionOpen(of change: Int64) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM sync_conflict
+                      WHERE change_id = ? AND winner IS NULL AND field IS NULL AND server IS NULL)
+                    """),
+            arguments: [change]) ?? false
+    }
+
     func markUndone(_ id: Int64) throws {
         try db.cachedStatement(sql: "UPDATE sync_conflict SET undone_at = ? WHERE id = ?")
             .execute(arguments: [now.milliseconds, id])

@@ -21,6 +21,13 @@ package struct OutboxChange: Sendable, Equatable {
     package var createdAt: Timestamp
 
     package var isTried: Bool { tried > 0 }
+
+    /// What is sent for it; nil when the schema has no way to.
+    package func request(of entity: Entity) -> PushRequest? {
+        var request = entity.request(for: operation, record: record, body: body)
+        if operation != .create { request?.version = version }
+        return request
+    }
 }
 
 /// What became of an attempt, as the queue sees it.

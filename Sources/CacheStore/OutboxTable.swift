@@ -107,15 +107,17 @@ struct OutboxTable {
 
     // MARK: What waits for what
 
-    private func needs(of change: NewChange) throws -> Set<Int64> {
+    /// `id` is the change's own, where it has one: only older ones come before it.
+    func needs(of change: NewChange, before id: Int64 = .max) throws -> Set<Int64> {
         var needs = try referenceNeeds(of: change)
         let record = try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND record_key = ?"),
-            arguments: [change.entity.name, change.key])
+            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND record_key = ? AND id < ?"),
+            arguments: [change.entity.name, change.key, id])
         let group = try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ?"),
-            arguments: [change.entity.name, change.group])
+            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ?"),
+            arguments: [change.entity.name, change.group, id])
         needs.formUnion([record, group].compactMap { $0 })
+        needs.remove(id)
         return needs
     }
 
@@ -133,22 +135,11 @@ struct OutboxTable {
         return needs
     }
 
-    private func depend(_ id: Int64, on needs: Set<Int64>) throws {
+    func depend(_ id: Int64, on needs: Set<Int64>) throws {
         for need in needs where need != id {
             try db.cachedStatement(sql: "INSERT INTO sync_dependency VALUES (?, ?) ON CONFLICT DO NOTHING")
                 .execute(arguments: [id, need])
         }
-    }
-
-    /// Changes that wait for one of these.
-    func dependents(on ids: [Int64]) throws -> [Int64] {
-        try Int64.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT DISTINCT change_id FROM sync_dependency
-                    WHERE needs_id IN (SELECT value FROM json_each(?)) ORDER BY change_id
-                    """),
-            arguments: [JSONText.array(ids.map { JSONText.integer(Int($0)) }).text])
     }
 
     // MARK: Looking and removing
@@ -183,10 +174,10 @@ struct OutboxTable {
         ).execute(arguments: [id])
     }
 
-    private static let columns =
+    static let columns =
         "SELECT id, entity, record_key, operation, body, base, edited, created_at, tried, state FROM sync_outbox"
 
-    private static func entry(_ row: Row) throws -> Entry {
+    static func entry(_ row: Row) throws -> Entry {
         Entry(
             id: row["id"], entity: row["entity"], key: row["record_key"],
             operation: Operation(rawValue: row["operation"]) ?? .update,

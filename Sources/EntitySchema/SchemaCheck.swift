@@ -81,6 +81,11 @@ struct SchemaCheck {
                     route.path.holes + route.conditions.keys.sorted() + (route.fields ?? [])
                     + (route.body?.values.sorted() ?? []) + lookUpNames(route)
                 for name in names { try field(name, of: entity, at: "push.\(operation)") }
+                for name in route.path.holes where entity[field: name]?.secret == true {
+                    throw error(
+                        entity, "push.\(operation)", "a path is shown and logged, so \(name), a secret, cannot be in it"
+                    )
+                }
             }
         }
     }

@@ -16,10 +16,10 @@ package enum LocalAPIPaths {
 
     package static func retryPending(_ id: String) -> String { pendingChange(id) + "/retry" }
 
+    package static func conflict(_ id: String) -> String { conflicts + "/" + segment(id) }
+
     /// `decision`: `resolve` or `undo`.
-    package static func conflict(_ id: String, _ decision: String) -> String {
-        conflicts + "/" + segment(id) + "/" + decision
-    }
+    package static func conflict(_ id: String, _ decision: String) -> String { conflict(id) + "/" + decision }
 
     /// One segment of a path (RFC 3986, 3.3). A lone `.` or `..` is encoded too, or clients would resolve it away.
     static func segment(_ name: String) -> String {

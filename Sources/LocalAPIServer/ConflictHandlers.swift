@@ -29,15 +29,23 @@ extension LocalAPIServer {
         guard let winner = body["winner"]?.string.flatMap(Conflict.Side.init), body.members.count == 1 else {
             throw Problem.badRequest("expected {\"winner\": \"local\"} or {\"winner\": \"server\"}", field: "winner")
         }
-        try await store.resolve(conflictNumber(id), for: winner, at: now())
-        engine.noteLocalWrite()
-        return try conflict(id)
+        return try await decide(id, request) { try $0.resolve($1, for: winner) }
     }
 
-    func undo(_ id: String) async throws -> Response {
-        try await store.undo(conflictNumber(id), at: now(), clockOffset: clockOffset)
+    func undo(_ id: String, _ request: Request) async throws -> Response {
+        try await decide(id, request) { try $0.undo($1) }
+    }
+
+    private func decide(
+        _ id: String, _ request: Request, _ decision: @escaping @Sendable (LocalTransaction, Int64) throws -> Void
+    ) async throws -> Response {
+        let id = try conflictNumber(id)
+        let response = try await write(request) { transaction in
+            try decision(transaction, id)
+            return .json(200, Array(try transaction.conflict(id).bytes))
+        }
         engine.noteLocalWrite()
-        return try conflict(id)
+        return response
     }
 
     private func conflictNumber(_ id: String) throws(Problem) -> Int64 {

@@ -32,19 +32,41 @@ extension LocalAPIServer {
     }
 
     /// Nil retries all failed ones.
-    func retry(_ id: String?) async throws -> Response {
-        let count = try await store.retry(id.map(number), at: now())
+    func retry(_ id: String?, _ request: Request) async throws -> Response {
+        let id = try id.map(number)
+        let response = try await write(request) { transaction in
+            .json(200, Array(JSONText.object(["retried": .integer(try transaction.retry(id))]).bytes))
+        }
         await engine.noteRetry()
-        return .json(200, Array(JSONText.object(["retried": .integer(count)]).bytes))
+        return response
+    }
+
+    /// Body: the fields to set; `remove=notes,total` takes others out of the change.
+    func correct(_ id: String, _ request: Request) async throws -> Response {
+        let parameters = try QueryParameters(request)
+        try parameters.requireOnly(["remove"])
+        let removed = try parameters.value("remove")?.split(separator: ",").map(String.init) ?? []
+        let id = try number(id)
+        let fields = try object(request)
+        let response = try await write(request) { transaction in
+            try transaction.correct(id, setting: fields, removing: removed)
+            return .json(200, Array(try transaction.pendingChange(id).bytes))
+        }
+        await engine.noteRetry()
+        return response
     }
 
     func discard(_ id: String, _ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["cascade"])
-        try await store.discard(number(id), cascade: parameters.flag("cascade"), at: now())
+        let (id, cascade) = (try number(id), try parameters.flag("cascade"))
+        let response = try await write(request) { transaction in
+            try transaction.discard(id, cascade: cascade)
+            return Response(status: 204)
+        }
         // What waited for it may be ready now.
         engine.noteLocalWrite()
-        return Response(status: 204)
+        return response
     }
 
     private func number(_ id: String) throws(Problem) -> Int64 {

@@ -8,6 +8,8 @@ struct Problem: Error {
     var title: String
     var detail: String
     var errors: [FieldProblem] = []
+    /// Changes that stand in the way.
+    var dependents: [Int64] = []
     var headers: [(name: String, value: String)] = []
 
     var response: Response {
@@ -18,6 +20,9 @@ struct Problem: Error {
         if !errors.isEmpty {
             let list = errors.map { JSONText.object(["field": .string($0.field), "message": .string($0.message)]) }
             members.append(("errors", .array(list)))
+        }
+        if !dependents.isEmpty {
+            members.append(("dependents", .array(dependents.map { JSONText.integer(Int($0)) })))
         }
         return Response(
             status: status, headers: [("Content-Type", "application/problem+json")] + headers,
@@ -64,6 +69,9 @@ extension Problem {
             let methods = supported.compactMap { ["create": "POST", "update": "PATCH", "delete": "DELETE"][$0] }
             self = .methodNotAllowed(["GET", "HEAD"] + methods, of: entity)
         case .conflict(let detail): self = .conflict(detail)
+        case .needed(let dependents, let detail):
+            self = .conflict(detail)
+            self.dependents = dependents
         case .badQuery(let field, let message): self = .badRequest(message, field: field)
         case .unwritable(let detail), .failed(let detail), .incompatible(let detail): self = .unavailable(detail)
         }

@@ -28,38 +28,65 @@ extension LocalAPIServer {
         .json(200, try recordBytes(entity, key))
     }
 
+    func create(_ entity: Entity, _ request: Request) async throws -> Response {
+        let body = try object(request)
+        return try await created(entity, request) { try $0.create(entity.name, body) }
+    }
+
+    /// Creates a record that belongs to another, which the caller may name by a key that it had before.
     func create(
-        _ entity: Entity, _ request: Request, setting field: String? = nil, to parent: String? = nil
+        _ entity: Entity, _ request: Request, referring field: String, to parent: String, of parents: Entity
     ) async throws -> Response {
-        var body = try object(request)
-        if let field, let parent { body = body.setting(field, to: .string(parent)) }
-        let key = try await store.create(entity.name, body: body, at: now(), clockOffset: clockOffset)
-        engine.noteLocalWrite()
-        var response = Response.json(201, try recordBytes(entity, key))
-        response.headers.append(("Location", "/v1/\(entity.name)/\(Entity.percentEncoded(key))"))
-        return response
+        let body = try object(request)
+        return try await created(entity, request) { transaction in
+            try transaction.create(entity.name, body, referring: field, to: parent, of: parents)
+        }
     }
 
     func update(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        try await store.update(entity.name, key: key, body: object(request), at: now(), clockOffset: clockOffset)
+        let body = try object(request)
+        let response = try await write(request) { transaction in
+            try transaction.update(entity.name, key: key, body)
+            return .json(200, try Self.bytes(of: entity, key, transaction))
+        }
         engine.noteLocalWrite()
-        return .json(200, try recordBytes(entity, key))
+        return response
     }
 
-    func delete(_ entity: Entity, _ key: String) async throws -> Response {
-        try await store.delete(entity.name, key: key, at: now(), clockOffset: clockOffset)
+    func delete(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        let response = try await write(request) { transaction in
+            try transaction.delete(entity.name, key: key)
+            return Response(status: 204)
+        }
         engine.noteLocalWrite()
-        return Response(status: 204)
-    }
-
-    /// The key that the record has now; the caller may name one that it had before.
-    func existingKey(_ entity: Entity, _ key: String) throws -> String {
-        try record(entity, key)[entity.key]?.plain ?? key
+        return response
     }
 
     // MARK: Parts
 
     var clockOffset: Duration { engine.clockOffset() ?? .zero }
+
+    private func created(
+        _ entity: Entity, _ request: Request, _ create: @escaping @Sendable (LocalTransaction) throws -> String
+    ) async throws -> Response {
+        let response = try await write(request) { transaction in
+            let key = try create(transaction)
+            var response = Response.json(201, try Self.bytes(of: entity, key, transaction))
+            response.headers.append(("Location", "/v1/\(entity.name)/\(Entity.percentEncoded(key))"))
+            return response
+        }
+        engine.noteLocalWrite()
+        return response
+    }
+
+    private static func bytes(
+        of entity: Entity, _ key: String, _ transaction: LocalTransaction
+    ) throws -> [UInt8] {
+        guard let bytes = try transaction.record(entity.name, key: key) else {
+            throw Problem.notFound("\(entity.name)/\(key) is not in the cache")
+        }
+        return bytes
+    }
 
     private func listed(_ query: ListQuery) throws -> Response {
         let page = try store.list(query)

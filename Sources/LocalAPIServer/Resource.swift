@@ -68,11 +68,12 @@ extension LocalAPIServer {
         case ("sync", "pause"): Resource().on("POST") { _ in try await pause() }
         case ("sync", "resume"): Resource().on("POST") { _ in try await resume() }
         case ("pending", "count"): Resource().on("GET", pendingCount)
-        case ("pending", "retry"): Resource().on("POST") { _ in try await retry(nil) }
+        case ("pending", "retry"): Resource().on("POST") { request in try await retry(nil, request) }
         case ("conflicts", let id): Resource().on("GET") { _ in try conflict(id) }
         case ("pending", let id):
             Resource()
                 .on("GET") { _ in try pendingChange(id) }
+                .on("PATCH") { request in try await correct(id, request) }
                 .on("DELETE") { request in try await discard(id, request) }
         default: nil
         }
@@ -82,9 +83,9 @@ extension LocalAPIServer {
     private func decision(_ segments: [String]) -> Resource? {
         let id = segments[2]
         switch (segments[1], segments[3]) {
-        case ("pending", "retry"): return Resource().on("POST") { _ in try await retry(id) }
+        case ("pending", "retry"): return Resource().on("POST") { request in try await retry(id, request) }
         case ("conflicts", "resolve"): return Resource().on("POST") { request in try await resolve(id, request) }
-        case ("conflicts", "undo"): return Resource().on("POST") { _ in try await undo(id) }
+        case ("conflicts", "undo"): return Resource().on("POST") { request in try await undo(id, request) }
         default: return nil
         }
     }
@@ -102,7 +103,7 @@ extension LocalAPIServer {
             resource = resource.on("PATCH") { request in try await update(entity, key, request) }
         }
         if !entity.routes(for: .delete).isEmpty {
-            resource = resource.on("DELETE") { _ in try await delete(entity, key) }
+            resource = resource.on("DELETE") { request in try await delete(entity, key, request) }
         }
         return resource
     }
@@ -118,7 +119,7 @@ extension LocalAPIServer {
         let resource = Resource().on("GET") { request in try list(relation, of: entity, segments[2], request) }
         guard case .many(let field, _) = relation.kind, other.operations.contains(.create) else { return resource }
         return resource.on("POST") { request in
-            try await create(other, request, setting: field, to: existingKey(entity, segments[2]))
+            try await create(other, request, referring: field, to: segments[2], of: entity)
         }
     }
 }

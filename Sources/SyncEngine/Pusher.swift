@@ -128,11 +128,10 @@ struct Pusher {
 
     private func attempt(_ change: OutboxChange, _ entity: Entity) async throws -> UpstreamError? {
         guard try await store.begin(change, at: now()) else { return nil }
-        guard var request = entity.request(for: change.operation, record: change.record, body: change.body) else {
+        guard let request = change.request(of: entity) else {
             let failure = PushFailure(kind: "unsendable", message: "the schema has no way to send this change")
             return try await settle(change, as: .failed(failure))
         }
-        request.version = change.operation == .create ? nil : change.version
         let answer: RemoteRecord?
         do throws(UpstreamError) {
             answer = try await upstream.push(request, idempotencyKey: change.idempotencyKey)

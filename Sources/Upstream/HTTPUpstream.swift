@@ -70,10 +70,7 @@ package struct HTTPUpstream: Upstream {
     }
 
     package func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
-        var headers: [HTTPHeader] = []
-        if let name = plan.idempotencyHeader { headers.append(HTTPHeader(name, idempotencyKey)) }
-        if let version = request.version { headers.append(HTTPHeader(versionHeader, version)) }
-        if request.body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }
+        let headers = request.headers(plan, idempotencyKey: idempotencyKey).map { HTTPHeader($0.name, $0.value) }
         let response = try await send(request.method, request.path, headers: headers, body: request.body)
         guard !response.body.isEmpty else { return nil }
         // Acknowledged all the same when the answer holds no record: the next pull brings it.
@@ -81,10 +78,6 @@ package struct HTTPUpstream: Upstream {
             return nil
         }
         return record.kind == .object ? RemoteRecord(record, version: version(of: record, response)) : nil
-    }
-
-    private var versionHeader: String {
-        if case .field(_, let header) = plan.version { header } else { "If-Match" }
     }
 
     private func version(of record: JSONText, _ response: HTTPResponse) -> String? {

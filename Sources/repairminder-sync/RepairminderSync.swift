@@ -13,8 +13,8 @@ struct RepairminderSync: AsyncParsableCommand {
             """,
         version: ProgramVersion.text,
         subcommands: [
-            RunCommand.self, LoginCommand.self, StatusCommand.self, SyncCommand.self, PendingCommand.self,
-            ConflictsCommand.self,
+            RunCommand.self, LoginCommand.self, StatusCommand.self, SyncCommand.self,
+            QueueCommand.self, PendingCommand.self, ConflictsCommand.self,
             DriftCommand.self,
             ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self,
             CheckConfigCommand.self,

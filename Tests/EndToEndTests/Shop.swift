@@ -71,9 +71,7 @@ actor Shop {
 
     /// Runs a subcommand against the daemon.
     func command(_ arguments: String...) async throws -> (status: Int32, output: String) {
-        let name = arguments[0]
-        let rest = Array(arguments.dropFirst())
-        return try await Program.run("repairminder-sync", [name, "--config", "\(folder.path)/config.yaml"] + rest)
+        try await Program.run("repairminder-sync", arguments + ["--config", "\(folder.path)/config.yaml"])
     }
 
     /// Starts a subcommand that asks for something on its standard input.

@@ -15,13 +15,15 @@ struct TestAPI {
     static let now = Timestamp(milliseconds: 1_795_257_720_000)
 
     let store: CacheStore
-    private let api: LocalAPIServer
+    let api: LocalAPIServer
 
-    init(conflict: String = "last_write_wins", clockOffset: Duration? = nil) throws {
+    /// `yaml`: a schema of the test's own.
+    init(conflict: String = "last_write_wins", clockOffset: Duration? = nil, yaml: String? = nil) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let schema = try EntitySchema(
-            yaml: Self.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(conflict)\n"), file: "shop.yaml")
+            yaml: yaml ?? Self.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(conflict)\n"),
+            file: "shop.yaml")
         store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
         let engine = SyncEngine(
             store: store, schema: schema, upstream: AbsentUpstream(), settings: SyncSettings(),

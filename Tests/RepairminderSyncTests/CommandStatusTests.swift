@@ -49,7 +49,8 @@ import Testing
     @Test(
         "flags that exclude each other are refused",
         arguments: [
-            ["pending", "--count", "--retry", "1"], ["pending", "--cascade"], ["list", "orders", "status"],
+            ["pending", "--count", "--retry", "1"], ["pending", "--cascade"], ["queue", "show", "1", "--count"],
+            ["queue", "edit", "1"], ["queue", "discard"], ["conflicts", "1", "--open"], ["list", "orders", "status"],
             ["list", "orders", "--limit", "0"], ["status", "--socket", "a", "--address", "b"], ["set", "orders"],
         ])
     func usage(arguments: [String]) {

@@ -37,7 +37,7 @@ struct Table {
     }
 
     /// On one line, and without what would steer the terminal: records hold what strangers wrote.
-    private static func printable(_ cell: String) -> String {
+    static func printable(_ cell: String) -> String {
         let isPlain = cell.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         if isPlain { return cell }
         let scalars = cell.unicodeScalars.filter {

@@ -11,6 +11,9 @@ struct ConflictsCommand: AsyncParsableCommand {
         case local, server
     }
 
+    @Argument(help: "The conflict's id, to see it alone; all of them without it.")
+    var id: String?
+
     @Flag(help: "Show only those that wait for a choice.")
     var open = false
 
@@ -26,8 +29,8 @@ struct ConflictsCommand: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
-        guard [open, resolve != nil, undo != nil].filter(\.self).count <= 1 else {
-            throw ValidationError("--open, --resolve and --undo exclude each other")
+        guard [id != nil, open, resolve != nil, undo != nil].filter(\.self).count <= 1 else {
+            throw ValidationError("an id, --open, --resolve and --undo exclude each other")
         }
         guard (resolve == nil) == (winner == nil) else {
             throw ValidationError("--resolve and --winner go together")
@@ -44,6 +47,12 @@ struct ConflictsCommand: AsyncParsableCommand {
         } else if let undo {
             try options.show(await client.post(LocalAPIPaths.conflict(undo, "undo")).body) { _ in
                 "\(undo) is undone; the other choice is queued\n"
+            }
+        } else if let id {
+            try options.show(await client.get(LocalAPIPaths.conflict(id)).body) { conflict in
+                let members = conflict.members.filter { $0.value.kind != .null }
+                return ClientOptions.rendered(
+                    Table(header: ["conflict", id], rows: members.map { [$0.key, $0.value.plain] }))
             }
         } else {
             let query = open ? [("open", "true")] : []

@@ -1,0 +1,101 @@
+package import EntitySchema
+internal import GRDB
+internal import GRDBSQLite
+package import JSONText
+
+/// What callers of the local API do in one transaction, and what they are answered from it: an answer that was made here
+/// is of the very state that the write left.
+package struct LocalTransaction {
+    let store: CacheStore
+    let db: Database
+    let now: Timestamp
+    /// How far the server's clock is ahead of `now`.
+    let clockOffset: Duration
+
+    // MARK: Records
+
+    package func create(_ entity: String, _ body: JSONText) throws -> String {
+        try writer(entity).create(body)
+    }
+
+    /// Makes a record whose `field` refers to the record `key` of `parent`, by the key that it has now.
+    ///
+    /// Throws `.notFound` without such a record, `.invalid` for a body that says otherwise.
+    package func create(
+        _ entity: String, _ body: JSONText, referring field: String, to key: String, of parent: Entity
+    ) throws -> String {
+        let current = try Alias.current(of: key, parent.name, db)
+        guard let row = try RecordRow(table: EntityTable(entity: parent), db: db).load(current), !row.deleted else {
+            throw CacheError.notFound("\(parent.name)/\(key) is not in the cache")
+        }
+        let writer = try writer(entity)
+        if let given = try writer.withCurrentKeys(body)[field], given.plain != current {
+            throw CacheError.invalid([
+                FieldProblem(field: field, message: "the path says \(key); leave this field out, or say the same")
+            ])
+        }
+        return try writer.create(body.setting(field, to: row.document[parent.key] ?? .string(current)))
+    }
+
+    package func update(_ entity: String, key: String, _ body: JSONText) throws {
+        try writer(entity).update(key, body: body)
+    }
+
+    package func delete(_ entity: String, key: String) throws {
+        try writer(entity).delete(key)
+    }
+
+    // MARK: Queue and conflicts
+
+    package func retry(_ id: Int64?) throws -> Int { try queue.retry(id) }
+
+    package func correct(_ id: Int64, setting fields: JSONText, removing removed: [String]) throws {
+        try queue.correct(id, setting: fields, removing: removed)
+    }
+
+    package func discard(_ id: Int64, cascade: Bool) throws { try queue.discard(id, cascade: cascade) }
+
+    package func resolve(_ id: Int64, for winner: Conflict.Side) throws { try conflicts.resolve(id, for: winner) }
+
+    package func undo(_ id: Int64) throws { try conflicts.undo(id) }
+
+    // MARK: Looking
+
+    /// One record as readers see it, secret fields left out; nil when it is not cached.
+    package func record(_ entity: String, key: String) throws -> [UInt8]? {
+        guard let sql = store.selectOne[entity] else { throw CacheError.notFound("no entity \(entity)") }
+        let statement = try db.cachedStatement(sql: sql)
+        try statement.setArguments([Alias.current(of: key, entity, db)])
+        defer { sqlite3_reset(statement.sqliteStatement) }
+        switch sqlite3_step(statement.sqliteStatement) {
+        case SQLITE_ROW:
+            var output = RecordBytes(reserving: 1024)
+            output.appendRecord(statement.sqliteStatement)
+            return output.bytes
+        case SQLITE_DONE: return nil
+        case let code:
+            throw CacheError.failed("\(entity)/\(key) could not be read (SQLite says \(code)); please report this")
+        }
+    }
+
+    package func pendingChange(_ id: Int64) throws -> JSONText { try store.pendingChange(id, db) }
+
+    package func conflict(_ id: Int64) throws -> JSONText { try store.conflict(id, db) }
+
+    // MARK: Parts
+
+    private var queue: QueueDesk {
+        QueueDesk(schema: store.schema, db: db, now: now, makeID: store.makeID, changeWriter: writer)
+    }
+
+    private var conflicts: ConflictDesk {
+        ConflictDesk(schema: store.schema, db: db, now: now, makeID: store.makeID, changeWriter: writer)
+    }
+
+    private func writer(_ entity: String) throws(CacheError) -> ChangeWriter { writer(try store.table(entity)) }
+
+    private func writer(_ table: EntityTable) -> ChangeWriter {
+        ChangeWriter(
+            table: table, schema: store.schema, db: db, now: now, clockOffset: clockOffset, makeID: store.makeID)
+    }
+}

@@ -1,0 +1,93 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// What people do about queued changes, inside the caller's transaction.
+struct QueueDesk {
+    let schema: EntitySchema
+    let db: Database
+    let now: Timestamp
+    let makeID: @Sendable () -> String
+    let changeWriter: (EntityTable) -> ChangeWriter
+
+    private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
+    private var conflicts: ConflictTable { ConflictTable(db: db, now: now) }
+    private var log: ChangeLog { ChangeLog(db: db, at: now) }
+
+    // MARK: Trying again
+
+    func retry(_ id: Int64?) throws -> Int {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                UPDATE sync_outbox SET state = 'queued', next_attempt_at = NULL, attempt_count = 0,
+                  tried = iif(error_class = 'unclear', 0, tried)
+                WHERE state = 'failed' AND ?1 IS NULL OR id = ?1 AND state IN ('failed', 'waiting')
+                RETURNING entity, record_key
+                """,
+            arguments: [id])
+        if let id, rows.isEmpty { _ = try queue.change(id) }
+        for row in rows { try log.append(.queued, entity: row["entity"], keys: [row["record_key"]]) }
+        return rows.count
+    }
+
+    // MARK: Correcting
+
+    /// Sets and takes away fields of a change, and makes it ready again. Without anything to correct it is tried again.
+    func correct(_ id: Int64, setting fields: JSONText, removing removed: [String]) throws {
+        let change = try requireIdle(queue.change(id))
+        guard let entity = schema[change.entity] else {
+            throw CacheError.conflict("the schema has no entity \(change.entity) any more; discard the change")
+        }
+        guard change.operation != .create || !change.tried || change.state == "failed" else {
+            throw CacheError.conflict(
+                "change \(id) may have arrived; it can be corrected when it has failed, or the record when it has not")
+        }
+        let writer = changeWriter(EntityTable(entity: entity))
+        let correction = Correction(
+            change: change, fields: try writer.withCurrentKeys(fields), removed: removed, writer: writer, queue: queue)
+        try correction.check()
+        guard correction.body != change.body else { return _ = try retry(id) }
+        try correction.store()
+        for field in removed { try conflicts.decideOpen(of: id, field: field, .server) }
+        // What the server has by now may decide about it anew; this also lays the record anew.
+        try Merge(table: writer.table, schema: schema, db: db, now: now, makeID: makeID).mergeRemote(of: change.key)
+        try log.append(
+            .queued, entity: change.entity, keys: [change.key], fields: fields.members.map(\.key) + removed)
+    }
+
+    // MARK: Giving up
+
+    func discard(_ id: Int64, cascade: Bool) throws {
+        let change = try queue.change(id)
+        let dependents = try queue.dependents(on: change)
+        guard cascade || dependents.isEmpty else {
+            let ids = dependents.map(\.id)
+            throw CacheError.needed(
+                by: ids,
+                "the changes \(ids.map(String.init).joined(separator: ", ")) depend on \(id); discard them first, or ask "
+                    + "with cascade=true")
+        }
+        // The youngest first, so that nothing ever refers to what is gone.
+        for change in (try [change] + dependents.map(requireIdle)).reversed() { try discard(requireIdle(change)) }
+    }
+
+    private func discard(_ change: OutboxTable.Entry) throws {
+        let isDeletedThere = try conflicts.isDeletionOpen(of: change.id)
+        try queue.remove(change.id)
+        try log.append(.discarded, entity: change.entity, keys: [change.key])
+        guard let entity = schema[change.entity] else { return }
+        let table = EntityTable(entity: entity)
+        try RecordRow(table: table, db: db).layQueue(over: change.key)
+        // Kept for this change alone; what else changes the record now meets the deletion.
+        guard isDeletedThere else { return }
+        _ = try PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID).delete(keys: [change.key])
+    }
+
+    private func requireIdle(_ change: OutboxTable.Entry) throws -> OutboxTable.Entry {
+        guard change.state != "uploading" else {
+            throw CacheError.conflict("change \(change.id) is being sent right now; wait for its outcome")
+        }
+        return change
+    }
+}

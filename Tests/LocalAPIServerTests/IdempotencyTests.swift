@@ -1,0 +1,115 @@
+import CacheStore
+import EntitySchema
+import Foundation
+import JSONText
+import Testing
+
+@Suite("Idempotency-Key over HTTP")
+struct IdempotencyTests {
+    @Test("a repeated creation answers as the first did, whatever has happened since, and makes nothing")
+    func create() async throws {
+        try await DeskAPI.serving { desk in
+            let first = try await desk.call("POST", "/v1/orders", #"{"notes":"x","total":0.10}"#, key: "k1")
+            #expect(first.status == 201)
+            let location = try #require(first.header("Location"))
+            _ = try await desk.call("PATCH", location, #"{"notes":"later"}"#)
+            for key in ["k1", "\"k1\""] {
+                let again = try await desk.call("POST", "/v1/orders", #"{"notes":"x","total":0.10}"#, key: key)
+                #expect(again.status == 201 && again.text == first.text)
+                #expect(again.header("Location") == location)
+                #expect(again.header("Content-Type") == "application/json")
+            }
+            #expect(try await desk.queue().count == 1)
+            let other = try await desk.call("POST", "/v1/orders", #"{"notes":"x","total":0.10}"#, key: "k2")
+            #expect(other.header("Location") != location)
+        }
+    }
+
+    @Test("a repeated change, deletion, discard, correction and retry answer as the first did")
+    func others() async throws {
+        try await DeskAPI.serving { desk in
+            let change = try await desk.call("PATCH", "/v1/orders/a", #"{"notes":"x"}"#, key: "1")
+            _ = try await desk.call("PATCH", "/v1/orders/a", #"{"notes":"y"}"#)
+            let repeated = try await desk.call("PATCH", "/v1/orders/a", #"{"notes":"x"}"#, key: "1")
+            #expect(repeated.status == 200 && repeated.text == change.text)
+            #expect(try await desk.call("GET", "/v1/orders/a").json["notes"] == "y")
+            try await desk.attempt(DeskAPI.refusal)
+            let correction = try await desk.call("PATCH", "/v1/pending/1", #"{"notes":"z"}"#, key: "2")
+            try await desk.attempt(DeskAPI.refusal)
+            let corrected = try await desk.call("PATCH", "/v1/pending/1", #"{"notes":"z"}"#, key: "2")
+            #expect(corrected.text == correction.text)
+            #expect(try await desk.change(1)["state"] == "failed")
+            #expect(try await desk.call("POST", "/v1/pending/retry", key: "3").text == #"{"retried":1}"#)
+            #expect(try await desk.call("POST", "/v1/pending/retry", key: "3").text == #"{"retried":1}"#)
+            for _ in 1...2 { #expect(try await desk.call("DELETE", "/v1/pending/1", key: "4").status == 204) }
+            for _ in 1...2 { #expect(try await desk.call("DELETE", "/v1/orders/a", key: "5").status == 204) }
+            #expect(try await desk.queue().map { $0["operation"] } == ["delete"])
+        }
+    }
+
+    @Test("a key that another request had gets 422: another method, address, query or body")
+    func otherRequest() async throws {
+        try await DeskAPI.serving { desk in
+            _ = try await desk.call("PATCH", "/v1/orders/a", #"{"notes":"x"}"#, key: "k")
+            for (method, target, body) in [
+                ("PATCH", "/v1/orders/a", #"{"notes":"y"}"#), ("PATCH", "/v1/orders/b", #"{"notes":"x"}"#),
+                ("POST", "/v1/orders", #"{"notes":"x"}"#), ("DELETE", "/v1/pending/1?cascade=true", nil),
+            ] {
+                let answer = try await desk.call(method, target, body, key: "k")
+                #expect(answer.status == 422 && answer.fields == ["Idempotency-Key"])
+            }
+            #expect(try await desk.queue().count == 1)
+        }
+    }
+
+    @Test("what was refused is not kept: mended, it may have its key")
+    func refused() async throws {
+        try await DeskAPI.serving { (desk: DeskAPI) async throws in
+            #expect(try await desk.call("PATCH", "/v1/orders/a", #"{"status":"lost"}"#, key: "k").status == 422)
+            #expect(try await desk.call("PATCH", "/v1/orders/a", #"{"status":"open"}"#, key: "k").status == 200)
+        }
+    }
+
+    @Test(
+        "a key that is no key gets 400",
+        arguments: [
+            "a b", "\"", "\"a", "a\"b", "\"a\"b\"", "\"\\a\"", "\"\"", "a,b", "a;q=1", "é",
+            String(repeating: "k", count: 256),
+        ])
+    func badKey(_ key: String) async throws {
+        try await DeskAPI.serving { desk in
+            let answer = try await desk.call("PATCH", "/v1/orders/a", #"{"notes":"x"}"#, key: key)
+            #expect(answer.status == 400 && answer.fields == ["Idempotency-Key"])
+            #expect(try await desk.queue().isEmpty)
+        }
+    }
+
+    @Test("of many that come at once one is done, and all are answered alike")
+    func atOnce() async throws {
+        try await DeskAPI.serving { desk in
+            let answers = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 1...20 {
+                    group.addTask { try await desk.call("POST", "/v1/orders", #"{"notes":"x"}"#, key: "k").text }
+                }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            #expect(answers.count == 1)
+            #expect(try await desk.queue().count == 1)
+        }
+    }
+
+    @Test("an answer is kept for a day, and then no longer")
+    func pruned() async throws {
+        try await DeskAPI.serving { (desk: DeskAPI) async throws in
+            func call(_ key: String, after seconds: Int) async throws -> String {
+                try await desk.store.write(
+                    once: RepeatableCall(key: key, request: [1]), at: TestAPI.now + .seconds(seconds)
+                ) { _ in "after \(seconds)" }
+            }
+            #expect(try await call("k", after: 0) == "after 0")
+            #expect(try await call("other", after: 86_399) == "after 86399")
+            #expect(try await call("k", after: 86_400) == "after 0")
+            #expect(try await call("k", after: 86_401) == "after 86401")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import JSONText
+import Testing
+
+@testable import repairminder_sync
+
+@Suite("The queue on the command line")
+struct QueueTextTests {
+    @Test("one change is shown with the request that will be sent, safe for a terminal")
+    func change() throws {
+        let change = try JSONText(
+            parsing: """
+                {"id":4,"state":"failed","operation":"update","entity":"orders","record_id":"ord_4bba","blocked_by":null,
+                "retry_count":1,"error":{"class":"refused","status":422,"message":"no\\u001b[2J such"},
+                "request":{"method":"PATCH","path":"/api/orders/ord_4bba","headers":{"Idempotency-Key":"k"},
+                "body":{"total":129.90}}}
+                """)
+        #expect(
+            QueueText.change(change) == """
+                id               4
+                state            failed
+                operation        update
+                entity           orders
+                record id        ord_4bba
+                retry count      1
+                error            refused: no[2J such
+
+                    PATCH /api/orders/ord_4bba
+                    Idempotency-Key: k
+
+                    {"total":129.90}
+
+                """)
+    }
+
+    @Test("the queue is shown by itself, by name, by id, and as it was called before")
+    func names() throws {
+        for arguments in [["queue"], ["queue", "show"], ["queue", "show", "4"], ["queue", "--json"]] {
+            #expect(try RepairminderSync.parseAsRoot(arguments) is QueueCommand.Show)
+        }
+        #expect(try RepairminderSync.parseAsRoot(["pending"]) is PendingCommand)
+        let edit = try RepairminderSync.parseAsRoot(["queue", "edit", "4", "total:=1.50", "--remove", "notes"])
+        #expect((edit as? QueueCommand.Edit)?.fields == ["total:=1.50"])
+        #expect((edit as? QueueCommand.Edit)?.remove == ["notes"])
+    }
+}
