@@ -10,6 +10,8 @@ package enum CacheError: Error, Sendable, Equatable {
     case conflict(String)
     /// As `.conflict`: these changes stand in the way, since they build on what would go.
     case needed(by: [Int64], String)
+    /// The record is not the version that the caller expected: read it again, then decide.
+    case changed(String)
     /// A cursor or parameter of a list that cannot be used.
     case badQuery(field: String, message: String)
     /// The disk is full or the file cannot be written: later, when that has changed.

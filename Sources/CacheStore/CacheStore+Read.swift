@@ -6,34 +6,45 @@ internal import GRDBSQLite
 extension CacheStore {
     /// One record as JSON, secret fields left out; nil when it is not cached. A key that was given up is followed.
     package func record(_ entity: String, key: String) throws -> [UInt8]? {
-        guard let sql = selectOne[entity] else { throw CacheError.notFound("no entity \(entity)") }
-        if let found = try record(sql, key) { return found }
-        let current = try read { db in try Alias.current(of: key, entity, db) }
-        return current == key ? nil : try record(sql, current)
+        try shown(entity, key: key)?.bytes
     }
 
-    private func record(_ sql: String, _ key: String) throws -> [UInt8]? {
+    /// The same with what tells its version from others, and with the related records that are asked for.
+    package func shown(_ entity: String, key: String, include: [Inclusion] = []) throws -> ShownRecord? {
+        guard let sql = selectOne[entity] else { throw CacheError.notFound("no entity \(entity)") }
+        func look(for key: String) throws -> ShownRecord? {
+            try include.isEmpty ? record(sql, key) : expanded(entity, key, include)
+        }
+        if let found = try look(for: key) { return found }
+        let current = try read { db in try Alias.current(of: key, entity, db) }
+        return current == key ? nil : try look(for: current)
+    }
+
+    private func record(_ sql: String, _ key: String) throws -> ShownRecord? {
         try readers.read { connection in
-            var output: RecordBytes?
+            var output: ShownRecord?
             try connection.query(sql, [key.databaseValue]) { statement in
-                output = RecordBytes(reserving: 1024)
-                output?.appendRecord(statement)
+                output = ShownRecord(reading: statement)
                 return false
             }
-            return output?.bytes
+            return output
         }
     }
 
     /// The records of a list in order, as a JSON array, and the cursor of the next page.
-    package func list(_ query: ListQuery) throws -> ListPage {
-        let list = try ListStatement(table: table(query.entity), query: query)
+    package func list(_ query: ListQuery, include: [Inclusion] = []) throws -> ListPage {
+        let table = try table(query.entity)
+        let list = try ListStatement(table: table, query: query, extraColumns: Includer.columns(for: include, table))
         return try readers.read { connection in
-            guard query.count else { return try Self.page(list, query.limit, connection) }
             var page = ListPage(records: [])
-            try connection.snapshot {
-                page = try Self.page(list, query.limit, connection)
-                page.total = try Self.total(list, connection)
+            func fill() throws {
+                page =
+                    try include.isEmpty
+                    ? Self.page(list, query.limit, connection) : expandedPage(list, query, include, connection)
+                if query.count { page.total = try Self.total(list, connection) }
             }
+            if query.count || !include.isEmpty { try connection.snapshot(fill) } else { try fill() }
+            page.unindexed = list.unindexed
             return page
         }
     }
@@ -53,7 +64,7 @@ extension CacheStore {
             if count > 0 { output.append(UInt8(ascii: ",")) }
             output.appendRecord(statement)
             count += 1
-            if count == limit { last = list.position(statement) }
+            if count == limit { last = list.order.position(of: statement) }
             return true
         }
         output.append(UInt8(ascii: "]"))

@@ -27,14 +27,23 @@ extension CacheStore {
 
     /// Changes the fields in `body`, null setting null, and queues the change. Fields that already have their value are
     /// not changes; when none is left nothing is queued.
-    package func update(_ entity: String, key: String, body: JSONText, at now: Timestamp, clockOffset: Duration = .zero)
-        async throws
-    {
-        try await write(at: now, clockOffset: clockOffset) { try $0.update(entity, key: key, body) }
+    ///
+    /// Throws `.changed` for a version that is not expected; that is looked at in the transaction of the write.
+    package func update(
+        _ entity: String, key: String, body: JSONText, expecting expected: ExpectedVersion = .any, at now: Timestamp,
+        clockOffset: Duration = .zero
+    ) async throws {
+        try await write(at: now, clockOffset: clockOffset) {
+            try $0.update(entity, key: key, body, expecting: expected)
+        }
     }
 
     /// Takes the record out of sight and queues its deletion. One that was never sent is gone for good, creation and all.
-    package func delete(_ entity: String, key: String, at now: Timestamp, clockOffset: Duration = .zero) async throws {
-        try await write(at: now, clockOffset: clockOffset) { try $0.delete(entity, key: key) }
+    /// Throws `.changed` as `update` does.
+    package func delete(
+        _ entity: String, key: String, expecting expected: ExpectedVersion = .any, at now: Timestamp,
+        clockOffset: Duration = .zero
+    ) async throws {
+        try await write(at: now, clockOffset: clockOffset) { try $0.delete(entity, key: key, expecting: expected) }
     }
 }

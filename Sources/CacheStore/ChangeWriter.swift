@@ -37,13 +37,14 @@ struct ChangeWriter {
         return key
     }
 
-    func update(_ key: String, body given: JSONText) throws {
+    func update(_ key: String, body given: JSONText, expecting expected: ExpectedVersion = .any) throws {
         try requireSupport(.update)
         let body = try withCurrentKeys(given)
         let key = try Alias.current(of: key, entity.name, db)
         let current = try requireRecord(key)
         let record = current.document.setting(body)
         try requireFit(body, operation: .update, record: record)
+        try requireVersion(expected, of: key)
         let changed = body.members.filter { entity.value(of: $0.key, in: current.document) != $0.value }
         guard !changed.isEmpty else { return }
         for members in try byRoute(changed, of: record) {
@@ -57,10 +58,11 @@ struct ChangeWriter {
         try finish(key, fields: changed.map(\.key))
     }
 
-    func delete(_ key: String) throws {
+    func delete(_ key: String, expecting expected: ExpectedVersion = .any) throws {
         try requireSupport(.delete)
         let key = try Alias.current(of: key, entity.name, db)
         let current = try requireRecord(key)
+        try requireVersion(expected, of: key)
         let waiting = try queue.changes(of: entity.name, key: key)
         if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy({ !$0.tried }) {
             let dependents = try queue.dependents(on: creation).filter { dependent in
@@ -95,6 +97,13 @@ struct ChangeWriter {
             throw CacheError.notFound("\(entity.name)/\(key) is not in the cache")
         }
         return content
+    }
+
+    private func requireVersion(_ expected: ExpectedVersion, of key: String) throws {
+        guard expected != .any else { return }
+        guard case .oneOf(let marks) = expected, try marks.contains(RecordVersion.mark(of: key, table, db)) else {
+            throw CacheError.changed("\(entity.name)/\(key) is not the version that was expected; read it again")
+        }
     }
 
     /// The changed fields as requests can take them: all at once where a route can send them all, else one by one.

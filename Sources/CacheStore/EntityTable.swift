@@ -58,6 +58,16 @@ struct EntityTable {
         field == entity.key ? "_key" : "\"\(field)\""
     }
 
+    /// A condition that an index can seek, which IS NOT NULL is not: at least the least value that the column can hold.
+    func isNotNull(_ column: String) -> String {
+        let field = entity.fields.first { sql(for: $0.name) == column }
+        let isText = column == "_key" || field.map { type(of: $0) == "TEXT" } ?? false
+        return "\(column) >= \(isText ? "''" : "-9e999")"
+    }
+
+    /// Whether an index begins with this field.
+    func isIndexed(_ field: String) -> Bool { field == entity.key || entity[field: field]?.indexed ?? false }
+
     private func type(of field: Field) -> String {
         switch field.kind {
         case .integer, .boolean: "INTEGER"

@@ -42,6 +42,23 @@ package struct ListQuery: Sendable, Equatable {
             case greater = "gt"
             case atLeast = "gte"
             case null
+
+            /// What stands between column and value; null compares with none.
+            var sql: String {
+                switch self {
+                case .equal: "="
+                case .notEqual: "<>"
+                case .less: "<"
+                case .atMost: "<="
+                case .greater: ">"
+                case .atLeast: ">="
+                case .null: "IS"
+                }
+            }
+
+            var isRange: Bool { [.less, .atMost, .greater, .atLeast].contains(self) }
+            /// All values but one.
+            var isNegation: Bool { [.notEqual, .null].contains(self) }
         }
 
         package var field: String
@@ -54,6 +71,9 @@ package struct ListQuery: Sendable, Equatable {
             self.comparison = comparison
             self.values = values
         }
+
+        /// Whether an index can go to the rows that meet it, wherever they lie.
+        var isSought: Bool { comparison != .notEqual && !(comparison == .null && values.first == "false") }
     }
 }
 
@@ -62,4 +82,6 @@ package struct ListPage: Sendable {
     package var records: [UInt8]
     package var next: String?
     package var total: Int?
+    /// The fields for want of whose index the whole table was read.
+    package var unindexed: [String] = []
 }

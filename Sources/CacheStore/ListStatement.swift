@@ -1,25 +1,27 @@
 internal import EntitySchema
 internal import GRDB
-internal import GRDBSQLite
 internal import JSONText
 
 /// One list as SQL. Names come from the schema, values are always bound.
 ///
-/// A page after a cursor is a chain of ranges, each of which an index can seek: rows equal to the cursor in all sort
-/// fields but the last and beyond it there, then equal in all but the last two, and so on, nulls in their place. So the
-/// thousandth page costs what the first does.
+/// A list is made of parts, each of which an index can seek and give in order: the ranges after the cursor
+/// (`ListOrder.ranges`), and the values of a filter that takes any of several. So the thousandth page costs what the first
+/// does. Where the filter's index gives another order the rows are found first and then sorted.
 struct ListStatement {
     private let table: EntityTable
     private let query: ListQuery
-    private let terms: [SortTerm]
-    private let conditions: [String]
-    private let conditionArguments: [DatabaseValue]
+    let order: ListOrder
+    private let filter: ListFilter
+    private let all: (condition: String, arguments: [DatabaseValue])
     private let cursorValues: [DatabaseValue]?
+    /// Columns that come after those of `RecordSelect` and the order's.
+    private let extraColumns: String
 
-    init(table: EntityTable, query: ListQuery) throws(CacheError) {
+    init(table: EntityTable, query: ListQuery, extraColumns: [String] = []) throws(CacheError) {
         self.table = table
         self.query = query
-        terms = try Self.terms(query.sort, table.entity)
+        self.extraColumns = extraColumns.map { ", \($0)" }.joined()
+        order = try ListOrder(query.sort, table)
         for name in query.fields ?? [] {
             guard let field = table.entity[field: name], !field.secret else {
                 throw CacheError.badQuery(field: "fields", message: "\(table.entity.name) cannot show a field \(name)")
@@ -28,14 +30,16 @@ struct ListStatement {
         var filter = ListFilter(table: table)
         for term in query.filters { try filter.add(term) }
         if let sync = query.sync { filter.add(sync) }
-        conditions = filter.conditions
-        conditionArguments = filter.arguments
-        cursorValues = try Self.cursorValues(query, terms)
+        all = (filter.conditions.joined(separator: " AND "), filter.arguments)
+        filter.arrange(for: order, hasCursor: query.cursor != nil)
+        self.filter = filter
+        cursorValues = try Self.cursorValues(query, order)
     }
 
-    private static func cursorValues(_ query: ListQuery, _ terms: [SortTerm]) throws(CacheError) -> [DatabaseValue]? {
+    private static func cursorValues(_ query: ListQuery, _ order: ListOrder) throws(CacheError) -> [DatabaseValue]? {
         guard let text = query.cursor else { return nil }
-        guard let values = ListCursor.values(of: text, list: name(query, terms)), values.count == terms.count + 1 else {
+        guard let values = ListCursor.values(of: text, list: name(query, order)), values.count == order.terms.count + 1
+        else {
             throw CacheError.badQuery(
                 field: "cursor", message: "this cursor belongs to another list; use next with the same filters and sort"
             )
@@ -46,101 +50,69 @@ struct ListStatement {
     // MARK: Statements
 
     var sql: String {
-        guard let cursorValues else { return "\(select(extra: nil)) LIMIT ?" }
-        let parts = ranges(cursorValues).map { "SELECT * FROM (\(select(extra: $0.condition)) LIMIT ?)" }
-        return parts.joined(separator: " UNION ALL ") + " LIMIT ?"
+        let parts = parts
+        guard parts.count > 1 || cursorValues != nil else { return "\(select(parts[0].conditions)) LIMIT ?" }
+        let union = parts.map { "SELECT * FROM (\(select($0.conditions)) LIMIT ?)" }.joined(separator: " UNION ALL ")
+        return union + (filter.isMerged ? " ORDER BY \(order.sqlByPosition)" : "") + " LIMIT ?"
     }
 
     var arguments: [DatabaseValue] {
         let limit = (query.limit + 1).databaseValue
-        guard let cursorValues else { return conditionArguments + [limit] }
-        return ranges(cursorValues).flatMap { conditionArguments + $0.arguments + [limit] } + [limit]
+        let parts = parts
+        let all = parts.flatMap { $0.arguments + (filter.isSearchedFirst ? [limit, limit] : [limit]) }
+        return parts.count > 1 || cursorValues != nil ? all + [limit] : all
     }
 
-    var countSQL: String { "SELECT count(*) FROM \(table.name) WHERE \(conditions.joined(separator: " AND "))" }
-    var countArguments: [DatabaseValue] { conditionArguments }
-
-    /// Where a row stands in the order: the sort fields' values and `_pk`.
-    func position(_ statement: OpaquePointer) -> [DatabaseValue] {
-        let first = RecordSelect.pkColumn + 1
-        let sortColumns = (0..<terms.count).map { first + Int32($0) }
-        return (sortColumns + [RecordSelect.pkColumn]).map { column in
-            switch sqlite3_column_type(statement, column) {
-            case SQLITE_INTEGER: sqlite3_column_int64(statement, column).databaseValue
-            case SQLITE_FLOAT: sqlite3_column_double(statement, column).databaseValue
-            case SQLITE_NULL: DatabaseValue.null
-            default: sqlite3_column_text(statement, column).map { String(cString: $0).databaseValue } ?? .null
-            }
-        }
-    }
+    var countSQL: String { "SELECT count(*) FROM \(table.name) WHERE \(all.condition)" }
+    var countArguments: [DatabaseValue] { all.arguments }
 
     func cursor(after position: [DatabaseValue]) -> String {
-        ListCursor.text(position, list: Self.name(query, terms))
+        ListCursor.text(position, list: Self.name(query, order))
+    }
+
+    /// The fields for want of whose index the whole table is read; empty when it is not.
+    var unindexed: [String] {
+        let isSought = query.filters.contains { table.isIndexed($0.field) && $0.isSought }
+        if query.sync != nil || isSought { return [] }
+        let asked = query.filters.map(\.field) + query.sort.prefix(1).map(\.field)
+        return asked.reduce(into: []) { if !table.isIndexed($1), !$0.contains($1) { $0.append($1) } }
     }
 
     // MARK: Parts
 
-    private func select(extra: String?) -> String {
-        let sortColumns = terms.map { ", \(table.sql(for: $0.field))" }.joined()
-        let all = conditions + [extra].compactMap { $0 }
-        let order =
-            terms.map { "\(table.sql(for: $0.field))\($0.descending ? " DESC" : "")" }
-            + ["_pk\(tieDescending ? " DESC" : "")"]
+    private typealias Part = (conditions: [String], arguments: [DatabaseValue])
+
+    private var parts: [Part] {
+        let ranges = cursorValues.map(order.ranges) ?? [(condition: "", arguments: [])]
+        return filter.alternatives.flatMap { alternative in
+            ranges.map { range in
+                (
+                    filter.conditions + [alternative.condition, range.condition].filter { !$0.isEmpty },
+                    filter.arguments + alternative.arguments + range.arguments
+                )
+            }
+        }
+    }
+
+    private func select(_ conditions: [String]) -> String {
+        let columns = RecordSelect(table: table, fields: query.fields).columns + order.extraColumns + extraColumns
+        let conditions = conditions.joined(separator: " AND ")
+        guard filter.isSearchedFirst else {
+            return "SELECT \(columns) FROM \(table.name) WHERE \(conditions) ORDER BY \(order.sql())"
+        }
+        // Only what the page shows is looked at; the index may be enough to find and to sort the rest.
         return """
-            SELECT \(RecordSelect(table: table, fields: query.fields).columns)\(sortColumns) FROM \(table.name)
-            WHERE \(all.joined(separator: " AND ")) ORDER BY \(order.joined(separator: ", "))
+            SELECT \(columns) FROM \(table.name) WHERE _pk IN (
+              SELECT _pk FROM \(table.name) WHERE \(conditions) ORDER BY \(order.sql(unary: true)) LIMIT ?)
+            ORDER BY \(order.sql(unary: true))
             """
     }
 
-    private var tieDescending: Bool { terms.last?.descending ?? false }
-
-    private func ranges(_ cursor: [DatabaseValue]) -> [(condition: String, arguments: [DatabaseValue])] {
-        let columns = terms.map { (table.sql(for: $0.field), $0.descending) } + [("_pk", tieDescending)]
-        var ranges: [(condition: String, arguments: [DatabaseValue])] = []
-        for position in columns.indices.reversed() {
-            let prefix = columns[..<position].map { "\($0.0) IS ?" }
-            let (column, descending) = columns[position]
-            let value = cursor[position]
-            func add(_ condition: String, _ arguments: [DatabaseValue]) {
-                ranges.append(
-                    ((prefix + [condition]).joined(separator: " AND "), Array(cursor[..<position]) + arguments))
-            }
-            // SQLite sorts null before everything.
-            switch (descending, value.isNull) {
-            case (false, false): add("\(column) > ?", [value])
-            case (false, true): add("\(column) IS NOT NULL", [])
-            case (true, false):
-                add("\(column) < ?", [value])
-                if column != "_pk" { add("\(column) IS NULL", []) }
-            case (true, true): break
-            }
-        }
-        return ranges
-    }
-
-    /// The asked order, then the entity's own between equals, which is how its indexes are made.
-    private static func terms(_ asked: [SortTerm], _ entity: Entity) throws(CacheError) -> [SortTerm] {
-        var terms = asked
-        for (index, term) in asked.enumerated() {
-            guard let field = entity[field: term.field], !field.secret else {
-                throw CacheError.badQuery(field: "sort", message: "\(entity.name) cannot be sorted by \(term.field)")
-            }
-            if asked[..<index].contains(where: { $0.field == term.field }) {
-                throw CacheError.badQuery(field: "sort", message: "\(term.field) stands in sort twice")
-            }
-        }
-        if asked.contains(where: { $0.field == entity.key }) { return terms }
-        for term in entity.sort where !terms.contains(where: { $0.field == term.field }) {
-            terms.append(SortTerm(field: term.field, descending: asked.last?.descending ?? term.descending))
-        }
-        return terms
-    }
-
     /// What tells one list from another: its filters and its order.
-    private static func name(_ query: ListQuery, _ terms: [SortTerm]) -> String {
+    private static func name(_ query: ListQuery, _ order: ListOrder) -> String {
         var parts = [query.entity, query.sync?.rawValue ?? ""]
         for filter in query.filters { parts += [filter.field, filter.comparison.rawValue] + filter.values }
-        for term in terms { parts += [term.field, term.descending ? "desc" : "asc"] }
+        for term in order.terms { parts += [term.field, term.descending ? "desc" : "asc"] }
         return JSONText.array(parts.map(JSONText.string)).text
     }
 }

@@ -37,12 +37,14 @@ package struct LocalTransaction {
         return try writer.create(body.setting(field, to: row.document[parent.key] ?? .string(current)))
     }
 
-    package func update(_ entity: String, key: String, _ body: JSONText) throws {
-        try writer(entity).update(key, body: body)
+    package func update(
+        _ entity: String, key: String, _ body: JSONText, expecting expected: ExpectedVersion = .any
+    ) throws {
+        try writer(entity).update(key, body: body, expecting: expected)
     }
 
-    package func delete(_ entity: String, key: String) throws {
-        try writer(entity).delete(key)
+    package func delete(_ entity: String, key: String, expecting expected: ExpectedVersion = .any) throws {
+        try writer(entity).delete(key, expecting: expected)
     }
 
     // MARK: Queue and conflicts
@@ -62,16 +64,13 @@ package struct LocalTransaction {
     // MARK: Looking
 
     /// One record as readers see it, secret fields left out; nil when it is not cached.
-    package func record(_ entity: String, key: String) throws -> [UInt8]? {
+    package func shown(_ entity: String, key: String) throws -> ShownRecord? {
         guard let sql = store.selectOne[entity] else { throw CacheError.notFound("no entity \(entity)") }
         let statement = try db.cachedStatement(sql: sql)
         try statement.setArguments([Alias.current(of: key, entity, db)])
         defer { sqlite3_reset(statement.sqliteStatement) }
         switch sqlite3_step(statement.sqliteStatement) {
-        case SQLITE_ROW:
-            var output = RecordBytes(reserving: 1024)
-            output.appendRecord(statement.sqliteStatement)
-            return output.bytes
+        case SQLITE_ROW: return ShownRecord(reading: statement.sqliteStatement)
         case SQLITE_DONE: return nil
         case let code:
             throw CacheError.failed("\(entity)/\(key) could not be read (SQLite says \(code)); please report this")

@@ -19,19 +19,23 @@ struct RecordBytes {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends the record of the row that `statement` stands on, `_sync` as its last member.
-    mutating func appendRecord(_ statement: OpaquePointer) {
+    /// Appends the record of the row that `statement` stands on, `_sync` as its last member. Returns where the record's own
+    /// members end.
+    @discardableResult
+    mutating func appendRecord(_ statement: OpaquePointer) -> Int {
         // A record always has its key, so there is always a member before this one.
-        append(text(RecordSelect.documentColumn, of: statement).dropLast())
+        append(Self.bytes(RecordSelect.documentColumn, of: statement).dropLast())
+        let ownEnd = bytes.count
         append(",\"_sync\":")
         if sqlite3_column_type(statement, RecordSelect.syncColumn) == SQLITE_NULL {
             append("{\"state\":\"synced\",\"pending_fields\":[],\"synced_at\":\"")
             appendTime(sqlite3_column_int64(statement, RecordSelect.syncedAtColumn))
             append("\",\"error\":null}")
         } else {
-            append(text(RecordSelect.syncColumn, of: statement)[...])
+            append(Self.bytes(RecordSelect.syncColumn, of: statement)[...])
         }
         append(UInt8(ascii: "}"))
+        return ownEnd
     }
 
     private mutating func appendTime(_ milliseconds: Int64) {
@@ -48,8 +52,13 @@ struct RecordBytes {
         bytes.append(contentsOf: UnsafeBufferPointer(rebasing: part))
     }
 
-    private func text(_ column: Int32, of statement: OpaquePointer) -> UnsafeBufferPointer<UInt8> {
+    private static func bytes(_ column: Int32, of statement: OpaquePointer) -> UnsafeBufferPointer<UInt8> {
         let start = sqlite3_column_text(statement, column)
         return UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
+    }
+
+    /// A column as text, to its last byte.
+    static func text(_ column: Int32, of statement: OpaquePointer) -> String {
+        String(decoding: bytes(column, of: statement), as: UTF8.self)
     }
 }

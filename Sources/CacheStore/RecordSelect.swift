@@ -19,7 +19,7 @@ struct RecordSelect {
     var one: String { "SELECT \(columns) FROM \(table.name) WHERE _key = ? AND _deleted = 0" }
 
     /// What readers see, without the secret fields. The key is always there.
-    private var document: String {
+    var document: String {
         if let fields {
             let key = table.entity.key
             let members = ([key] + fields.filter { $0 != key }).compactMap { table.entity[field: $0] }.map {

@@ -72,6 +72,7 @@ extension Problem {
         case .needed(let dependents, let detail):
             self = .conflict(detail)
             self.dependents = dependents
+        case .changed(let detail): self.init(status: 412, title: "Precondition failed", detail: detail)
         case .badQuery(let field, let message): self = .badRequest(message, field: field)
         case .unwritable(let detail), .failed(let detail), .incompatible(let detail): self = .unavailable(detail)
         }

@@ -17,7 +17,8 @@ extension QueryParameters {
             }
             query.sync = filter
         }
-        for item in items where !["limit", "cursor", "count", "fields", "sort", "sync"].contains(item.name) {
+        let own = ["limit", "cursor", "count", "fields", "sort", "sync", "include"]
+        for item in items where !own.contains(item.name) {
             query.filters.append(try filter(item.name, item.value))
         }
         return query
@@ -34,5 +35,11 @@ extension QueryParameters {
             throw .badRequest("there is no comparison \(parts[1]); use one of \(known)", field: name)
         }
         return ListQuery.Filter(field: String(parts[0]), comparison: comparison, values: [value])
+    }
+
+    /// The relations to show with each record.
+    func inclusions(of entity: Entity, in schema: EntitySchema) throws -> [Inclusion] {
+        guard let paths = try value("include") else { return [] }
+        return try Inclusion.tree(paths.split(separator: ",").map(String.init), of: entity, in: schema)
     }
 }

@@ -7,7 +7,7 @@ internal import SyncEngine
 /// Reading and changing records.
 extension LocalAPIServer {
     func list(_ entity: Entity, _ request: Request) throws -> Response {
-        try listed(QueryParameters(request).listQuery(of: entity))
+        try listed(QueryParameters(request).listQuery(of: entity), request)
     }
 
     func list(_ relation: Relation, of entity: Entity, _ key: String, _ request: Request) throws -> Response {
@@ -21,11 +21,7 @@ extension LocalAPIServer {
             case .one(let field): (other.key, entity.value(of: field, in: record))
             }
         query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [value?.plain ?? ""]))
-        return try listed(query)
-    }
-
-    func get(_ entity: Entity, _ key: String) throws -> Response {
-        .json(200, try recordBytes(entity, key))
+        return try listed(query, request)
     }
 
     func create(_ entity: Entity, _ request: Request) async throws -> Response {
@@ -45,17 +41,19 @@ extension LocalAPIServer {
 
     func update(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let body = try object(request)
+        let expected = try EntityTag.expected(by: request)
         let response = try await write(request) { transaction in
-            try transaction.update(entity.name, key: key, body)
-            return .json(200, try Self.bytes(of: entity, key, transaction))
+            try transaction.update(entity.name, key: key, body, expecting: expected)
+            return try Self.response(200, entity, key, transaction)
         }
         engine.noteLocalWrite()
         return response
     }
 
     func delete(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        let expected = try EntityTag.expected(by: request)
         let response = try await write(request) { transaction in
-            try transaction.delete(entity.name, key: key)
+            try transaction.delete(entity.name, key: key, expecting: expected)
             return Response(status: 204)
         }
         engine.noteLocalWrite()
@@ -71,7 +69,7 @@ extension LocalAPIServer {
     ) async throws -> Response {
         let response = try await write(request) { transaction in
             let key = try create(transaction)
-            var response = Response.json(201, try Self.bytes(of: entity, key, transaction))
+            var response = try Self.response(201, entity, key, transaction)
             response.headers.append(("Location", "/v1/\(entity.name)/\(Entity.percentEncoded(key))"))
             return response
         }
@@ -79,32 +77,19 @@ extension LocalAPIServer {
         return response
     }
 
-    private static func bytes(
-        of entity: Entity, _ key: String, _ transaction: LocalTransaction
-    ) throws -> [UInt8] {
-        guard let bytes = try transaction.record(entity.name, key: key) else {
+    private static func response(
+        _ status: Int, _ entity: Entity, _ key: String, _ transaction: LocalTransaction
+    ) throws -> Response {
+        guard let shown = try transaction.shown(entity.name, key: key) else {
             throw Problem.notFound("\(entity.name)/\(key) is not in the cache")
         }
-        return bytes
-    }
-
-    private func listed(_ query: ListQuery) throws -> Response {
-        let page = try store.list(query)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(page.records.count + 200)
-        bytes += Array("{\"data\":".utf8)
-        bytes += page.records
-        bytes += Array(",\"next\":".utf8)
-        bytes += JSONText.string(page.next).bytes
-        if let total = page.total { bytes += Array(",\"total\":\(total)".utf8) }
-        bytes.append(UInt8(ascii: "}"))
-        return .json(200, bytes)
+        var response = Response.json(status, shown.bytes)
+        response.headers.append(("ETag", EntityTag.text(of: shown.version)))
+        return response
     }
 
     private func recordBytes(_ entity: Entity, _ key: String) throws -> [UInt8] {
-        guard let bytes = try store.record(entity.name, key: key) else {
-            throw Problem.notFound("\(entity.name)/\(key) is not in the cache")
-        }
+        guard let bytes = try store.record(entity.name, key: key) else { throw notCached(entity, key) }
         return bytes
     }
 

@@ -98,7 +98,7 @@ extension LocalAPIServer {
 
     private func one(_ name: String, _ key: String) throws(Problem) -> Resource {
         let entity = try entity(name)
-        var resource = Resource(of: entity.name).on("GET") { _ in try get(entity, key) }
+        var resource = Resource(of: entity.name).on("GET") { request in try await get(entity, key, request) }
         if !entity.routes(for: .update).isEmpty {
             resource = resource.on("PATCH") { request in try await update(entity, key, request) }
         }

@@ -23,6 +23,7 @@ package actor SyncEngine {
     let log: Logger
     let pushRest: Rest
     let pullRest: Rest
+    let refreshes: RefreshDesk
     let clock: any Clock<Duration>
 
     var health = UpstreamHealth()
@@ -68,6 +69,7 @@ package actor SyncEngine {
         steady = { start + stopwatch.duration }
         pushRest = Rest(clock: clock)
         pullRest = Rest(clock: clock)
+        refreshes = RefreshDesk(clock: clock, parallel: settings.parallel)
     }
 
     /// Runs until the task is cancelled, beginning with a sync. Throws `SyncError.otherAccount` when the token turns out

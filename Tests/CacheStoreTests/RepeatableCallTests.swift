@@ -15,7 +15,7 @@ struct RepeatableCallTests {
             once: RepeatableCall(key: key, request: Array(body.utf8)), at: now
         ) { transaction in
             try transaction.update("orders", key: "a", fields)
-            return String(decoding: try transaction.record("orders", key: "a") ?? [], as: UTF8.self)
+            return String(decoding: try transaction.shown("orders", key: "a")?.bytes ?? [], as: UTF8.self)
         }
     }
 

@@ -86,6 +86,15 @@ actor Shop {
         return (response.status, response.body.isEmpty ? .null : try JSONText(response.body))
     }
 
+    /// The whole answer to a call of the local API.
+    func exchange(_ method: String, _ path: String, _ headers: [HTTPHeader], _ body: JSONText? = nil) async throws
+        -> HTTPResponse
+    {
+        var sent = request(method, "http://localhost\(path)", body)
+        sent.headers += headers
+        return try await daemonTransport.send(sent)
+    }
+
     // MARK: The upstream
 
     /// What an admin path answers, line by line.

@@ -18,7 +18,10 @@ struct TestAPI {
     let api: LocalAPIServer
 
     /// `yaml`: a schema of the test's own.
-    init(conflict: String = "last_write_wins", clockOffset: Duration? = nil, yaml: String? = nil) throws {
+    init(
+        conflict: String = "last_write_wins", clockOffset: Duration? = nil, yaml: String? = nil,
+        upstream: any Upstream = AbsentUpstream()
+    ) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let schema = try EntitySchema(
@@ -26,7 +29,7 @@ struct TestAPI {
             file: "shop.yaml")
         store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
         let engine = SyncEngine(
-            store: store, schema: schema, upstream: AbsentUpstream(), settings: SyncSettings(),
+            store: store, schema: schema, upstream: upstream, settings: SyncSettings(),
             clock: ContinuousClock(), now: { Self.now }, random: { 0.5 }, clockOffset: { clockOffset },
             log: Logger(label: "test"))
         api = LocalAPIServer(
@@ -37,8 +40,10 @@ struct TestAPI {
     }
 
     /// An API whose cache holds order `a`, ready, of 129.90, and order `b`.
-    static func filled(conflict: String = "last_write_wins", clockOffset: Duration? = nil) async throws -> TestAPI {
-        let api = try TestAPI(conflict: conflict, clockOffset: clockOffset)
+    static func filled(
+        conflict: String = "last_write_wins", clockOffset: Duration? = nil, upstream: any Upstream = AbsentUpstream()
+    ) async throws -> TestAPI {
+        let api = try TestAPI(conflict: conflict, clockOffset: clockOffset, upstream: upstream)
         let records =
             #"[{"id":"a","status":"ready","total":129.90,"created_at":"2026-01-02"},{"id":"b","status":"open"}]"#
         _ = try await api.store.apply(PulledPage(entity: "orders", records: records), at: now)

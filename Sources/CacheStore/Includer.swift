@@ -1,0 +1,185 @@
+internal import EntitySchema
+internal import GRDB
+internal import GRDBSQLite
+internal import JSONText
+
+/// Shows related records within records: one query for each relation, however many records there are.
+///
+/// They stand in a member of their own, `_include`, under the relation's name: the record or null where there can be only
+/// one, else a list in that entity's own order. So they never take the place of a member that the upstream sent.
+struct Includer {
+    /// Of one record; `_next` holds the cursor with which the relation's own list goes on.
+    static let mostChildren = 1000
+    /// In one answer, counted as often as they are shown.
+    static let mostIncluded = 10_000
+
+    /// A record on its way out, its last brace still to come.
+    struct Open {
+        var bytes: [UInt8]
+        var ownLength: Int
+        var key: String
+        /// What it refers to, in the order of the inclusions; nil for those that are the other way round.
+        var references: [String?]
+    }
+
+    /// What a record shows of one relation.
+    private struct Part {
+        var bytes: [UInt8]
+        var count = 0
+        var next: String?
+    }
+
+    let schema: EntitySchema
+    let connection: ReadConnection
+
+    /// The columns that `open` needs of a record with these inclusions.
+    static func columns(for include: [Inclusion], _ table: EntityTable) -> [String] {
+        guard !include.isEmpty else { return [] }
+        return ["_key"]
+            + include.map { inclusion in
+                if case .one(let field) = inclusion.relation.kind { table.sql(for: field) } else { "NULL" }
+            }
+    }
+
+    /// `column`: where those columns begin.
+    static func open(_ statement: OpaquePointer, _ include: [Inclusion], at column: Int32) -> Open {
+        var output = RecordBytes(reserving: 1024)
+        let ownLength = output.appendRecord(statement)
+        let references = include.indices.map { index -> String? in
+            let column = column + 1 + Int32(index)
+            return sqlite3_column_type(statement, column) == SQLITE_NULL
+                ? nil : RecordBytes.text(column, of: statement)
+        }
+        return Open(
+            bytes: output.bytes.dropLast(), ownLength: ownLength, key: RecordBytes.text(column, of: statement),
+            references: references)
+    }
+
+    /// Adds what is to be included and closes the records. Returns, for each, how many records it shows besides itself.
+    func close(_ records: inout [Open], including include: [Inclusion]) throws -> [Int] {
+        var counts = Array(repeating: 0, count: records.count)
+        var total = 0
+        let parts = try include.indices.map { try part(include[$0], of: records, reference: $0) }
+        for index in records.indices {
+            var next: [(key: String, value: JSONText)] = []
+            for (position, inclusion) in include.enumerated() {
+                let (part, isMany) = parts[position]
+                let key = isMany ? records[index].key : records[index].references[position]
+                let found = key.flatMap { part[$0] } ?? Part(bytes: Array((isMany ? "[]" : "null").utf8))
+                records[index].bytes += Array(
+                    "\(position == 0 ? ",\"_include\":{" : ",")\"\(inclusion.relation.name)\":".utf8)
+                records[index].bytes += found.bytes
+                counts[index] += found.count
+                if let cursor = found.next { next.append((inclusion.relation.name, .string(cursor))) }
+            }
+            if !next.isEmpty { records[index].bytes += Array(",\"_next\":\(JSONText.object(members: next).text)".utf8) }
+            records[index].bytes += include.isEmpty ? [UInt8(ascii: "}")] : Array("}}".utf8)
+            total += counts[index]
+            guard total <= Self.mostIncluded else { throw Self.tooMany }
+        }
+        return counts
+    }
+
+    private static var tooMany: CacheError {
+        .badQuery(
+            field: "include",
+            message: "this would include more than \(mostIncluded) records; ask for fewer at once with limit")
+    }
+
+    // MARK: One relation
+
+    private func part(
+        _ inclusion: Inclusion, of records: [Open], reference: Int
+    ) throws -> (parts: [String: Part], isMany: Bool) {
+        guard let other = schema[inclusion.relation.entity] else { return ([:], false) }
+        let table = EntityTable(entity: other)
+        switch inclusion.relation.kind {
+        case .one: return (try ones(inclusion, table, keys: records.compactMap { $0.references[reference] }), false)
+        case .many(let field, _): return (try many(inclusion, table, field, keys: records.map(\.key)), true)
+        }
+    }
+
+    private func ones(_ inclusion: Inclusion, _ table: EntityTable, keys: [String]) throws -> [String: Part] {
+        let columns = Self.columns(for: inclusion.nested, table)
+        let sql = """
+            SELECT \(RecordSelect(table: table).columns), \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))
+            FROM \(table.name) WHERE _key IN (SELECT value FROM json_each(?)) AND _deleted = 0
+            """
+        var found: [Open] = []
+        try connection.query(sql, [Self.list(keys)]) { statement in
+            found.append(Self.open(statement, inclusion.nested, at: RecordSelect.pkColumn + 1))
+            return true
+        }
+        let counts = try close(&found, including: inclusion.nested)
+        return Dictionary(
+            uniqueKeysWithValues: zip(found, counts).map { ($0.key, Part(bytes: $0.bytes, count: $1 + 1)) })
+    }
+
+    private func many(
+        _ inclusion: Inclusion, _ table: EntityTable, _ field: String, keys: [String]
+    ) throws -> [String: Part] {
+        let order = try ListOrder([], table)
+        let column = table.sql(for: field)
+        let columns = Self.columns(for: inclusion.nested, table)
+        // The index of the field holds the order as well, so only what is shown is read.
+        let sql = """
+            WITH child AS (
+              SELECT _pk AS _child, \(column) AS _parent,
+                row_number() OVER (PARTITION BY \(column) ORDER BY \(order.sql())) AS _n
+              FROM \(table.name) WHERE \(column) IN (SELECT value FROM json_each(?1)) AND _deleted = 0)
+            SELECT \(RecordSelect(table: table).columns)\(order.extraColumns), _parent, _n,
+              \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))
+            FROM child CROSS JOIN \(table.name) ON _pk = _child WHERE _n <= \(Self.mostChildren + 1) LIMIT ?2
+            """
+        let first = RecordSelect.pkColumn + 1 + Int32(order.terms.count)
+        var rows: [Row] = []
+        var found: [Open] = []
+        try connection.query(sql, [Self.list(keys), (Self.mostIncluded + keys.count + 1).databaseValue]) { statement in
+            rows.append(
+                Row(
+                    parent: RecordBytes.text(first, of: statement),
+                    number: Int(sqlite3_column_int64(statement, first + 1)), position: order.position(of: statement)))
+            found.append(Self.open(statement, inclusion.nested, at: first + 2))
+            return true
+        }
+        guard found.count <= Self.mostIncluded + keys.count else { throw Self.tooMany }
+        let counts = try close(&found, including: inclusion.nested)
+        return try lists(rows, found, counts) { parent, position in
+            let filter = ListQuery.Filter(field: field, comparison: .equal, values: [parent])
+            let list = try ListStatement(table: table, query: ListQuery(entity: table.entity.name, filters: [filter]))
+            return list.cursor(after: position)
+        }
+    }
+
+    private struct Row {
+        var parent: String
+        /// From 1, in the list's order.
+        var number: Int
+        var position: [DatabaseValue]
+    }
+
+    /// The children as one list for each parent.
+    private func lists(
+        _ rows: [Row], _ found: [Open], _ counts: [Int], cursor: (String, [DatabaseValue]) throws -> String
+    ) throws -> [String: Part] {
+        var parts: [String: Part] = [:]
+        var last: [String: [DatabaseValue]] = [:]
+        for index in rows.indices.sorted(by: { rows[$0].number < rows[$1].number }) {
+            let row = rows[index]
+            if row.number > Self.mostChildren {
+                parts[row.parent]?.next = try cursor(row.parent, last[row.parent] ?? [])
+                continue
+            }
+            if row.number == Self.mostChildren { last[row.parent] = row.position }
+            parts[row.parent, default: Part(bytes: [])].bytes += [UInt8(ascii: row.number == 1 ? "[" : ",")]
+            parts[row.parent, default: Part(bytes: [])].bytes += found[index].bytes
+            parts[row.parent, default: Part(bytes: [])].count += counts[index] + 1
+        }
+        for parent in parts.keys { parts[parent]?.bytes.append(UInt8(ascii: "]")) }
+        return parts
+    }
+
+    private static func list(_ keys: [String]) -> DatabaseValue {
+        JSONText.array(Set(keys).sorted().map(JSONText.string)).text.databaseValue
+    }
+}

@@ -1,0 +1,64 @@
+package import EntitySchema
+
+/// A relation whose records are to be shown with each record, and those of theirs.
+package struct Inclusion: Sendable, Equatable {
+    package var relation: Relation
+    package var nested: [Inclusion]
+
+    /// Relations of relations of relations.
+    package static let greatestDepth = 3
+    private static let mostRelations = 20
+
+    /// Reads paths such as `devices` and `tickets.messages`; what they have in common is included once.
+    ///
+    /// Throws `.badQuery` for a relation that the schema does not have, and for more than the bounds.
+    package static func tree(_ paths: [String], of entity: Entity, in schema: EntitySchema) throws(CacheError)
+        -> [Inclusion]
+    {
+        var tree: [Inclusion] = []
+        var count = 0
+        for path in paths {
+            let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            guard names.count <= greatestDepth else {
+                throw refusal("\(path.prefix(200)) is too deep; include goes at most \(greatestDepth) relations deep")
+            }
+            count += try add(names[...], to: &tree, of: entity, in: schema)
+        }
+        guard count <= mostRelations else { throw refusal("include takes at most \(mostRelations) relations") }
+        return tree
+    }
+
+    /// Returns how many relations are new.
+    private static func add(
+        _ names: ArraySlice<String>, to tree: inout [Inclusion], of entity: Entity, in schema: EntitySchema
+    ) throws(CacheError) -> Int {
+        guard let name = names.first else { return 0 }
+        guard let relation = entity[relation: name], let other = schema[relation.entity],
+            !isSecret(relation, entity, other)
+        else {
+            let known = entity.relations.map(\.name)
+            let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
+            let list = known.isEmpty ? "no relations" : known.joined(separator: ", ")
+            throw refusal("\(entity.name) have no relation \(name.prefix(100))\(near) They have \(list)")
+        }
+        var count = 0
+        if !tree.contains(where: { $0.relation.name == name }) {
+            tree.append(Inclusion(relation: relation, nested: []))
+            count = 1
+        }
+        for index in tree.indices where tree[index].relation.name == name {
+            count += try add(names.dropFirst(), to: &tree[index].nested, of: other, in: schema)
+        }
+        return count
+    }
+
+    /// What a secret field leads to would tell what it holds.
+    private static func isSecret(_ relation: Relation, _ entity: Entity, _ other: Entity) -> Bool {
+        switch relation.kind {
+        case .one(let field): entity[field: field]?.secret ?? true
+        case .many(let field, _): other[field: field]?.secret ?? true
+        }
+    }
+
+    private static func refusal(_ message: String) -> CacheError { .badQuery(field: "include", message: message) }
+}

@@ -1,0 +1,88 @@
+internal import CacheStore
+internal import SocketServer
+
+/// Entity tags (RFC 9110, 8.8.3) and the conditions that callers make of them (13.1).
+///
+/// A record's tag has two parts: one of the record's own members and one of what is shown with it, `_sync` and `_include`.
+/// Together they tell every byte, for `If-None-Match`. `If-Match` asks only for the first: a change that is on its way to
+/// the upstream moves `_sync`, which is no reason to refuse the next one.
+enum EntityTag {
+    private struct Tag {
+        var isWeak: Bool
+        var text: Substring
+    }
+
+    private enum Condition {
+        case any
+        case oneOf([Tag])
+    }
+
+    static func text(of version: RecordVersion) -> String {
+        "\"\(hex(version.record))-\(hex(version.rest))\""
+    }
+
+    /// The tag of a whole answer.
+    static func text(of bytes: [UInt8]) -> String { "\"\(hex(RecordVersion.mark(of: bytes)))\"" }
+
+    /// Whether the caller has this version already (`If-None-Match`); a field that cannot be understood asks for nothing.
+    static func isKnown(_ tag: String, to request: Request) -> Bool {
+        let values = request.headers[all: "If-None-Match"]
+        guard !values.isEmpty else { return false }
+        switch condition(values) {
+        case nil: return false
+        case .any: return true
+        case .oneOf(let tags): return tags.contains { $0.text == tag.dropFirst().dropLast() }
+        }
+    }
+
+    /// The versions that a write may meet (`If-Match`). What cannot be understood must not be taken for no condition.
+    static func expected(by request: Request) throws(Problem) -> ExpectedVersion {
+        let values = request.headers[all: "If-Match"]
+        guard !values.isEmpty else { return .any }
+        switch condition(values) {
+        case nil:
+            throw .badRequest("If-Match takes * or tags as ETag gives them, such as \"0123abcd-4567cdef\", or several")
+        case .any: return .any
+        case .oneOf(let tags):
+            // A weak tag never matches here (RFC 9110, 13.1.1).
+            return .oneOf(Set(tags.filter { !$0.isWeak }.compactMap { mark($0.text) }))
+        }
+    }
+
+    private static func mark(_ tag: Substring) -> UInt64? {
+        let parts = tag.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 16 }) else { return nil }
+        return UInt64(parts[0], radix: 16)
+    }
+
+    /// Nil for what is neither `*` nor a list of tags.
+    private static func condition(_ values: [String]) -> Condition? {
+        let text = values.joined(separator: ",")
+        if text.utf8.elementsEqual("*".utf8) { return .any }
+        var tags: [Tag] = []
+        var rest = text.utf8[...]
+        while true {
+            rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: ",") }
+            guard !rest.isEmpty else { return tags.isEmpty ? nil : .oneOf(tags) }
+            let isWeak = rest.starts(with: "W/".utf8)
+            if isWeak { rest = rest.dropFirst(2) }
+            guard rest.popFirst() == UInt8(ascii: "\""), let end = rest.firstIndex(of: UInt8(ascii: "\"")) else {
+                return nil
+            }
+            tags.append(Tag(isWeak: isWeak, text: Substring(rest[..<end])))
+            rest = rest[rest.index(after: end)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { return nil }
+        }
+    }
+
+    /// Sixteen digits.
+    private static func hex(_ number: UInt64) -> String {
+        String(unsafeUninitializedCapacity: 16) { digits in
+            for position in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * position)) & 15
+                digits[position] = digit < 10 ? 0x30 + digit : 0x57 + digit
+            }
+            return 16
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import SocketServer
+internal import SyncEngine
+
+/// Reading records: from the cache, and where that has none or somebody insists, from the upstream through it.
+extension LocalAPIServer {
+    /// One record; `refresh=true` asks the upstream first, `include=` shows related ones with it.
+    func get(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        var include: [Inclusion] = []
+        var outcome: RefreshOutcome?
+        if request.query != nil {
+            let parameters = try QueryParameters(request)
+            try parameters.requireOnly(["include", "refresh"])
+            include = try parameters.inclusions(of: entity, in: schema)
+            if try parameters.flag("refresh") {
+                outcome = await engine.refresh(entity, key: key)
+                if outcome == .absent { throw Problem.notFound("the upstream has no \(entity.name)/\(key)") }
+            }
+        }
+        if let shown = try store.shown(entity.name, key: key, include: include) {
+            return answer(shown, outcome.map { CacheStatus($0, isMiss: false) }, to: request)
+        }
+        if outcome == nil { outcome = await engine.refresh(entity, key: key) }
+        guard let outcome, let shown = try store.shown(entity.name, key: key, include: include) else {
+            throw notCached(entity, key, outcome)
+        }
+        return answer(shown, CacheStatus(outcome, isMiss: true), to: request)
+    }
+
+    private func answer(_ shown: ShownRecord, _ status: CacheStatus?, to request: Request) -> Response {
+        let tag = EntityTag.text(of: shown.version)
+        var response =
+            EntityTag.isKnown(tag, to: request) ? Response(status: 304) : Response.json(200, shown.bytes)
+        response.headers.append(("ETag", tag))
+        if let status { response.headers.append(("Cache-Status", status.text)) }
+        return response
+    }
+
+    func listed(_ query: ListQuery, _ request: Request) throws -> Response {
+        let begun = now()
+        let entity = try entity(query.entity)
+        let include = try QueryParameters(request).inclusions(of: entity, in: schema)
+        let page = try store.list(query, include: include)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(page.records.count + 200)
+        bytes += Array("{\"data\":".utf8)
+        bytes += page.records
+        bytes += Array(",\"next\":".utf8)
+        bytes += JSONText.string(page.next).bytes
+        if let total = page.total { bytes += Array(",\"total\":\(total)".utf8) }
+        bytes.append(UInt8(ascii: "}"))
+        let tag = EntityTag.text(of: bytes)
+        var response = EntityTag.isKnown(tag, to: request) ? Response(status: 304) : Response.json(200, bytes)
+        response.headers.append(("ETag", tag))
+        if !page.unindexed.isEmpty {
+            let fields = page.unindexed.joined(separator: ", ")
+            let milliseconds = now().since(begun).components
+            let duration = milliseconds.seconds * 1000 + milliseconds.attoseconds / 1_000_000_000_000_000
+            response.headers.append(("Server-Timing", "scan;desc=\"no index on \(fields)\", db;dur=\(duration)"))
+        }
+        return response
+    }
+
+    /// Why there is nothing to show; nil where the upstream was not asked.
+    func notCached(_ entity: Entity, _ key: String, _ outcome: RefreshOutcome? = nil) -> Problem {
+        let name = "\(entity.name)/\(key)"
+        switch outcome {
+        case nil, .stored, .local: return .notFound("\(name) is not in the cache")
+        case .absent: return .notFound("neither the cache nor the upstream has \(name)")
+        case .unsupported:
+            return .notFound("\(name) is not in the cache, and the upstream cannot be asked for it by itself")
+        case .unavailable(let reason): return .notFound("\(name) is not in the cache; the upstream: \(reason)")
+        case .failed(let reason):
+            return Problem(
+                status: 502, title: "Bad gateway", detail: "\(name) is not in the cache; the upstream: \(reason)")
+        case .timedOut:
+            return Problem(
+                status: 504, title: "Gateway timeout",
+                detail: "\(name) is not in the cache, and the upstream did not answer in time; ask again")
+        case .busy: return .unavailable("\(name) is not in the cache, and too many others are being asked for")
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import EntitySchema
+import Foundation
+import GRDB
+import Testing
+
+@testable import CacheStore
+
+/// What SQLite says of how it will find the rows of a list, for every list on an indexed field of the shipped schemas.
+@Suite("Query plans")
+struct QueryPlanTests {
+    private static let schemas = ["repairminder", "repairminder-live"]
+
+    /// One list and what may be expected of it.
+    private struct Case {
+        var query: ListQuery
+        var field: Field
+
+        /// The first field of the order, as the list has it.
+        func first(_ entity: Entity) -> String { query.sort.first?.field ?? entity.sort.first?.field ?? "" }
+    }
+
+    @Test("no list on an indexed field reads the whole table, on the first page and on later ones", arguments: schemas)
+    func noScan(_ name: String) throws {
+        let cache = try shipped(name)
+        var count = 0
+        for entity in cache.store.schema.entities {
+            for item in cases(entity) {
+                for plan in try plans(item, entity, cache) {
+                    count += 1
+                    let reads = plan.filter {
+                        $0.hasPrefix("SCAN \(EntityTable(entity: entity).name.filter { $0 != "\"" })")
+                    }
+                    let walksOrder = reads.allSatisfy {
+                        $0.contains(" USING INDEX ") || $0.contains(" USING COVERING INDEX ")
+                    }
+                    let isSought = item.query.filters.contains { $0.isSought } || item.query.sync != nil
+                    #expect(isSought ? reads.isEmpty : walksOrder, "\(item.query) \(plan)")
+                }
+            }
+        }
+        #expect(count > 1000)
+    }
+
+    @Test("nothing is sorted where an index gives the order", arguments: schemas)
+    func noSort(_ name: String) throws {
+        let cache = try shipped(name)
+        for entity in cache.store.schema.entities {
+            let own = entity.sort.first?.field
+            for item in cases(entity) where item.query.sync == nil {
+                let first = item.first(entity)
+                let isEqual =
+                    item.query.filters.first.map { $0.comparison == .equal || $0.comparison == .null && $0.isSought }
+                    ?? false
+                let isNegation = item.query.filters.first.map { !$0.isSought } ?? true
+                guard first == item.field.name || first == own && isEqual || isNegation else { continue }
+                // Where several values are merged, each brings one page at most.
+                for plan in try plans(item, entity, cache) where plan.first != "MERGE (UNION ALL)" {
+                    #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(item.query) \(plan)")
+                }
+            }
+        }
+    }
+
+    // MARK: Parts
+
+    private func shipped(_ name: String) throws -> TestCache {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "config/schemas")
+        return try TestCache(schema: String(contentsOf: folder.appending(path: "\(name).yaml"), encoding: .utf8))
+    }
+
+    /// Every filter on every indexed field, in every order by an indexed field, and every such order without a filter.
+    private func cases(_ entity: Entity) -> [Case] {
+        let fields = entity.fields.filter { EntityTable(entity: entity).isIndexed($0.name) }
+        var cases: [Case] = []
+        for field in fields {
+            for sort in [[]] + fields.flatMap({ [[SortTerm(text: $0.name)], [SortTerm(text: "-\($0.name)")]] }) {
+                for filter in filters(field) {
+                    cases.append(
+                        Case(query: ListQuery(entity: entity.name, filters: [filter], sort: sort), field: field))
+                }
+                for sync in ListQuery.SyncFilter.allCases {
+                    cases.append(Case(query: ListQuery(entity: entity.name, sort: sort, sync: sync), field: field))
+                }
+                if sort.first?.field == field.name || sort.isEmpty {
+                    cases.append(Case(query: ListQuery(entity: entity.name, sort: sort), field: field))
+                }
+            }
+        }
+        return cases
+    }
+
+    private func filters(_ field: Field) -> [ListQuery.Filter] {
+        let values =
+            switch field.kind {
+            case .integer, .number, .money: ["7", "8"]
+            case .time: ["2026-01-02", "2026-01-03"]
+            case .boolean: ["true", "false"]
+            default: ["x", "y"]
+            }
+        return ListQuery.Filter.Comparison.allCases.flatMap { comparison -> [ListQuery.Filter] in
+            switch comparison {
+            case .equal:
+                [
+                    .init(field: field.name, comparison: .equal, values: [values[0]]),
+                    .init(field: field.name, comparison: .equal, values: values),
+                ]
+            case .null: ["true", "false"].map { .init(field: field.name, comparison: .null, values: [$0]) }
+            default: [.init(field: field.name, comparison: comparison, values: [values[0]])]
+            }
+        }
+    }
+
+    /// The plans of the first page, and of one after a cursor.
+    private func plans(_ item: Case, _ entity: Entity, _ cache: TestCache) throws -> [[String]] {
+        let table = EntityTable(entity: entity)
+        let first = try ListStatement(table: table, query: item.query)
+        var later = item.query
+        let values = first.order.terms.map { term -> DatabaseValue in
+            switch entity[field: term.field]?.kind {
+            case .integer, .number, .money, .boolean: 5.databaseValue
+            default: "2026".databaseValue
+            }
+        }
+        later.cursor = first.cursor(after: values + [9.databaseValue])
+        return try [plan(first, cache), plan(ListStatement(table: table, query: later), cache)]
+    }
+
+    private func plan(_ list: ListStatement, _ cache: TestCache) throws -> [String] {
+        try cache.store.readers.read { connection in
+            var lines: [String] = []
+            try connection.query("EXPLAIN QUERY PLAN \(list.sql)", list.arguments) { statement in
+                lines.append(RecordBytes.text(3, of: statement))
+                return true
+            }
+            return lines
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import CacheStore
+import EntitySchema
+import Foundation
+import JSONText
+import Logging
+import Synchronization
+import Testing
+import Upstream
+
+@testable import SyncEngine
+
+@Suite("Asking for single records")
+struct RefreshTests {
+    @Test("who asks for the same record meanwhile joins, and whoever waits too long goes without")
+    func joinsAndEnds() async throws {
+        let upstream = SlowUpstream()
+        let clock = ManualClock()
+        let (engine, store, orders) = try engine(upstream, clock)
+        async let first = engine.refresh(orders, key: "a")
+        async let second = engine.refresh(orders, key: "a")
+        await clock.waitForSleepers(2)
+        await upstream.waitUntilAsked()
+        clock.advance(by: .seconds(10))
+        #expect(await first == .timedOut)
+        #expect(await second == .timedOut)
+        async let third = engine.refresh(orders, key: "a")
+        await clock.waitForSleepers(1)
+        upstream.open()
+        #expect(await third == .stored)
+        #expect(upstream.asked == 1)
+        #expect(try store.record("orders", key: "a") != nil)
+    }
+
+    @Test("entities that come only with others are never asked for")
+    func unsupported() async throws {
+        let upstream = SlowUpstream()
+        let (engine, _, _) = try engine(upstream, ManualClock())
+        let messages = try #require(try EntitySchema(yaml: TestEngine.shop, file: "shop.yaml")["messages"])
+        #expect(await engine.refresh(messages, key: "a") == .unsupported)
+        #expect(upstream.asked == 0)
+    }
+
+    private func engine(_ upstream: SlowUpstream, _ clock: ManualClock) throws -> (SyncEngine, CacheStore, Entity) {
+        let schema = try EntitySchema(yaml: TestEngine.shop, file: "shop.yaml")
+        let folder = FileManager.default.temporaryDirectory.appending(path: "refresh-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
+        let engine = SyncEngine(
+            store: store, schema: schema, upstream: upstream, settings: SyncSettings(), clock: clock,
+            now: { clock.timestamp }, random: { 0.5 }, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        return (engine, store, try #require(schema["orders"]))
+    }
+}
+
+/// An upstream that serves one record, once it is opened.
+private final class SlowUpstream: Upstream, Sendable {
+    private struct State {
+        var asked = 0
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var watching: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    var asked: Int { state.withLock { $0.asked } }
+
+    func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func waitUntilAsked() async {
+        await withCheckedContinuation { continuation in
+            let isAsked = state.withLock { state in
+                if state.asked == 0 { state.watching.append(continuation) }
+                return state.asked > 0
+            }
+            if isAsked { continuation.resume() }
+        }
+    }
+
+    func account() async throws(UpstreamError) -> String? { nil }
+    func page(_ request: PageRequest) async throws(UpstreamError) -> Page { Page(records: .array([]), count: 0) }
+
+    func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
+        let watching = state.withLock { state in
+            state.asked += 1
+            defer { state.watching = [] }
+            return state.watching
+        }
+        for continuation in watching { continuation.resume() }
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+        return RemoteRecord(.object(["id": known["id"] ?? .null]))
+    }
+
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? { nil }
+    func probe() async throws(UpstreamError) {}
+}
