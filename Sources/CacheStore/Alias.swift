@@ -10,6 +10,15 @@ enum Alias {
             arguments: [entity, key]) ?? key
     }
 
+    /// Every key that the record has had, the one that it has now first.
+    static func all(of key: String, _ entity: String, _ db: Database) throws -> [String] {
+        let current = try current(of: key, entity, db)
+        return try [current]
+            + String.fetchAll(
+                db.cachedStatement(sql: "SELECT old_key FROM sync_alias WHERE entity = ? AND record_key = ?"),
+                arguments: [entity, current])
+    }
+
     /// Renames a record everywhere: its row, its queue, and every reference to it, queued ones included.
     ///
     /// Part of the transaction that settles its creation, so that nobody sees one name here and the other there.

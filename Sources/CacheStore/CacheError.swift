@@ -4,6 +4,8 @@ package enum CacheError: Error, Sendable, Equatable {
     case invalid([FieldProblem])
     /// No such record or change.
     case notFound(String)
+    /// A place in the change log that is not kept, or is of another cache: begin anew.
+    case gone(String)
     /// The schema offers no way to send this operation; these it does.
     case unsupported(operation: String, entity: String, supported: [String])
     /// Cannot be done in the present state; the text says what stands in the way.

@@ -98,11 +98,12 @@ extension CacheStore {
                           next_attempt_at = NULL,
                           known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
                         WHERE id = ?1 AND state IN ('queued', 'waiting') AND tried = ?3 AND body = ?4
-                        RETURNING entity, record_key
+                        RETURNING id, entity, record_key, body, tried
                         """),
                 arguments: [change.id, now.milliseconds, change.tried, change.body.text])
             guard let begun else { return false }
-            try ChangeLog(db: db, at: now).append(.uploading, entity: begun["entity"], keys: [begun["record_key"]])
+            try ChangeLog(db: db, at: now).append(
+                .uploading, begun, detail: [("attempt", .integer(begun["tried"] as Int))])
             return true
         }
     }
@@ -124,8 +125,16 @@ extension CacheStore {
             try db.execute(
                 sql: "UPDATE sync_outbox SET next_attempt_at = ?1 WHERE state = 'waiting' AND next_attempt_at > ?1",
                 arguments: [latest.milliseconds])
-            try db.execute(sql: "UPDATE sync_outbox SET state = 'queued' WHERE state = 'uploading'")
-            return db.changesCount
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    UPDATE sync_outbox SET state = 'queued' WHERE state = 'uploading'
+                    RETURNING id, entity, record_key, body
+                    """)
+            for row in rows {
+                try ChangeLog(db: db, at: now).append(.queued, row, detail: [ChangeLogReason.interrupted.member])
+            }
+            return rows.count
         }
     }
 

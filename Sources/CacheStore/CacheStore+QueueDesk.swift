@@ -68,7 +68,7 @@ extension CacheStore {
     // MARK: One change as JSON
 
     /// `blocked_by`: the failed or disputed change that this one waits for, however many stand between.
-    private static let pendingColumns = """
+    static let pendingColumns = """
         WITH RECURSIVE blocked (id, blocked_by) AS (
           SELECT change_id, needs_id FROM sync_dependency JOIN sync_outbox AS stuck ON stuck.id = needs_id
           WHERE stuck.state = 'failed'

@@ -17,6 +17,10 @@ package struct CacheStore: Sendable {
     let makeID: @Sendable () -> String
     /// The statement for one record, by entity: built once, since it is what is asked for most.
     let selectOne: [String: String]
+    /// Wakes whoever waits for the next commit.
+    package let signal = ChangeSignal()
+    /// Names the file that the change log's numbers belong to.
+    package let epoch: String
 
     /// Opens, or makes, the database at `path` and fits its tables to `schema`, keeping records and queue.
     ///
@@ -35,11 +39,12 @@ package struct CacheStore: Sendable {
             pool = try DatabasePool(path: path, configuration: Self.configuration())
             try Self.prepareWriter(pool)
             try Self.migrate(pool, schema: schema)
+            epoch = try Epoch.current(pool, path: path)
             readers = try ReaderPool(path: path)
         } catch {
             throw GroupCommit.sorted(error)
         }
-        writer = GroupCommit(writer: pool, schedule: schedule ?? GroupCommit.onQueue())
+        writer = GroupCommit(writer: pool, schedule: schedule ?? GroupCommit.onQueue(), committed: signal.announce)
     }
 
     func table(_ entity: String) throws(CacheError) -> EntityTable {
@@ -122,6 +127,7 @@ package struct CacheStore: Sendable {
 
     /// Releases the files; nothing may be asked of the store afterwards.
     package func close() throws {
+        signal.close()
         readers.close()
         // The pool closes its writer first, so the last connection could not do this.
         try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }

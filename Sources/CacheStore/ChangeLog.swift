@@ -3,14 +3,18 @@ internal import GRDB
 internal import JSONText
 
 /// What kinds of entries the change log knows.
-enum ChangeLogKind: String {
-    /// Records written by a pull or an acknowledgement.
+package enum ChangeLogKind: String, CaseIterable, Sendable {
+    /// Records written by a pull.
     case upserted
+    /// Records that are no longer here.
     case deleted
-    /// Changes to the queue, by record.
+    /// What becomes of a queued change: ready to be sent, being sent, tried in vain, given up, taken by the server,
+    /// taken out of the queue without that.
     case queued, uploading, waiting, failed, acknowledged, discarded
     /// A change made here met one made there: decided, or waiting for a person to choose.
     case conflict
+    /// The server gave a new record another key.
+    case renamed
 }
 
 /// Appends to the durable sequence of changes that everyone who watches reads.
@@ -20,20 +24,70 @@ struct ChangeLog {
     let db: Database
     let at: Timestamp
 
-    /// Returns the number of the last entry.
+    /// What came from the server. One row for all the keys, each of which has a number of its own.
+    func append(_ kind: ChangeLogKind, entity: String, keys: [String]) throws {
+        guard !keys.isEmpty else { return }
+        try insert(kind, entity, keys: keys, fields: nil, change: nil, detail: nil)
+    }
+
+    /// A step of one queued change; `fields` are those that it sets. Returns the entry's number.
     @discardableResult
-    func append(_ kind: ChangeLogKind, entity: String, keys: [String], fields: [String]? = nil) throws -> Int64 {
-        guard !keys.isEmpty else { return 0 }
-        // The last number of the row's own run: one for each key.
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO sync_change_log (seq, at, kind, entity, keys, fields)
-                VALUES (coalesce((SELECT max(seq) FROM sync_change_log), 0) + ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: [
-            keys.count, at.milliseconds, kind.rawValue, entity, JSONText.array(keys.map(JSONText.string)).text,
-            fields.map { JSONText.array($0.map(JSONText.string)).text },
-        ])
+    func append(
+        _ kind: ChangeLogKind, change: Int64, entity: String, key: String, fields: [String]? = nil,
+        detail: [(key: String, value: JSONText)] = []
+    ) throws -> Int64 {
+        try insert(
+            kind, entity, keys: [key], fields: fields?.isEmpty == true ? nil : fields, change: change,
+            detail: detail.isEmpty ? nil : .object(members: detail))
         return db.lastInsertedRowID
     }
+
+    @discardableResult
+    func append(
+        _ kind: ChangeLogKind, _ change: OutboxTable.Entry, detail: [(key: String, value: JSONText)] = []
+    ) throws -> Int64 {
+        try append(
+            kind, change: change.id, entity: change.entity, key: change.key,
+            fields: change.body.members.map(\.key), detail: detail)
+    }
+
+    /// The same of a row of the queue with `id`, `entity`, `record_key` and `body`.
+    func append(
+        _ kind: ChangeLogKind, _ change: Row, detail: [(key: String, value: JSONText)] = []
+    ) throws {
+        try append(
+            kind, change: change["id"], entity: change["entity"], key: change["record_key"],
+            fields: JSONText(parsing: change["body"] as String).members.map(\.key), detail: detail)
+    }
+
+    /// How a record's only key stands in `keys`.
+    static func keys(_ keys: [String]) -> String { JSONText.array(keys.map(JSONText.string)).text }
+
+    private func insert(
+        _ kind: ChangeLogKind, _ entity: String, keys: [String], fields: [String]?, change: Int64?, detail: JSONText?
+    ) throws {
+        // The last number of the row's own run: one for each key. Pruning leaves the last row, so no number comes twice.
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_change_log (seq, at, kind, entity, keys, fields, change_id, detail)
+                VALUES (coalesce((SELECT max(seq) FROM sync_change_log), 0) + ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            keys.count, at.milliseconds, kind.rawValue, entity, Self.keys(keys), fields.map(Self.keys), change,
+            detail?.text,
+        ])
+    }
+}
+
+/// Why a change is queued or left the queue, where the kind alone does not tell; part of an entry's detail.
+enum ChangeLogReason: String {
+    /// Queued by an edit, by a person who corrected it or wants it tried again, after an attempt that sent nothing, or
+    /// after the process died while it was sent.
+    case edited, corrected, retried, notSent = "not_sent", interrupted
+    /// Discarded by a person, by a later deletion here, or by what merging or a person's choice decided.
+    case asked, superseded, merged
+    /// A conflict was met, decided by a person, or its other choice queued.
+    case found, resolved, undone
+
+    var member: (key: String, value: JSONText) { ("reason", .string(rawValue)) }
 }

@@ -32,8 +32,9 @@ struct ChangeWriter {
             record = body
         }
         try row.insert(key)
-        try queue.append(newChange(.create, key: key, body: record, base: .object([:]), record: record), at: now)
-        try finish(key, fields: record.members.map(\.key))
+        let change = newChange(.create, key: key, body: record, base: .object([:]), record: record)
+        try note(change, carriedBy: queue.append(change, at: now))
+        try row.layQueue(over: key)
         return key
     }
 
@@ -53,9 +54,9 @@ struct ChangeWriter {
             }
             let change = newChange(
                 .update, key: key, body: .object(members: members), base: .object(members: base), record: record)
-            if try !queue.join(change) { try queue.append(change, at: now) }
+            try note(change, carriedBy: queue.join(change) ?? queue.append(change, at: now))
         }
-        try finish(key, fields: changed.map(\.key))
+        try row.layQueue(over: key)
     }
 
     func delete(_ key: String, expecting expected: ExpectedVersion = .any) throws {
@@ -73,15 +74,17 @@ struct ChangeWriter {
                     by: dependents.map(\.id),
                     "the queued change \(first.id) refers to \(entity.name)/\(key); discard or delete that first")
             }
-            for change in waiting { try queue.remove(change.id) }
+            for change in waiting { try supersede(change) }
+            try row.layQueue(over: key)
+            try log.append(.deleted, entity: entity.name, keys: [key])
         } else {
             // Edits that nobody has seen need not be sent before the deletion.
-            for change in waiting where !change.tried { try queue.remove(change.id) }
+            for change in waiting where !change.tried { try supersede(change) }
             let change = newChange(
                 .delete, key: key, body: .object([:]), base: current.remote ?? .object([:]), record: current.document)
-            try queue.append(change, at: now)
+            try note(change, carriedBy: queue.append(change, at: now))
+            try row.layQueue(over: key)
         }
-        try finish(key, fields: nil)
     }
 
     // MARK: Steps
@@ -168,8 +171,32 @@ struct ChangeWriter {
         return .object(members: fields.map { (key: $0, value: time) })
     }
 
-    private func finish(_ key: String, fields: [String]?) throws {
-        try row.layQueue(over: key)
-        try log.append(.queued, entity: entity.name, keys: [key], fields: fields)
+    /// The longest value that the history keeps, in bytes.
+    private static let longestValue = 1024
+
+    private func note(_ change: OutboxTable.NewChange, carriedBy id: Int64) throws {
+        try note(change.body, .edited, of: change.operation, to: change.key, carriedBy: id)
+    }
+
+    /// Writes down that the change `id` now sets `fields`, and no longer sets those `removed`.
+    func note(
+        _ fields: JSONText, _ reason: ChangeLogReason, of operation: Operation, to key: String, carriedBy id: Int64,
+        removed: [String] = []
+    ) throws {
+        let shown = fields.members.filter { name, value in
+            entity[field: name]?.secret != true && value.bytes.count <= Self.longestValue
+        }
+        var detail = [
+            reason.member, ("operation", .string(operation.rawValue)), ("values", JSONText.object(members: shown)),
+        ]
+        if !removed.isEmpty { detail.append(("removed", .array(removed.map(JSONText.string)))) }
+        try log.append(
+            .queued, change: id, entity: entity.name, key: key, fields: fields.members.map(\.key) + removed,
+            detail: detail)
+    }
+
+    private func supersede(_ change: OutboxTable.Entry) throws {
+        try queue.remove(change.id)
+        try log.append(.discarded, change, detail: [ChangeLogReason.superseded.member])
     }
 }

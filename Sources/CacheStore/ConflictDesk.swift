@@ -35,8 +35,16 @@ struct ConflictDesk {
         } else {
             try merge.take(winner, ofRecordDeletedThere: conflict.key)
         }
+        try note(conflict, .resolved)
+        if try !RecordRow(table: table, db: db).exists(conflict.key) {
+            try ChangeLog(db: db, at: now).append(.deleted, entity: conflict.entity, keys: [conflict.key])
+        }
+    }
+
+    private func note(_ conflict: ConflictTable.Entry, _ reason: ChangeLogReason) throws {
         try ChangeLog(db: db, at: now).append(
-            .conflict, entity: conflict.entity, keys: [conflict.key], fields: conflict.field.map { [$0] })
+            .conflict, change: conflict.changeID, entity: conflict.entity, key: conflict.key,
+            fields: conflict.field.map { [$0] }, detail: [reason.member, ("conflict", .integer(Int(conflict.id)))])
     }
 
     // MARK: Undoing
@@ -60,6 +68,7 @@ struct ConflictDesk {
             try recreate(conflict.local, writer)
         }
         try conflicts.markUndone(id)
+        try note(conflict, .undone)
     }
 
     /// Creates the record anew, as far as its creation can send it.

@@ -22,7 +22,8 @@ struct ConflictTable {
     let db: Database
     let now: Timestamp
 
-    func insert(_ dispute: Conflict.Dispute, rule: ConflictPolicy, winner: Conflict.Side?) throws {
+    /// Returns the conflict's id.
+    func insert(_ dispute: Conflict.Dispute, rule: ConflictPolicy, winner: Conflict.Side?) throws -> Int64 {
         let change = dispute.change
         try db.cachedStatement(
             sql: """
@@ -35,6 +36,7 @@ struct ConflictTable {
             dispute.base?.text, dispute.local?.text, dispute.server?.text, dispute.localAt.milliseconds,
             dispute.serverAt?.milliseconds, rule.rawValue, winner?.rawValue, winner.map { _ in now.milliseconds },
         ])
+        return db.lastInsertedRowID
     }
 
     /// Brings an undecided conflict of the same change and field up to date; false when there is none.

@@ -22,10 +22,13 @@ final class GroupCommit: Sendable {
     private let writer: DatabasePool
     private let schedule: Schedule
     private let waiting = Mutex<[Job]>([])
+    private let committed: @Sendable () -> Void
 
-    init(writer: DatabasePool, schedule: @escaping Schedule) {
+    /// `committed` is called after each commit, before those who wrote hear of it.
+    init(writer: DatabasePool, schedule: @escaping Schedule, committed: @escaping @Sendable () -> Void) {
         self.writer = writer
         self.schedule = schedule
+        self.committed = committed
     }
 
     static func onQueue() -> Schedule {
@@ -88,6 +91,7 @@ final class GroupCommit: Sendable {
                     return .commit
                 }
             }
+            committed()
         } catch {
             failure = Self.sorted(error)
         }

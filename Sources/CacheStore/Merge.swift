@@ -17,6 +17,7 @@ struct Merge {
     private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
     private var row: RecordRow { RecordRow(table: table, db: db) }
     private var conflicts: ConflictTable { ConflictTable(db: db, now: now) }
+    private var log: ChangeLog { ChangeLog(db: db, at: now) }
 
     // MARK: The server has another version
 
@@ -86,6 +87,7 @@ struct Merge {
                 })
         }
         try queue.store(changed.body, base: changed.base, of: change, makeID: makeID)
+        if change.operation == .update, changed.body.members.isEmpty { try noteMerged(change) }
         try row.layQueue(over: change.key)
         return changed
     }
@@ -95,7 +97,9 @@ struct Merge {
         case .local:
             let base = try row.remote(of: change.key) ?? change.base
             try queue.store(change.body, base: base, of: change, makeID: makeID)
-        case .server: try queue.remove(change.id)
+        case .server:
+            try queue.remove(change.id)
+            try noteMerged(change)
         }
         try row.layQueue(over: change.key)
     }
@@ -130,7 +134,10 @@ struct Merge {
     func take(_ winner: Conflict.Side, ofRecordDeletedThere key: String) throws {
         let changes = try queue.changes(of: entity.name, key: key)
         let document = try row.load(key)?.document
-        for change in changes.dropFirst(winner == .local ? 1 : 0) { try queue.remove(change.id) }
+        for change in changes.dropFirst(winner == .local ? 1 : 0) {
+            try queue.remove(change.id)
+            try noteMerged(change)
+        }
         if winner == .local, let first = changes.first, let document {
             try queue.turnIntoCreation(first, body: document, makeID: makeID)
         }
@@ -145,11 +152,17 @@ struct Merge {
         let winner = winner(of: dispute)
         let isOpen = try winner == nil && conflicts.refresh(dispute)
         if !isOpen {
-            try conflicts.insert(dispute, rule: entity.conflict, winner: winner)
-            try ChangeLog(db: db, at: now).append(
-                .conflict, entity: entity.name, keys: [dispute.change.key], fields: dispute.field.map { [$0] })
+            let id = try conflicts.insert(dispute, rule: entity.conflict, winner: winner)
+            try log.append(
+                .conflict, change: dispute.change.id, entity: entity.name, key: dispute.change.key,
+                fields: dispute.field.map { [$0] },
+                detail: [ChangeLogReason.found.member, ("conflict", .integer(Int(id)))])
         }
         return winner
+    }
+
+    private func noteMerged(_ change: OutboxTable.Entry) throws {
+        try log.append(.discarded, change, detail: [ChangeLogReason.merged.member])
     }
 
     private func winner(of dispute: Conflict.Dispute) -> Conflict.Side? {

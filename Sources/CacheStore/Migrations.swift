@@ -8,6 +8,7 @@ enum Migrations {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1: queue, cursors, change log") { db in try db.execute(sql: first) }
         migrator.registerMigration("2: conflicts, drift") { db in try db.execute(sql: second) }
+        migrator.registerMigration("3: change log and history") { db in try db.execute(sql: changeLog) }
         migrator.registerMigration("6: idempotency") { db in try db.execute(sql: idempotency) }
         return migrator
     }

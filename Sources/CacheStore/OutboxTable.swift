@@ -47,7 +47,8 @@ struct OutboxTable {
 
     // MARK: Adding
 
-    func append(_ change: NewChange, at now: Timestamp) throws {
+    /// Returns the change's id.
+    func append(_ change: NewChange, at now: Timestamp) throws -> Int64 {
         let needs = try needs(of: change)
         try db.cachedStatement(
             sql: """
@@ -59,27 +60,29 @@ struct OutboxTable {
             change.entity.name, change.key, change.operation.rawValue, change.body.text, change.base.text,
             change.edited.text, change.idempotencyKey, change.group, now.milliseconds,
         ])
-        try depend(db.lastInsertedRowID, on: needs)
+        let id = db.lastInsertedRowID
+        try depend(id, on: needs)
+        return id
     }
 
-    /// Lets an update become part of the record's last change, if nobody can have seen that one yet. False when it must
-    /// stand for itself.
-    func join(_ change: NewChange) throws -> Bool {
+    /// Lets an update become part of the record's last change, if nobody can have seen that one yet, and returns that one's
+    /// id; nil when it must stand for itself.
+    func join(_ change: NewChange) throws -> Int64? {
         guard let last = try changes(of: change.entity.name, key: change.key).last, !last.tried,
             last.state == "queued", last.operation != .delete
-        else { return false }
+        else { return nil }
         let body = last.body.setting(change.body)
-        guard change.entity.canSend(body, by: last.operation) else { return false }
+        guard change.entity.canSend(body, by: last.operation) else { return nil }
         // Waiting for a younger change could close a circle.
         let needs = try referenceNeeds(of: change)
-        guard needs.allSatisfy({ $0 < last.id }) else { return false }
+        guard needs.allSatisfy({ $0 < last.id }) else { return nil }
         try db.cachedStatement(
             sql: "UPDATE sync_outbox SET body = ?, base = ?, edited = ? WHERE id = ?"
         ).execute(arguments: [
             body.text, change.base.setting(last.base).text, last.edited.setting(change.edited).text, last.id,
         ])
         try depend(last.id, on: needs)
-        return true
+        return last.id
     }
 
     /// Gives a change another body and base; without anything left in it, it leaves the queue.

@@ -23,11 +23,11 @@ struct QueueDesk {
                 UPDATE sync_outbox SET state = 'queued', next_attempt_at = NULL, attempt_count = 0,
                   tried = iif(error_class = 'unclear', 0, tried)
                 WHERE state = 'failed' AND ?1 IS NULL OR id = ?1 AND state IN ('failed', 'waiting')
-                RETURNING entity, record_key
+                RETURNING id, entity, record_key, body
                 """,
             arguments: [id])
         if let id, rows.isEmpty { _ = try queue.change(id) }
-        for row in rows { try log.append(.queued, entity: row["entity"], keys: [row["record_key"]]) }
+        for row in rows { try log.append(.queued, row, detail: [ChangeLogReason.retried.member]) }
         return rows.count
     }
 
@@ -49,11 +49,11 @@ struct QueueDesk {
         try correction.check()
         guard correction.body != change.body else { return _ = try retry(id) }
         try correction.store()
+        try writer.note(
+            fields, .corrected, of: change.operation, to: change.key, carriedBy: id, removed: removed)
         for field in removed { try conflicts.decideOpen(of: id, field: field, .server) }
         // What the server has by now may decide about it anew; this also lays the record anew.
         try Merge(table: writer.table, schema: schema, db: db, now: now, makeID: makeID).mergeRemote(of: change.key)
-        try log.append(
-            .queued, entity: change.entity, keys: [change.key], fields: fields.members.map(\.key) + removed)
     }
 
     // MARK: Giving up
@@ -75,10 +75,12 @@ struct QueueDesk {
     private func discard(_ change: OutboxTable.Entry) throws {
         let isDeletedThere = try conflicts.isDeletionOpen(of: change.id)
         try queue.remove(change.id)
-        try log.append(.discarded, entity: change.entity, keys: [change.key])
+        try log.append(.discarded, change, detail: [ChangeLogReason.asked.member])
         guard let entity = schema[change.entity] else { return }
         let table = EntityTable(entity: entity)
-        try RecordRow(table: table, db: db).layQueue(over: change.key)
+        let row = RecordRow(table: table, db: db)
+        try row.layQueue(over: change.key)
+        if try !row.exists(change.key) { try log.append(.deleted, entity: change.entity, keys: [change.key]) }
         // Kept for this change alone; what else changes the record now meets the deletion.
         guard isDeletedThere else { return }
         _ = try PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID).delete(keys: [change.key])

@@ -21,6 +21,7 @@ struct Settlement {
             try db.cachedStatement(
                 sql: "UPDATE sync_outbox SET state = 'queued', tried = max(tried - 1, 0) WHERE id = ?"
             ).execute(arguments: [id])
+            try log.append(.queued, change, detail: [ChangeLogReason.notSent.member])
         case .waiting(let failure, let next, let counted):
             try note(failure, "waiting", of: change, next: next, counted: counted)
         case .failed(let failure):
@@ -50,7 +51,12 @@ struct Settlement {
         ).execute(arguments: [
             state, next?.milliseconds, counted ? 1 : 0, failure.kind, failure.status, failure.message, change.id,
         ])
-        try log(state == "failed" ? .failed : .waiting, change)
+        let error = JSONText.object([
+            "class": .string(failure.kind), "status": .integer(failure.status), "message": .string(failure.message),
+        ])
+        try log.append(
+            state == "failed" ? .failed : .waiting, change,
+            detail: [("error", error), ("next_attempt_at", .string(next?.description))])
     }
 
     /// The server has no such record any more: the same as if a pull had said so.
@@ -83,11 +89,15 @@ struct Settlement {
             try rebase(after: change, on: remote, table.entity)
             if let given = remote[table.entity.key]?.plain, given != key, !given.isEmpty, change.operation == .create {
                 try Alias.rename(table, from: key, to: given, schema: schema, db)
+                try log.append(
+                    .renamed, change: change.id, entity: change.entity, key: given, detail: [("old_id", .string(key))])
                 key = given
             }
         }
         try merge(table).mergeRemote(of: key)
-        let position = try ChangeLog(db: db, at: now).append(.acknowledged, entity: change.entity, keys: [key])
+        let position = try log.append(
+            .acknowledged, change: change.id, entity: change.entity, key: key, fields: change.body.members.map(\.key),
+            detail: [("operation", .string(change.operation.rawValue))])
         try db.cachedStatement(sql: "UPDATE \(table.name) SET _acknowledged = ? WHERE _key = ?")
             .execute(arguments: [position, key])
         guard change.operation == .delete else {
@@ -125,7 +135,5 @@ struct Settlement {
         Merge(table: table, schema: schema, db: db, now: now, makeID: makeID)
     }
 
-    private func log(_ kind: ChangeLogKind, _ change: OutboxTable.Entry) throws {
-        try ChangeLog(db: db, at: now).append(kind, entity: change.entity, keys: [change.key])
-    }
+    private var log: ChangeLog { ChangeLog(db: db, at: now) }
 }

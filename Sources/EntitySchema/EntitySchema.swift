@@ -22,6 +22,9 @@ package struct EntitySchema: Sendable, Equatable {
         "count", "cursor", "fields", "include", "limit", "q", "refresh", "reveal", "sort", "sync", "timeout", "wait",
     ]
 
+    /// Words that follow a record's id in the place of a relation's name.
+    package static let reservedRelationNames: Set<String> = ["history"]
+
     /// Beginnings that the database keeps for its own tables.
     package static let reservedEntityPrefixes = ["records_", "sync_", "sqlite_"]
 

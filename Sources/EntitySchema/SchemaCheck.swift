@@ -34,6 +34,11 @@ struct SchemaCheck {
     }
 
     private func check(_ relation: Relation, of entity: Entity) throws(SchemaError) {
+        if EntitySchema.reservedRelationNames.contains(relation.name) {
+            throw error(
+                entity, place(of: relation),
+                "\(relation.name) is a word of the local API and cannot name a relation; name it with as:")
+        }
         guard let other = schema[relation.entity] else {
             let near = Suggestion.nearest(to: relation.entity, among: schema.entities.map(\.name))
             let hint = near.map { "; did you mean \($0)?" } ?? ""

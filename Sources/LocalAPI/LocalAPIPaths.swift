@@ -5,12 +5,15 @@ package enum LocalAPIPaths {
     package static let pending = "/v1/pending"
     package static let conflicts = "/v1/conflicts"
     package static let drift = "/v1/drift"
+    package static let changes = "/v1/changes"
     package static let pendingCount = "/v1/pending/count"
     package static let retryAllPending = "/v1/pending/retry"
 
     package static func records(of entity: String) -> String { "/v1/" + segment(entity) }
 
     package static func record(of entity: String, id: String) -> String { records(of: entity) + "/" + segment(id) }
+
+    package static func history(of entity: String, id: String) -> String { record(of: entity, id: id) + "/history" }
 
     package static func pendingChange(_ id: String) -> String { pending + "/" + segment(id) }
 

@@ -7,13 +7,16 @@ package import SyncEngine
 
 /// The local API: turns each request into an answer, from the cache, at once.
 ///
-/// A value that a server's handler calls; it keeps nothing between requests.
+/// A value that a server's handler calls; it keeps nothing between requests but how many streams are open.
 package struct LocalAPIServer: Sendable {
     let schema: EntitySchema
     let store: CacheStore
     let engine: SyncEngine
     let about: About
     let now: @Sendable () -> Timestamp
+    /// Measures how long callers wait.
+    let clock: any Clock<Duration>
+    let streams: StreamLimit
     private let callers: CallerGuard
     private let log: Logger
 
@@ -30,7 +33,8 @@ package struct LocalAPIServer: Sendable {
 
     package init(
         schema: EntitySchema, store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: About,
-        now: @escaping @Sendable () -> Timestamp, log: Logger
+        now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration> = ContinuousClock(),
+        streamLimit: Int = 64, log: Logger
     ) {
         self.schema = schema
         self.store = store
@@ -38,6 +42,8 @@ package struct LocalAPIServer: Sendable {
         self.callers = callers
         self.about = about
         self.now = now
+        self.clock = clock
+        streams = StreamLimit(streamLimit)
         self.log = log
     }
 

@@ -65,6 +65,7 @@ extension Problem {
             self.init(
                 status: 422, title: "Unprocessable content", detail: detail.joined(separator: "; "), errors: errors)
         case .notFound(let detail): self = .notFound(detail)
+        case .gone(let detail): self.init(status: 410, title: "Gone", detail: detail)
         case .unsupported(_, let entity, let supported):
             let methods = supported.compactMap { ["create": "POST", "update": "PATCH", "delete": "DELETE"][$0] }
             self = .methodNotAllowed(["GET", "HEAD"] + methods, of: entity)

@@ -42,22 +42,18 @@ extension LocalAPIServer {
     func update(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let body = try object(request)
         let expected = try EntityTag.expected(by: request)
-        let response = try await write(request) { transaction in
+        return try await change(.update, of: entity, request) { transaction in
             try transaction.update(entity.name, key: key, body, expecting: expected)
-            return try Self.response(200, entity, key, transaction)
+            return (key, try Self.response(200, entity, key, transaction))
         }
-        engine.noteLocalWrite()
-        return response
     }
 
     func delete(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let expected = try EntityTag.expected(by: request)
-        let response = try await write(request) { transaction in
+        return try await change(.delete, of: entity, request) { transaction in
             try transaction.delete(entity.name, key: key, expecting: expected)
-            return Response(status: 204)
+            return (key, Response(status: 204))
         }
-        engine.noteLocalWrite()
-        return response
     }
 
     // MARK: Parts
@@ -67,14 +63,12 @@ extension LocalAPIServer {
     private func created(
         _ entity: Entity, _ request: Request, _ create: @escaping @Sendable (LocalTransaction) throws -> String
     ) async throws -> Response {
-        let response = try await write(request) { transaction in
+        try await change(.create, of: entity, request) { transaction in
             let key = try create(transaction)
             var response = try Self.response(201, entity, key, transaction)
             response.headers.append(("Location", "/v1/\(entity.name)/\(Entity.percentEncoded(key))"))
-            return response
+            return (key, response)
         }
-        engine.noteLocalWrite()
-        return response
     }
 
     private static func response(

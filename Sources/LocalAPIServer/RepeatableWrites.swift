@@ -10,6 +10,12 @@ extension LocalAPIServer {
     func write(
         _ request: Request, _ body: @escaping @Sendable (LocalTransaction) throws -> Response
     ) async throws -> Response {
+        try await writeOnce(request) { try Written(response: body($0)) }.response
+    }
+
+    func writeOnce(
+        _ request: Request, _ body: @escaping @Sendable (LocalTransaction) throws -> Written
+    ) async throws -> Written {
         guard let key = try IdempotencyKey(request) else {
             return try await store.write(at: now(), clockOffset: clockOffset, body)
         }
@@ -18,8 +24,14 @@ extension LocalAPIServer {
         let kept = try await store.write(once: call, at: now(), clockOffset: clockOffset) { transaction in
             try body(transaction).kept.text
         }
-        return try Response(kept: JSONText(parsing: kept))
+        return try Written(kept: JSONText(parsing: kept))
     }
+}
+
+/// What a write is answered, and what carries it where somebody waits for that.
+struct Written: Sendable {
+    var response: Response
+    var queued: QueuedWrite?
 }
 
 /// What a caller calls a request that it may repeat.
@@ -68,14 +80,15 @@ struct IdempotencyKey {
     }
 }
 
-extension Response {
+extension Written {
     /// As it is written down for repeats of the request.
     fileprivate var kept: JSONText {
         var text = ""
-        if case .bytes(let bytes) = body { text = String(decoding: bytes, as: UTF8.self) }
+        if case .bytes(let bytes) = response.body { text = String(decoding: bytes, as: UTF8.self) }
         return .object([
-            "status": .integer(status),
-            "headers": .array(headers.map { .array([.string($0.name), .string($0.value)]) }), "body": .string(text),
+            "status": .integer(response.status),
+            "headers": .array(response.headers.map { .array([.string($0.name), .string($0.value)]) }),
+            "body": .string(text), "queued": queued?.document ?? .null,
         ])
     }
 
@@ -87,6 +100,7 @@ extension Response {
             let parts = field.elements.compactMap(\.string)
             return parts.count == 2 ? (name: parts[0], value: parts[1]) : nil
         }
-        self.init(status: status, headers: headers, body: Array(body.utf8))
+        response = Response(status: status, headers: headers, body: Array(body.utf8))
+        queued = kept["queued"].flatMap(QueuedWrite.init)
     }
 }

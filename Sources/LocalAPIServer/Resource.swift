@@ -59,6 +59,8 @@ extension LocalAPIServer {
         case "pending": Resource().on("GET", pending)
         case "conflicts": Resource().on("GET", conflicts)
         case "drift": Resource().on("GET", drift)
+        case "changes": Resource().on("GET", changes)
+        case "events": Resource().on("GET", events)
         default: nil
         }
     }
@@ -110,6 +112,9 @@ extension LocalAPIServer {
 
     private func related(_ segments: [String]) throws(Problem) -> Resource {
         let entity = try entity(segments[1])
+        if segments[3] == "history" {
+            return Resource().on("GET") { request in try history(of: entity, segments[2], request) }
+        }
         guard let relation = entity[relation: segments[3]] else {
             let known = entity.relations.map(\.name).joined(separator: ", ")
             throw .notFound(

@@ -16,6 +16,7 @@ struct RepairminderSync: AsyncParsableCommand {
             RunCommand.self, LoginCommand.self, StatusCommand.self, SyncCommand.self,
             QueueCommand.self, PendingCommand.self, ConflictsCommand.self,
             DriftCommand.self,
+            WatchCommand.self, EventsCommand.self, HistoryCommand.self,
             ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self,
             CheckConfigCommand.self,
         ])

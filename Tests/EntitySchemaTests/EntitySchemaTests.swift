@@ -72,6 +72,10 @@ struct EntitySchemaTests {
                 "expected a method and a path"
             ),
             (
+                "text: { type: string }", "text: { type: reference, to: notes, as: history }", 10,
+                "entities.notes.fields.text", "cannot name a relation"
+            ),
+            (
                 "pull: { path: /notes }", "pull: { path: /notes, mode: newest_first }", 11, "entities.notes.pull.mode",
                 "needs changed_at"
             ),

@@ -17,16 +17,19 @@ struct TestAPI {
     let store: CacheStore
     let api: LocalAPIServer
 
-    /// `yaml`: a schema of the test's own.
+    /// `yaml`: a schema of the test's own. `deletes`: whether orders can be deleted.
     init(
         conflict: String = "last_write_wins", clockOffset: Duration? = nil, yaml: String? = nil,
-        upstream: any Upstream = AbsentUpstream()
+        upstream: any Upstream = AbsentUpstream(), clock: any Clock<Duration> = ContinuousClock(),
+        streamLimit: Int = 64, deletes: Bool = false
     ) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let schema = try EntitySchema(
-            yaml: yaml ?? Self.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(conflict)\n"),
-            file: "shop.yaml")
+        let update = #"update: { call: "PATCH /orders/{id}" }"#
+        let delete = deletes ? "\n      delete: { call: \"DELETE /orders/{id}\" }" : ""
+        let shop = Self.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(conflict)\n")
+            .replacing(update, with: update + delete)
+        let schema = try EntitySchema(yaml: yaml ?? shop, file: "shop.yaml")
         store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
         let engine = SyncEngine(
             store: store, schema: schema, upstream: upstream, settings: SyncSettings(),
@@ -36,6 +39,7 @@ struct TestAPI {
             schema: schema, store: store, engine: engine,
             callers: CallerGuard(token: Self.token, allowedUsers: [1000], allowedGroup: nil),
             about: LocalAPIServer.About(version: "1", startedAt: Self.now - .seconds(5)), now: { Self.now },
+            clock: clock, streamLimit: streamLimit,
             log: Logger(label: "test"))
     }
 

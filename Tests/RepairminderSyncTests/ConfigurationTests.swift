@@ -20,6 +20,7 @@ import Testing
             sync: .init(
                 interval: .seconds(900), fullEvery: .seconds(86_400), deleteGuard: 0.2, writeDelay: .milliseconds(100)),
             retry: .init(maximumAttempts: 10, base: .seconds(2), cap: .seconds(300)),
+            history: .init(keepDays: 30, keepChanges: 100_000),
             listen: .init(
                 tcp: ListenAddress("127.0.0.1:7679"), unix: nil, allowRemote: false, group: "repairminder", threads: 2),
             log: .init(level: .info, format: .text), warnings: [])
@@ -128,7 +129,8 @@ enum Samples {
         case .schema: "other"
         case .stateDirectory, .upstreamTokenFile, .listenUnix: "/tmp/elsewhere"
         case .upstreamBaseURL: "http://127.0.0.1:8080/"
-        case .upstreamParallel, .retryMaximumAttempts, .listenThreads: "7"
+        case .upstreamParallel, .retryMaximumAttempts, .listenThreads, .historyKeepDays: "7"
+        case .historyKeepChanges: "777"
         case .upstreamDeadline, .syncInterval, .syncFullEvery, .syncWriteDelay, .retryBase, .retryCap: "7s"
         case .syncDeleteGuard: "7.5%"
         case .listenTCP: "[::1]:0"

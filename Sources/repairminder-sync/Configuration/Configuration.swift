@@ -10,6 +10,7 @@ struct Configuration: Sendable, Equatable {
     var upstream: Upstream
     var sync: Sync
     var retry: Retry
+    var history: History
     var listen: Listen
     var log: Log
     /// What is odd but no error, to be told once at the start.
@@ -37,6 +38,12 @@ struct Configuration: Sendable, Equatable {
         var maximumAttempts: Int
         var base: Duration
         var cap: Duration
+    }
+
+    /// How much of the change log is kept.
+    struct History: Sendable, Equatable {
+        var keepDays: Int
+        var keepChanges: Int
     }
 
     struct Listen: Sendable, Equatable {

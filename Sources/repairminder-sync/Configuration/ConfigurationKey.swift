@@ -13,6 +13,8 @@ enum ConfigurationKey: String, CaseIterable, Sendable {
     case retryMaximumAttempts = "retry.max_attempts"
     case retryBase = "retry.base"
     case retryCap = "retry.cap"
+    case historyKeepDays = "history.keep_days"
+    case historyKeepChanges = "history.keep_changes"
     case listenTCP = "listen.tcp"
     case listenUnix = "listen.unix"
     case listenAllowRemote = "listen.allow_remote"

@@ -48,6 +48,15 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(name: .customLong("retry.cap"), help: ArgumentHelp("The longest backoff.", valueName: "duration"))
     var retryCap: String?
 
+    @Option(
+        name: .customLong("history.keep-days"), help: ArgumentHelp("How long the change log is kept.", valueName: "n"))
+    var historyKeepDays: String?
+
+    @Option(
+        name: .customLong("history.keep-changes"),
+        help: ArgumentHelp("How many changes the change log keeps.", valueName: "n"))
+    var historyKeepChanges: String?
+
     @Option(name: .customLong("listen.tcp"), help: ArgumentHelp("Where the API listens, or off.", valueName: "ip:port"))
     var listenTCP: String?
 
@@ -85,6 +94,7 @@ struct ConfigurationOptions: ParsableArguments {
             .upstreamDeadline: upstreamDeadline, .syncInterval: syncInterval, .syncFullEvery: syncFullEvery,
             .syncDeleteGuard: syncDeleteGuard, .syncWriteDelay: syncWriteDelay,
             .retryMaximumAttempts: retryMaximumAttempts, .retryBase: retryBase, .retryCap: retryCap,
+            .historyKeepDays: historyKeepDays, .historyKeepChanges: historyKeepChanges,
             .listenTCP: listenTCP, .listenUnix: listenUnix, .listenAllowRemote: listenAllowRemote,
             .listenGroup: listenGroup, .listenThreads: listenThreads, .logLevel: logLevel, .logFormat: logFormat,
         ]

@@ -31,7 +31,11 @@ struct ConfigurationReader {
                 fullEvery: try values.duration(.syncFullEvery, from: "1s", to: "90d", else: "24h"),
                 deleteGuard: try values.percentage(.syncDeleteGuard, else: 20),
                 writeDelay: try values.duration(.syncWriteDelay, from: "0ms", to: "1m", else: "100ms")),
-            retry: try retry(), listen: try listen(),
+            retry: try retry(),
+            history: Configuration.History(
+                keepDays: try values.integer(.historyKeepDays, in: 1...3650, else: 30),
+                keepChanges: try values.integer(.historyKeepChanges, in: 100...100_000_000, else: 100_000)),
+            listen: try listen(),
             log: Configuration.Log(
                 level: try values.choice(.logLevel, else: Logger.Level.info),
                 format: try values.choice(.logFormat, else: LogFormat.text)),

@@ -73,7 +73,15 @@ struct Daemon {
                 async let _ = watchNetwork(for: engine)
                 try await engine.run()
             }
-            group.addTask { try await server.run() }
+            group.addTask {
+                try await withTaskCancellationHandler {
+                    try await server.run()
+                } onCancel: {
+                    // Whoever waits for something to happen is answered now, so that the server need not wait for them.
+                    store.signal.close()
+                }
+            }
+            group.addTask { try await logKeeper(store, engine).run() }
             defer { group.cancelAll() }
             try await group.next()
         }
@@ -133,6 +141,14 @@ struct Daemon {
         return SyncEngine(
             store: store, schema: schema, upstream: upstream, settings: settings, clock: ContinuousClock(),
             now: now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset }, log: logger("sync"))
+    }
+
+    private func logKeeper(_ store: CacheStore, _ engine: SyncEngine) -> LogKeeper {
+        let limits = LogLimits(
+            age: .seconds(configuration.history.keepDays * 86_400), count: configuration.history.keepChanges)
+        return LogKeeper(
+            store: store, limits: limits, isBusy: { await engine.status().state == .syncing }, now: now,
+            clock: ContinuousClock(), log: log)
     }
 
     private func upstream(_ clock: ServerClock) throws -> HTTPUpstream {

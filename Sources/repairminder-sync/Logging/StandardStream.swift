@@ -20,10 +20,13 @@ struct StandardStream: Sendable {
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
     /// How many columns the terminal has; nil where this is none.
-    var width: Int? {
+    var width: Int? { size?.columns }
+
+    /// The terminal's size; nil where this is none.
+    var size: (columns: Int, rows: Int)? {
         var size = winsize()
         guard isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
+        return (Int(size.ws_col), Int(size.ws_row))
     }
 
     /// True when this leads to systemd's journal: `JOURNAL_STREAM` names its device and inode (systemd.exec(5)).

@@ -1,0 +1,29 @@
+internal import GRDB
+internal import Glibc
+
+/// Names the file that a sequence of changes was counted in, so that a number of another one is never taken for its own.
+///
+/// Made with the file, and made anew when the file turns out to be a copy: a backup that was put back counts on from where
+/// it was made, which others have counted before.
+enum Epoch {
+    static func current(_ pool: DatabasePool, path: String) throws -> String {
+        var file = stat()
+        guard stat(path, &file) == 0 else {
+            throw CacheError.unwritable("\(path) cannot be looked at (\(String(cString: strerror(errno))))")
+        }
+        let inode = "\(file.st_ino)"
+        return try pool.write { db in
+            let known = try Row.fetchAll(
+                db, sql: "SELECT name, value FROM sync_setting WHERE name IN ('epoch', 'epoch_inode')")
+            let settings = Dictionary(uniqueKeysWithValues: known.map { ($0[0] as String, $0[1] as String) })
+            if let epoch = settings["epoch"], settings["epoch_inode"] == inode { return epoch }
+            let epoch = try String.fetchOne(db, sql: "SELECT lower(hex(randomblob(8)))") ?? inode
+            for (name, value) in [("epoch", epoch), ("epoch_inode", inode)] {
+                try db.execute(
+                    sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+                    arguments: [name, value])
+            }
+            return epoch
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import CacheStore
+internal import JSONText
+internal import SocketServer
+
+/// The change log as Server-Sent Events (WHATWG HTML, 9.2).
+///
+/// Each reader is served from the log at the pace at which it takes what is written: one page of the log is all that it
+/// costs in memory, and one that stalls is dropped by the server's write deadline.
+extension LocalAPIServer {
+    /// Events read and written at a time.
+    private static let pageSize = 100
+    /// Something is written at least this often, so that both sides notice when the other has gone.
+    private static let heartbeat = Duration.seconds(15)
+    /// How long a reader that was cut off should wait before it comes back, in milliseconds.
+    private static let retry = 3000
+
+    /// `Last-Event-ID` goes before `since`: a reader that comes back asks for what it first asked for.
+    func events(_ request: Request) throws -> Response {
+        let parameters = try QueryParameters(request)
+        try parameters.requireOnly(["since", "epoch", "entity", "kind"])
+        let filter = try changeFilter(parameters)
+        let start = try start(request, parameters)
+        // Too old a place is told now, before the stream begins.
+        _ = try store.changes(since: start, filter: filter, limit: 1)
+        guard let place = streams.take() else {
+            throw Problem.unavailable("too many event streams are open; close one, or poll GET /v1/changes")
+        }
+        let headers = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")]
+        return Response(status: 200, headers: headers) { write in
+            do {
+                try await write(Array("retry: \(Self.retry)\n\n".utf8))
+                try await follow(from: start, filter, write)
+            } catch {
+                // The reader has gone or is too slow, or its place was pruned meanwhile; it comes back and is told.
+            }
+            withExtendedLifetime(place) {}
+        }
+    }
+
+    private func start(_ request: Request, _ parameters: QueryParameters) throws -> Int64 {
+        if let last = request.headers[single: "Last-Event-ID"], !last.isEmpty {
+            guard let dash = last.lastIndex(of: "-"), let number = Int64(last[last.index(after: dash)...]), number >= 0
+            else { throw Problem.badRequest("Last-Event-ID is none of ours; leave it out, or send one as it came") }
+            try requireEpoch(String(last[..<dash]))
+            return number
+        }
+        if let epoch = try parameters.value("epoch") { try requireEpoch(epoch) }
+        return try parameters.position("since") ?? store.position()
+    }
+
+    /// Returns when the server stops; throws when the reader has gone.
+    private func follow(
+        from start: Int64, _ filter: ChangeFilter, _ write: @Sendable ([UInt8]) async throws -> Void
+    ) async throws {
+        var position = start
+        while !Task.isCancelled, !store.signal.isClosed {
+            let commits = store.signal.commits
+            let page = try store.changes(since: position, filter: filter, limit: Self.pageSize)
+            position = page.next
+            if !page.events.isEmpty { try await write(text(of: page.events)) }
+            guard !page.isFull else { continue }
+            let isNews = try await within(Self.heartbeat) {
+                await store.signal.wait(after: commits)
+                return store.signal.commits != commits
+            }
+            // A comment with the place that has been reached: what a filter left out need not be read again.
+            if !isNews { try await write(Array(": \nid: \(store.epoch)-\(position)\n\n".utf8)) }
+        }
+    }
+
+    private func text(of events: [ChangeEvent]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for event in events {
+            bytes += Array("id: \(store.epoch)-\(event.seq)\nevent: \(event.kind)\ndata: ".utf8)
+            // JSON as we write it has no line breaks.
+            bytes += event.document.bytes
+            bytes += [0x0A, 0x0A]
+        }
+        return bytes
+    }
+}

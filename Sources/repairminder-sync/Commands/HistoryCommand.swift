@@ -1,0 +1,73 @@
+import ArgumentParser
+import JSONText
+import LocalAPI
+
+struct HistoryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Show why a record is as it is: every edit, attempt, answer, conflict and pull.")
+
+    @Argument(help: "The entity, such as orders.")
+    var entity: String
+
+    @Argument(help: "The record's id.")
+    var id: String
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let path = LocalAPIPaths.history(of: entity, id: id)
+        try options.show(try await ListPages.all(of: path, query: [], options.client())) { answer in
+            let entries = answer["data"]?.elements ?? []
+            return entries.isEmpty ? "nothing is kept of it\n" : ClientOptions.rendered(Self.table(entries))
+        }
+    }
+
+    static func table(_ entries: [JSONText]) -> Table {
+        Table(
+            header: ["at", "change", "what", "details"],
+            rows: entries.map { entry in
+                [entry["at"]?.plain ?? "", entry["change_id"]?.plain ?? "", what(entry), details(entry)]
+            })
+    }
+
+    /// `edited`, `uploading`, `conflict resolved`.
+    private static func what(_ entry: JSONText) -> String {
+        let kind = entry["kind"]?.plain ?? ""
+        switch (kind, entry["reason"]?.plain ?? "") {
+        case ("queued", "edited"): return word(for: entry["operation"]?.plain ?? "")
+        case ("queued", let reason): return reason.isEmpty ? kind : reason.replacing("_", with: " ")
+        case ("discarded", let reason), ("conflict", let reason): return reason.isEmpty ? kind : "\(kind) (\(reason))"
+        case ("upserted", _): return "pulled"
+        default: return kind
+        }
+    }
+
+    private static func word(for operation: String) -> String {
+        ["create": "created here", "update": "edited here", "delete": "deleted here"][operation] ?? operation
+    }
+
+    private static func details(_ entry: JSONText) -> String {
+        if let values = entry["values"], !values.members.isEmpty {
+            return values.members.map { "\($0.key)=\($0.value.plain)" }.joined(separator: " ")
+        }
+        if let error = entry["error"] {
+            return [error["class"], error["status"], error["message"]].compactMap { $0?.plain }
+                .filter { !$0.isEmpty }.joined(separator: " ")
+        }
+        if let conflict = entry["conflict"], conflict.kind == .object { return text(of: conflict) }
+        if let attempt = entry["attempt"] { return "attempt \(attempt.plain)" }
+        if let old = entry["old_id"] { return "was \(old.plain)" }
+        return entry["fields"]?.elements.map(\.plain).joined(separator: ",") ?? ""
+    }
+
+    private static func text(of conflict: JSONText) -> String {
+        let field = conflict["field"]?.plain ?? ""
+        let winner = conflict["winner"]?.plain ?? ""
+        let sides = ["base", "local", "server"].map { "\($0)=\(conflict[$0]?.plain ?? "")" }
+        let outcome = winner.isEmpty ? "waits for you" : "\(winner) won"
+        return
+            ([field.isEmpty ? "the record" : field] + (field.isEmpty ? [] : sides)
+            + ["\(outcome) by \(conflict["rule"]?.plain ?? "")"]).joined(separator: " ")
+    }
+}

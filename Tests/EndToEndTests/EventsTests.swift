@@ -1,0 +1,49 @@
+import Foundation
+import JSONText
+import Testing
+
+/// Watching with the built commands.
+@Suite("Events", .serialized)
+struct EventsTests {
+    @Test("a restart of the daemon loses nothing and repeats nothing", .timeLimit(.minutes(5)))
+    func resumes() async throws {
+        let shop = try await Shop()
+        do {
+            let sync = try await shop.command("sync", "--wait")
+            #expect(sync.status == 0, "\(sync.output)")
+            let order = try #require(
+                try await shop.call("GET", "/v1/orders?limit=1").body["data"]?.elements.first?["id"]?.string)
+            await shop.gateway.close()
+            let events = try await shop.start("events", "--since", "0")
+            var seen = try await numbers(from: events, untilNotes: "one", of: order, shop)
+            await shop.killDaemon()
+            _ = try await events.line(containing: "waiting for it")
+            try await shop.startDaemon()
+            seen += try await numbers(from: events, untilNotes: "two", of: order, shop)
+            #expect(seen == Array(1...seen.count))
+            let history = try await shop.command("history", "orders", order)
+            #expect(history.status == 0)
+            #expect(history.output.contains("notes=one") && history.output.contains("notes=two"))
+            await events.signal(SIGINT)
+            _ = await events.finish()
+        } catch {
+            await shop.end()
+            throw error
+        }
+        await shop.end()
+    }
+
+    /// Makes an edit and reads lines up to its own.
+    private func numbers(
+        from events: Program, untilNotes notes: String, of order: String, _ shop: Shop
+    ) async throws -> [Int] {
+        let answer = try await shop.call("PATCH", "/v1/orders/\(order)", JSONText.object(["notes": .string(notes)]))
+        #expect(answer.status == 200)
+        var numbers: [Int] = []
+        while true {
+            let line = try JSONText(parsing: try await events.line(containing: "{\"seq\":"))
+            numbers.append(try #require(line["seq"]?.integer))
+            if line["kind"] == "queued", line["fields"]?.text == #"["notes"]"# { return numbers }
+        }
+    }
+}
