@@ -83,7 +83,10 @@ package struct CacheStore: Sendable {
         }
         try migrator.migrate(pool)
         try pool.write { db in
+            let search = SearchTableAdapter(schema: schema, db: db)
+            try search.dropOutdated()
             try EntityTableAdapter.adapt(to: schema, db)
+            try search.build()
             try DriftTable.adapt(schema, db)
         }
         // Prepared statements of readers that saw older tables would fail once: start from a fresh set.

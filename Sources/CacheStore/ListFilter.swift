@@ -20,7 +20,9 @@ struct ListFilter {
     let table: EntityTable
     private var terms: [Term] = []
     private var fixed = ["_deleted = 0"]
+    private var fixedArguments: [DatabaseValue] = []
     private var isBySync = false
+    private var isByWords = false
     /// One of these holds for each row; each is a part of the list that comes in order. Never empty.
     private(set) var alternatives: [Alternative] = [("", [])]
     /// What the alternatives give is one list only when it is merged; else they follow one another.
@@ -34,7 +36,7 @@ struct ListFilter {
 
     /// What every row meets, besides one of the alternatives.
     var conditions: [String] { fixed + terms.map(\.condition) }
-    var arguments: [DatabaseValue] { terms.flatMap(\.arguments) }
+    var arguments: [DatabaseValue] { fixedArguments + terms.flatMap(\.arguments) }
 
     mutating func add(_ filter: ListQuery.Filter) throws(CacheError) {
         let field = try filterable(filter.field)
@@ -76,10 +78,19 @@ struct ListFilter {
         }
     }
 
+    mutating func add(_ search: SearchQuery) throws(CacheError) {
+        guard let searched = SearchTable(table.entity) else { throw CacheStore.nothingSearched(table.entity.name) }
+        isByWords = true
+        let match = SearchMatch(table: searched, query: search).condition
+        fixed.append(match.sql)
+        fixedArguments += match.arguments
+    }
+
     // MARK: What finds the rows
 
     /// To be called once, after all has been added.
     mutating func arrange(for order: ListOrder, hasCursor: Bool) {
+        guard !isByWords else { return isSearchedFirst = true }
         let first = order.terms.first
         if hasCursor, let first { leaveBoundToCursor(first) }
         let isOwnOrder = first?.field == table.entity.sort.first?.field

@@ -11,6 +11,8 @@ package struct ListQuery: Sendable, Equatable {
     package var limit: Int
     package var cursor: String?
     package var sync: SyncFilter?
+    /// Only records that full-text search finds.
+    package var search: SearchQuery?
     /// Whether the number of all matching records is wanted too.
     package var count: Bool
 

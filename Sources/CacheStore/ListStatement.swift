@@ -30,6 +30,7 @@ struct ListStatement {
         var filter = ListFilter(table: table)
         for term in query.filters { try filter.add(term) }
         if let sync = query.sync { filter.add(sync) }
+        if let search = query.search { try filter.add(search) }
         all = (filter.conditions.joined(separator: " AND "), filter.arguments)
         filter.arrange(for: order, hasCursor: query.cursor != nil)
         self.filter = filter
@@ -73,7 +74,7 @@ struct ListStatement {
     /// The fields for want of whose index the whole table is read; empty when it is not.
     var unindexed: [String] {
         let isSought = query.filters.contains { table.isIndexed($0.field) && $0.isSought }
-        if query.sync != nil || isSought { return [] }
+        if query.sync != nil || query.search != nil || isSought { return [] }
         let asked = query.filters.map(\.field) + query.sort.prefix(1).map(\.field)
         return asked.reduce(into: []) { if !table.isIndexed($1), !$0.contains($1) { $0.append($1) } }
     }
@@ -111,6 +112,7 @@ struct ListStatement {
     /// What tells one list from another: its filters and its order.
     private static func name(_ query: ListQuery, _ order: ListOrder) -> String {
         var parts = [query.entity, query.sync?.rawValue ?? ""]
+        if let search = query.search { parts += ["q", search.text] }
         for filter in query.filters { parts += [filter.field, filter.comparison.rawValue] + filter.values }
         for term in order.terms { parts += [term.field, term.descending ? "desc" : "asc"] }
         return JSONText.array(parts.map(JSONText.string)).text

@@ -9,7 +9,8 @@ enum Migrations {
         migrator.registerMigration("1: queue, cursors, change log") { db in try db.execute(sql: first) }
         migrator.registerMigration("2: conflicts, drift") { db in try db.execute(sql: second) }
         migrator.registerMigration("3: change log and history") { db in try db.execute(sql: changeLog) }
-        migrator.registerMigration("6: idempotency") { db in try db.execute(sql: idempotency) }
+        migrator.registerMigration("4: search") { db in try db.execute(sql: search) }
+        migrator.registerMigration("5: idempotency") { db in try db.execute(sql: idempotency) }
         return migrator
     }
 

@@ -121,6 +121,7 @@ struct PageApplier {
             keys.append(row[0])
             if row[1] { changedHere.append(row[0]) }
         }
+        try SearchIndex.noteInserted(table.entity, db)
         try DriftTable(table: table, db: db, now: now).count(page, written: keys)
         for key in changedHere { try merge.mergeRemote(of: key) }
         return keys

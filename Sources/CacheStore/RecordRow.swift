@@ -50,6 +50,7 @@ struct RecordRow {
     /// Makes room for a record that the server does not know yet.
     func insert(_ key: String) throws {
         try db.cachedStatement(sql: "INSERT INTO \(table.name) (_key) VALUES (?)").execute(arguments: [key])
+        try SearchIndex.noteInserted(table.entity, db)
         try tally(1)
     }
 

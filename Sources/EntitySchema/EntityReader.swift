@@ -81,14 +81,33 @@ struct EntityReader {
     }
 
     private func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
-        try node.requireKeys(["type", "values", "to", "as", "from", "index", "required", "secret"])
-        let field = Field(
+        try node.requireKeys(["type", "values", "to", "as", "from", "index", "search", "required", "secret"])
+        var field = Field(
             name: name, kind: try kind(node), source: try node.child("from")?.dottedPath(),
             indexed: try node.child("index")?.boolean() ?? false,
             required: try node.child("required")?.boolean() ?? false,
             secret: try node.child("secret")?.boolean() ?? false)
+        if let node = node.child("search") { field.search = try search(node) }
         if field.secret && field.indexed { throw node.error("a secret field cannot have an index") }
+        if field.secret && field.search != nil { throw node.error("a secret field cannot be searched") }
+        switch field.kind {
+        case .string, .enum, .integer: break
+        default:
+            if let search = node.child("search"), field.search != nil {
+                throw search.error("only fields of type string, enum or integer can be searched")
+            }
+        }
         return field
+    }
+
+    /// `true` is short for words.
+    private func search(_ node: SchemaNode) throws(SchemaError) -> Field.Search? {
+        let word = try node.string()
+        if word == "false" { return nil }
+        guard let search = Field.Search(rawValue: word == "true" ? "words" : word) else {
+            throw node.error("search is \(word); expected words (or true), fragments or false")
+        }
+        return search
     }
 
     private func kind(_ node: SchemaNode) throws(SchemaError) -> Field.Kind {

@@ -14,12 +14,22 @@ package struct Field: Sendable, Equatable {
         package var display: String
     }
 
+    /// How a field is found by full-text search.
+    package enum Search: String, Sendable, Equatable, CaseIterable {
+        /// By its words, each by its beginning too, accents and case aside.
+        case words
+        /// By any part of it, separators aside: telephone and serial numbers.
+        case fragments
+    }
+
     package var name: String
     package var kind: Kind
     /// Where in the upstream's record the value stands when there is no member of the field's own name.
     package var source: String?
     /// Filters and sorts on it use an index.
     package var indexed = false
+    /// Nil when search does not look at it.
+    package var search: Search?
     /// A record made locally must carry it.
     package var required = false
     /// Left out of everything that is shown, logged or indexed.

@@ -109,10 +109,11 @@ extension Entity {
         return mark.kind != .null && mark.boolean != false
     }
 
-    /// How a person would name the record; its key when no template can be filled.
+    /// How a person would name the record; its key when no template can be filled without a secret field.
     package func title(of record: JSONText) -> String {
         for title in titles {
-            if let text = title.filled({ value(of: $0, in: record)?.plain }) { return text }
+            let text = title.filled { self[field: $0]?.secret == true ? nil : value(of: $0, in: record)?.plain }
+            if let text { return text }
         }
         return record[key]?.plain ?? ""
     }

@@ -6,6 +6,7 @@ package enum LocalAPIPaths {
     package static let conflicts = "/v1/conflicts"
     package static let drift = "/v1/drift"
     package static let changes = "/v1/changes"
+    package static let search = "/v1/search"
     package static let pendingCount = "/v1/pending/count"
     package static let retryAllPending = "/v1/pending/retry"
 

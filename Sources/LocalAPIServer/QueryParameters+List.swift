@@ -10,6 +10,7 @@ extension QueryParameters {
         query.count = try flag("count")
         query.sort = (try value("sort") ?? "").split(separator: ",").map { SortTerm(text: String($0)) }
         query.fields = try value("fields").map { $0.split(separator: ",").map(String.init) }
+        query.search = try searchQuery("q")
         if let sync = try value("sync") {
             guard let filter = ListQuery.SyncFilter(rawValue: sync) else {
                 let known = ListQuery.SyncFilter.allCases.map(\.rawValue).joined(separator: " or ")
@@ -17,7 +18,7 @@ extension QueryParameters {
             }
             query.sync = filter
         }
-        let own = ["limit", "cursor", "count", "fields", "sort", "sync", "include"]
+        let own = ["limit", "cursor", "count", "fields", "q", "sort", "sync", "include"]
         for item in items where !own.contains(item.name) {
             query.filters.append(try filter(item.name, item.value))
         }

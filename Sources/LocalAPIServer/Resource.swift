@@ -61,6 +61,7 @@ extension LocalAPIServer {
         case "drift": Resource().on("GET", drift)
         case "changes": Resource().on("GET", changes)
         case "events": Resource().on("GET", events)
+        case "search": Resource().on("GET") { request in try search(request) }
         default: nil
         }
     }

@@ -5,7 +5,18 @@ internal import Upstream
 
 /// Pulling every entity that a run asks for, in the schema's order; one that fails does not stop the others.
 extension SyncEngine {
+    /// What was loaded is searchable when this ends, be it by an error.
     func pullEntities(_ request: SyncRequest) async throws {
+        do {
+            try await pullAll(request)
+        } catch {
+            try await store.completeSearch()
+            throw error
+        }
+        try await store.completeSearch()
+    }
+
+    private func pullAll(_ request: SyncRequest) async throws {
         let lists = schema.entities.filter { $0.pull != nil && isAskedFor($0, by: request) }
         let details = schema.entities.compactMap { entity in
             entity.pull?.detail.map { (parent: entity, detail: $0) }
@@ -21,6 +32,8 @@ extension SyncEngine {
                 }
             }
         }
+        // Children are asked for one parent at a time, which can take long.
+        try await store.completeSearch()
         for (parent, detail) in details {
             try await guarded(detail.entity) {
                 try await DetailPuller(puller: puller(of: detail.entity, request), parallel: settings.parallel)

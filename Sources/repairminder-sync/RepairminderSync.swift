@@ -17,6 +17,7 @@ struct RepairminderSync: AsyncParsableCommand {
             QueueCommand.self, PendingCommand.self, ConflictsCommand.self,
             DriftCommand.self,
             WatchCommand.self, EventsCommand.self, HistoryCommand.self,
+            SearchCommand.self, ExportCommand.self,
             ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self,
             CheckConfigCommand.self,
         ])

@@ -35,6 +35,9 @@ struct EntitySchemaTests {
         #expect(schema.entities.map(\.name) == ["clients", "orders", "devices", "tickets", "ticket_messages"])
         #expect(schema["orders"]?[relation: "client"]?.entity == "clients")
         #expect(schema["devices"]?[field: "passcode"]?.secret == true)
+        #expect(schema["clients"]?[field: "last_name"]?.search == .words)
+        #expect(schema["clients"]?[field: "phone"]?.search == .fragments)
+        #expect(schema["clients"]?[field: "total_spent"]?.search == nil)
         #expect(schema["orders"]?.operations == [.create, .update])
         let status = try #require(schema["devices"]?[field: "status"])
         guard case .enum(let values) = status.kind else { throw SchemaError(file: "", line: 0, key: "", problem: "") }
@@ -53,6 +56,19 @@ struct EntitySchemaTests {
             (
                 "text: { type: string }", "text: { typ: string }", 10, "entities.notes.fields.text.typ",
                 "did you mean type?"
+            ),
+            (
+                "text: { type: string }", "text: { type: string, secret: true, search: true }", 10,
+                "entities.notes.fields.text", "a secret field cannot be searched"
+            ),
+            (
+                "text: { type: string }", "text: { type: money, search: true }", 10,
+                "entities.notes.fields.text.search",
+                "only fields of type string, enum or integer"
+            ),
+            (
+                "text: { type: string }", "text: { type: string, search: parts }", 10,
+                "entities.notes.fields.text.search", "expected words (or true), fragments or false"
             ),
             ("text: { type: string }", "limit: { type: string }", 10, "entities.notes.fields.limit", "query parameter"),
             (

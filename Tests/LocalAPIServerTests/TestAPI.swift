@@ -108,7 +108,8 @@ struct TestAPI {
             fields:
               id: { type: string }
               order_id: { type: reference, to: orders, index: true, required: true }
-              text: { type: string, required: true }
+              text: { type: string, required: true, search: true }
+              number: { type: string, search: fragments }
             pull: { path: /messages }
             push:
               create: { call: "POST /orders/{order_id}/messages" }

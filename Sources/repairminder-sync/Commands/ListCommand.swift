@@ -55,13 +55,7 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     private func query() throws -> LocalAPIClient.Query {
-        var query: LocalAPIClient.Query = []
-        for filter in filters {
-            guard let equals = filter.firstIndex(of: "="), equals > filter.startIndex else {
-                throw ValidationError("\(filter): expected a filter such as status=ready")
-            }
-            query.append((String(filter[..<equals]), String(filter[filter.index(after: equals)...])))
-        }
+        var query = try FilterArguments.query(filters)
         if let sort { query.append(("sort", sort)) }
         if let limit = limit ?? (all ? 1000 : nil) { query.append(("limit", "\(limit)")) }
         return query

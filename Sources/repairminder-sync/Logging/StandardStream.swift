@@ -9,12 +9,18 @@ struct StandardStream: Sendable {
 
     /// One call for the whole text, so that lines of several threads do not mix; what cannot be written is lost.
     func write(_ text: String) {
+        _ = writeAll(text)
+    }
+
+    /// Nil when the whole text is written, else why it is not.
+    func writeAll(_ text: String) -> String? {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 || errno == EINTR else { return }
+            guard count > 0 || errno == EINTR else { return String(cString: strerror(errno)) }
             rest = rest.dropFirst(max(count, 0))
         }
+        return nil
     }
 
     var isTerminal: Bool { isatty(descriptor) == 1 }

@@ -1,0 +1,145 @@
+internal import EntitySchema
+internal import GRDB
+internal import GRDBSQLite
+internal import JSONText
+
+/// One record that a search found.
+package struct SearchHit: Sendable, Equatable {
+    package var entity: String
+    package var key: String
+    /// How a person would name it.
+    package var title: String
+    /// Where it matched, the match between « and »; empty where that cannot be shown.
+    package var snippet: String
+}
+
+package struct SearchResult: Sendable, Equatable {
+    package var hits: [SearchHit]
+    /// False while a load is still being indexed.
+    package var isComplete: Bool
+}
+
+/// Full-text search across entities.
+extension CacheStore {
+    private struct Candidate {
+        var rank: Int64
+        /// Its place among those of its entity and rank, the newest first.
+        var place: Int
+        var table: SearchTable
+        var pk: Int64
+    }
+
+    /// The best `limit` records: by where they match (`SearchMatch.ranked`), then the newest of each entity in turn.
+    ///
+    /// No more than `limit` records a way and entity are looked at, so a common word costs what a rare one does. Throws
+    /// `.badQuery` when one of the named entities has nothing to search.
+    package func search(_ query: SearchQuery, entities: [String]? = nil, limit: Int) throws -> SearchResult {
+        let tables = try searched(entities)
+        return try readers.read { connection in
+            var result = SearchResult(hits: [], isComplete: true)
+            try connection.snapshot {
+                var found: [Candidate] = []
+                for table in tables {
+                    found += try Self.candidates(SearchMatch(table: table, query: query), limit, connection)
+                    result.isComplete = try result.isComplete && Self.isIndexed(table, connection)
+                }
+                let order = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.entity.name, $0) })
+                found.sort { one, other in
+                    (one.rank, one.place, order[one.table.entity.name] ?? 0)
+                        < (other.rank, other.place, order[other.table.entity.name] ?? 0)
+                }
+                result.hits = try found.prefix(limit).compactMap { try Self.hit($0, query, connection) }
+            }
+            return result
+        }
+    }
+
+    private func searched(_ names: [String]?) throws -> [SearchTable] {
+        guard let names else { return schema.entities.compactMap { SearchTable($0) } }
+        return try names.map { name in
+            guard let table = SearchTable(try table(name).entity) else { throw Self.nothingSearched(name) }
+            return table
+        }
+    }
+
+    static func nothingSearched(_ entity: String) -> CacheError {
+        .badQuery(field: "q", message: "the schema marks no field of \(entity) with search, so nothing can be found")
+    }
+
+    private static func candidates(
+        _ match: SearchMatch, _ limit: Int, _ connection: ReadConnection
+    ) throws -> [Candidate] {
+        guard let way = match.ranked(limit: limit) else { return [] }
+        var ranks: [Int64: Int64] = [:]
+        try connection.query(way.sql, way.arguments) { statement in
+            let (rank, pk) = (sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1))
+            ranks[pk] = min(rank, ranks[pk] ?? rank)
+            return true
+        }
+        var places: [Int64: Int] = [:]
+        return ranks.sorted { $0.key > $1.key }.map { pk, rank in
+            let place = places[rank, default: 0]
+            places[rank] = place + 1
+            return Candidate(rank: rank, place: place, table: match.table, pk: pk)
+        }
+    }
+
+    private static func isIndexed(_ table: SearchTable, _ connection: ReadConnection) throws -> Bool {
+        var isIndexed = true
+        let sql = """
+            SELECT indexed_to >= (SELECT coalesce(max(_pk), 0) FROM \(table.table.name)) FROM sync_search
+            WHERE entity = ?
+            """
+        try connection.query(sql, [table.entity.name.databaseValue]) { statement in
+            isIndexed = sqlite3_column_int64(statement, 0) != 0
+            return false
+        }
+        return isIndexed
+    }
+
+    // MARK: One hit
+
+    private static func hit(
+        _ candidate: Candidate, _ query: SearchQuery, _ connection: ReadConnection
+    ) throws -> SearchHit? {
+        let entity = candidate.table.entity
+        let sql = "SELECT \(EntityTable.document), _key FROM \(candidate.table.table.name) WHERE _pk = ?"
+        var row: (document: String, key: String)?
+        try connection.query(sql, [candidate.pk.databaseValue]) { statement in
+            row = (RecordBytes.text(0, of: statement), RecordBytes.text(1, of: statement))
+            return false
+        }
+        guard let row, let record = try? JSONText(parsing: row.document) else { return nil }
+        let title = entity.title(of: record)
+        let snippet =
+            try snippetOfWords(candidate, query, connection) ?? snippetOfFragment(candidate.table, query, record) ?? ""
+        return SearchHit(entity: entity.name, key: row.key, title: title.isEmpty ? row.key : title, snippet: snippet)
+    }
+
+    private static func snippetOfWords(
+        _ candidate: Candidate, _ query: SearchQuery, _ connection: ReadConnection
+    ) throws -> String? {
+        let name = candidate.table.wordsName
+        guard !candidate.table.words.isEmpty else { return nil }
+        let sql = """
+            SELECT snippet(\(name), -1, '\(FragmentMark.open)', '\(FragmentMark.close)', '…', 12) FROM \(name)
+            WHERE \(name) MATCH ? AND rowid = ?
+            """
+        var snippet: String?
+        try connection.query(sql, [query.expression().databaseValue, candidate.pk.databaseValue]) { statement in
+            snippet = RecordBytes.text(0, of: statement)
+            return false
+        }
+        return snippet
+    }
+
+    /// The field with the longest part: the whole text if there is one, else the first word that is a part.
+    private static func snippetOfFragment(_ table: SearchTable, _ query: SearchQuery, _ record: JSONText) -> String? {
+        let values = table.fragments.compactMap { table.entity.value(of: $0, in: record)?.plain }
+        let parts = [query.words.joined()] + query.numbers.map { query.words[$0.index] }
+        for part in parts {
+            if let marked = values.lazy.compactMap({ FragmentMark.marked($0, part) }).first { return marked }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,71 @@
+internal import EntitySchema
+internal import GRDB
+
+/// Adds new records to an entity's full-text index, inside the caller's transaction.
+///
+/// `indexed_to` divides the records by their `_pk`: up to it all are indexed and the triggers keep them so; after it none
+/// is. It moves in the transaction that indexes, so index and records are in step at every commit.
+struct SearchIndex {
+    let table: SearchTable
+    let db: Database
+
+    /// So many new records are indexed by the transaction that brings them. More are a load, which is indexed afterwards
+    /// (`completeSearch`), so that its pages are applied as fast as without an index.
+    static let mostAtOnce: Int64 = 100
+
+    /// Indexes the records that were just inserted, unless they are many.
+    static func noteInserted(_ entity: Entity, _ db: Database) throws {
+        guard let table = SearchTable(entity) else { return }
+        let index = SearchIndex(table: table, db: db)
+        guard try index.lag() <= mostAtOnce else { return }
+        _ = try index.append(atMost: mostAtOnce)
+    }
+
+    /// How far the index is behind, at most.
+    func lag() throws -> Int64 {
+        try Int64.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT (SELECT coalesce(max(_pk), 0) FROM \(table.table.name)) - indexed_to
+                    FROM sync_search WHERE entity = ?
+                    """),
+            arguments: [table.entity.name]) ?? 0
+    }
+
+    /// Indexes the next records; returns whether there may be more.
+    func append(atMost limit: Int64) throws -> Bool {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT indexed_to, (SELECT max(_pk) FROM (
+                      SELECT _pk FROM \(table.table.name) WHERE _pk > indexed_to ORDER BY _pk LIMIT ?1)) AS upto
+                    FROM sync_search WHERE entity = ?2
+                    """),
+            arguments: [limit, table.entity.name])
+        guard let row, let upTo: Int64 = row["upto"] else { return false }
+        let from: Int64 = row["indexed_to"]
+        for sql in table.append { try db.cachedStatement(sql: sql).execute(arguments: [from, upTo]) }
+        try db.cachedStatement(sql: "UPDATE sync_search SET indexed_to = ? WHERE entity = ?")
+            .execute(arguments: [upTo, table.entity.name])
+        return true
+    }
+}
+
+extension CacheStore {
+    /// Local writes go in between two batches.
+    private static let searchBatch: Int64 = 1000
+
+    /// Indexes whatever a load has left, batch by batch; writes nothing when there is nothing. Where the task is cancelled
+    /// the rest stays for the next call, or the next opening.
+    package func completeSearch() async throws {
+        for entity in schema.entities {
+            guard let table = SearchTable(entity) else { continue }
+            while try !Task.isCancelled && read({ db in try SearchIndex(table: table, db: db).lag() }) > 0 {
+                let goesOn = try await writer.write { db in
+                    try SearchIndex(table: table, db: db).append(atMost: Self.searchBatch)
+                }
+                if !goesOn { break }
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// What a caller looks for, taken apart so that nothing of it can be FTS5's syntax.
+package struct SearchQuery: Sendable, Equatable {
+    /// As written, without what has neither letter nor digit.
+    let words: [String]
+    /// The caller's text, to tell one list from another.
+    let text: String
+
+    private static let longest = 200
+    private static let mostWords = 20
+
+    /// Throws `.badQuery` for what cannot be looked for.
+    package init(_ text: String) throws(CacheError) {
+        guard text.unicodeScalars.count <= Self.longest else {
+            throw Self.bad("at most \(Self.longest) characters can be looked for")
+        }
+        let words = text.split { $0.isWhitespace || $0 == "\0" }.map(String.init).filter { Self.letters(in: $0) > 0 }
+        guard !words.isEmpty else { throw Self.bad("give what to look for: at least two letters or digits") }
+        guard words.count <= Self.mostWords else { throw Self.bad("at most \(Self.mostWords) words can be looked for") }
+        guard words.count > 1 || Self.letters(in: words[0]) > 1 else {
+            throw Self.bad("a single letter finds too much; give at least two")
+        }
+        self.words = words
+        self.text = text
+    }
+
+    private static func bad(_ message: String) -> CacheError { .badQuery(field: "q", message: message) }
+
+    // MARK: FTS5 expressions
+
+    /// All words, the last one by its beginning unless `exact`.
+    func expression(exact: Bool = false) -> String {
+        words.indices.map { term(at: $0, exact: exact) }.joined(separator: " ")
+    }
+
+    /// A quoted string is never syntax (https://sqlite.org/fts5.html#fts5_strings). One letter is no beginning: it would
+    /// have FTS5 go through a large part of the index.
+    func term(at index: Int, exact: Bool = false) -> String {
+        let word = words[index]
+        let quoted = "\"\(word.replacing("\"", with: "\"\""))\""
+        return index == words.count - 1 && !exact && Self.lettersAtEnd(of: word) > 1 ? quoted + "*" : quoted
+    }
+
+    /// The whole text as part of a number; nil where it is too short for a trigram.
+    var fragment: String? { Self.fragment(words.joined()) }
+
+    /// The words that may also be parts of a number: those with a digit.
+    var numbers: [(index: Int, fragment: String)] {
+        words.indices.compactMap { index in
+            guard words[index].unicodeScalars.contains(where: { $0.properties.numericType != nil }) else { return nil }
+            return Self.fragment(words[index]).map { (index, $0) }
+        }
+    }
+
+    private static func fragment(_ text: String) -> String? {
+        let bare = FragmentMark.bare(text)
+        return bare.unicodeScalars.count < 3 ? nil : "\"\(bare.replacing("\"", with: "\"\""))\""
+    }
+
+    // MARK: Letters
+
+    private static func letters(in word: String) -> Int { word.unicodeScalars.filter(isToken).count }
+
+    /// Accents that stand by themselves end no word.
+    private static func lettersAtEnd(of word: String) -> Int {
+        word.unicodeScalars.filter { $0.properties.generalCategory != .nonspacingMark }.reversed().prefix(
+            while: isToken
+        )
+        .count
+    }
+
+    /// What unicode61 takes for part of a word.
+    private static func isToken(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
+            .letterNumber, .otherNumber, .privateUse:
+            true
+        default: false
+        }
+    }
+}

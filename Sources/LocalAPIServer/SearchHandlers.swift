@@ -1,0 +1,39 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import SocketServer
+
+/// Full-text search across entities.
+extension LocalAPIServer {
+    func search(_ request: Request) throws -> Response {
+        let parameters = try QueryParameters(request)
+        try parameters.requireOnly(["q", "entity", "limit"])
+        guard let query = try parameters.searchQuery("q") else {
+            throw Problem.badRequest("give what to look for: q=, at least two letters or digits", field: "q")
+        }
+        let limit = try parameters.integer("limit", in: 1...100, else: 20)
+        let names = try parameters.value("entity")?.split(separator: ",").map(String.init)
+        for name in names ?? [] { _ = try entity(name) }
+        let result = try store.search(query, entities: names, limit: limit)
+        let hits = result.hits.map { hit in
+            JSONText.object([
+                "entity": .string(hit.entity), "id": .string(hit.key), "title": .string(hit.title),
+                "snippet": .string(hit.snippet),
+            ])
+        }
+        let answer = JSONText.object(["data": .array(hits), "complete": .boolean(result.isComplete)])
+        return .json(200, Array(answer.bytes))
+    }
+}
+
+extension QueryParameters {
+    /// Nil when it is not there; what cannot be looked for is refused.
+    func searchQuery(_ name: String) throws(Problem) -> SearchQuery? {
+        guard let text = try value(name) else { return nil }
+        do {
+            return try SearchQuery(text)
+        } catch {
+            throw Problem(error)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import CacheStore
+
+@Suite("Full-text search")
+struct SearchTests {
+    private static let people = #"""
+        [{"id":"a","name":"Zoë O'Brien","phone":"+44 7700 900-123","notes":"Smith's sister","pin":"4711"},
+         {"id":"b","name":"Åsa Smith","phone":"020 7946 0999","notes":null,"extra":{"rank":"gold"}},
+         {"id":"c","name":"Bob Smithers","phone":null,"notes":"pays in cash, Ünter den Linden 5"}]
+        """#
+
+    private func filled() async throws -> TestCache {
+        let cache = try TestCache(schema: SearchShop.schema)
+        _ = try await cache.pull("clients", Self.people)
+        return cache
+    }
+
+    @Test(
+        "words are found without accents and case, the last one by its beginning, all of them in any field",
+        arguments: [
+            ("zoe", ["a"]), ("ZOË", ["a"]), ("zoe\u{308}", ["a"]), ("u\u{308}nte\u{301}", ["c"]), ("asa", ["b"]),
+            ("smith", ["a", "b", "c"]), ("smithe", ["c"]),
+            ("smith bob", []), ("bob smith", ["c"]), ("o'brien", ["a"]), ("o'br", ["a"]), ("zoe sister", ["a"]),
+            ("unter linden", ["c"]), ("den unter", ["c"]), ("gold", ["b"]), ("smith b", []), ("nobody", []),
+        ])
+    func words(_ text: String, _ keys: [String]) async throws {
+        #expect(try await filled().found(text) == keys)
+    }
+
+    @Test(
+        "a number is found by any part of it, however either is spaced",
+        arguments: [
+            ("900123", ["a"]), ("+44 7700 900-123", ["a"]), ("(7700) 900", ["a"]), ("7946", ["b"]),
+            ("zoe 900123", ["a"]),
+            ("900123 zoe", ["a"]), ("7700 0123", ["a"]), ("bob 900123", []), ("90", []), ("12", []),
+        ])
+    func numbers(_ text: String, _ keys: [String]) async throws {
+        #expect(try await filled().found(text) == keys)
+    }
+
+    @Test(
+        "whatever is looked for is text, never syntax",
+        arguments: [
+            "\"smith\"", "smith*", "smith OR bob", "NEAR(smith bob)", "name:smith", "{name}:smith", "smith AND",
+            "-smith",
+            "^smith", "sm\"ith", "'; DROP TABLE x", "smith\0bob", "👍 smith", "🇬🇧🇬🇧", "ab", "ß", "smi%", "((((",
+            "\"\"\"\"",
+            String(repeating: "smith ", count: 20), String(repeating: "x", count: 200), "e\u{301}e\u{301}", "½½ 一二",
+        ])
+    func hostile(_ text: String) async throws {
+        let cache = try await filled()
+        do throws(CacheError) {
+            _ = try SearchQuery(text)
+        } catch {
+            guard case .badQuery(field: "q", _) = error else { throw error }
+            return
+        }
+        _ = try cache.found(text)
+        _ = try cache.hits(text)
+    }
+
+    @Test("a quotation mark or an operator changes nothing about what is found")
+    func quoted() async throws {
+        let cache = try await filled()
+        #expect(try cache.found("\"zoe\"") == ["a"])
+        #expect(try cache.found("zoe OR bob") == [])
+        #expect(try cache.found("name:zoe") == [])
+        #expect(try cache.found("zoe*") == ["a"])
+    }
+
+    @Test(
+        "what finds too much or cannot be meant is refused",
+        arguments: ["", " ", "a", "***", "a 😀", "😀", "Å", "\0", String(repeating: "e\u{301}", count: 5000)]
+            + [String(repeating: "a b ", count: 11)])
+    func refused(_ text: String) {
+        #expect(throws: CacheError.self) { try SearchQuery(text) }
+    }
+
+    @Test("search goes with filters, order, cursor and count")
+    func lists() async throws {
+        let cache = try await filled()
+        var query = ListQuery(
+            entity: "clients", sort: [SortTerm(field: "name", descending: true)], limit: 1, count: true)
+        query.search = try SearchQuery("smith")
+        var names: [String] = []
+        repeat {
+            let page = try cache.store.list(query)
+            #expect(page.total == 3)
+            names += try JSONText(page.records).elements.compactMap { $0["id"]?.string }
+            query.cursor = page.next
+        } while query.cursor != nil
+        #expect(names == ["b", "a", "c"])
+        query.filters = [.init(field: "rank", comparison: .equal, values: ["gold"])]
+        #expect(try cache.keys(query) == ["b"])
+        let cursor = try cache.store.list(ListQuery(entity: "clients", limit: 1)).next
+        var other = ListQuery(entity: "clients", limit: 1, cursor: cursor)
+        other.search = try SearchQuery("smith")
+        #expect(throws: CacheError.self) { try cache.store.list(other) }
+    }
+
+    @Test("an entity that has nothing to search says so, and one with numbers alone is searched by them")
+    func otherEntities() async throws {
+        let cache = try await filled()
+        #expect(throws: CacheError.self) { try cache.found("red", in: "colours") }
+        #expect(throws: CacheError.self) { try cache.hits("red", in: ["colours"]) }
+        _ = try await cache.pull("parts", #"[{"id":"p","code":"AB-12/34 x"}]"#)
+        #expect(try cache.found("b1234", in: "parts") == ["p"])
+        #expect(try cache.found("12/3 34x", in: "parts") == [])
+        #expect(try cache.found("b12 34x", in: "parts") == ["p"])
+        #expect(try cache.found("red b12", in: "parts") == [])
+        #expect(try cache.hits("1234").map(\.key) == ["p"])
+    }
+
+    // MARK: Across entities
+
+    @Test("a title that has the words comes first, whole words before beginnings, then the newest")
+    func order() async throws {
+        let cache = try await filled()
+        #expect(try cache.hits("smith").map(\.key) == ["b", "c", "a"])
+        _ = try await cache.pull("clients", #"[{"id":"d","name":"Ann Smith"}]"#)
+        _ = try await cache.pull("devices", #"[{"id":"x","model":"Smith Corona"},{"id":"y","model":"Smithy"}]"#)
+        #expect(try cache.hits("smith").map(\.key) == ["d", "x", "b", "c", "y", "a"])
+        #expect(try cache.hits("smith", limit: 2).map(\.key) == ["d", "x"])
+        #expect(try cache.hits("smith", in: ["devices"]).map(\.key) == ["x", "y"])
+    }
+
+    @Test("a hit has a title and shows the match, in words and in numbers")
+    func snippets() async throws {
+        let cache = try await filled()
+        _ = try await cache.pull(
+            "devices", #"[{"id":"x","model":"Pad","number":7,"pin":"4711","serial":"DN PX-4711"}]"#)
+        #expect(
+            try cache.hits("zoe") == [
+                SearchHit(entity: "clients", key: "a", title: "Zoë O'Brien", snippet: "«Zoë» O'Brien")
+            ]
+        )
+        #expect(try cache.hits("900123").first?.snippet == "+44 7700 «900-123»")
+        #expect(try cache.hits("zoe 77009").first?.snippet == "+44 «7700 9»00-123")
+        let device = try #require(try cache.hits("px47").first)
+        #expect(device.title == "Pad" && device.snippet == "DN «PX-47»11")
+    }
+
+    @Test("what is secret is neither found nor shown")
+    func secrets() async throws {
+        #expect(try await filled().hits("4711").isEmpty)
+    }
+}

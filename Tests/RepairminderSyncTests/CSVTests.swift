@@ -1,0 +1,51 @@
+import JSONText
+import Testing
+
+@testable import repairminder_sync
+
+@Suite struct CSVTests {
+    private func row(_ json: String, guarded: Bool = true) throws -> String {
+        try CSV(columns: ["id", "a", "b"], guardsFormulas: guarded).row(JSONText(parsing: json))
+    }
+
+    @Test(
+        "values stand in the columns' order, numbers to the letter, null and what is missing empty, lines end with CRLF"
+    )
+    func values() throws {
+        #expect(CSV(columns: ["id", "a,b"], guardsFormulas: true).header == "id,\"a,b\"\r\n")
+        #expect(try row(#"{"b":129.90,"id":"x","_sync":{}}"#) == "x,,129.90\r\n")
+        #expect(try row(#"{"id":1e400,"a":null,"b":true}"#) == "1e400,,true\r\n")
+        #expect(try row(#"{"id":"x","a":{"k":[1,2]},"b":[]}"#) == "x,\"{\"\"k\"\":[1,2]}\",[]\r\n")
+    }
+
+    @Test("quotes, commas and line breaks are quoted as RFC 4180 has it")
+    func quoting() throws {
+        #expect(
+            try row(#"{"id":"a,b","a":"say \"no\"","b":"one\r\ntwo"}"#)
+                == "\"a,b\",\"say \"\"no\"\"\",\"one\r\ntwo\"\r\n")
+        #expect(try row(#"{"id":"\"\u0301","a":" x ","b":"é"}"#) == "\"\"\"\u{301}\", x ,é\r\n")
+    }
+
+    @Test("text that a spreadsheet would run gets an apostrophe before it, numbers and telephone numbers do not")
+    func formulas() throws {
+        #expect(try row(#"{"id":"=1+1","a":"@SUM(A1)","b":"\t=x"}"#) == "'=1+1,'@SUM(A1),'\t=x\r\n")
+        #expect(
+            try row(#"{"id":"+44 7700 900-123","a":-5.50,"b":"-2+3+cmd|' /C calc'!A0"}"#)
+                == "+44 7700 900-123,-5.50,'-2+3+cmd|' /C calc'!A0\r\n")
+        #expect(try row(#"{"id":"=1+1","a":"@x","b":"ok"}"#, guarded: false) == "=1+1,@x,ok\r\n")
+    }
+
+    @Test("a record as a line of NDJSON is its text, whatever its layout was")
+    func ndjson() throws {
+        let record = try JSONText(parsing: "{\"id\": \"a\\nb\",\r\n \"total\": 129.90}")
+        #expect(ExportCommand.line(record) == "{\"id\": \"a\\nb\",   \"total\": 129.90}\n")
+    }
+
+    @Test("hits are a row each")
+    func hits() throws {
+        let hits = try JSONText(parsing: #"[{"entity":"clients","id":"a","title":"Ada","snippet":"«Ada»"}]"#)
+        #expect(
+            SearchCommand.table(hits.elements).rendered(width: nil)
+                == "entity   id  title  snippet\nclients  a   Ada    «Ada»\n")
+    }
+}
