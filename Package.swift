@@ -16,6 +16,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         // Without its file formats: the file is read with Yams, which can say in which line a mistake stands.
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -28,9 +29,13 @@ let package = Package(
             dependencies: ["JSONText", .product(name: "Yams", package: "Yams")],
             swiftSettings: strict),
         .target(
+            name: "Secrets",
+            dependencies: ["JSONText", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
+        .target(
             name: "CacheStore",
             dependencies: [
-                "EntitySchema", "JSONText", .product(name: "GRDB", package: "GRDB.swift"),
+                "EntitySchema", "JSONText", "Secrets", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
@@ -57,8 +62,7 @@ let package = Package(
             name: "repairminder-sync",
             dependencies: [
                 "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "NetworkMonitor",
-                "SocketServer",
-                "SyncEngine", "Upstream",
+                "Secrets", "SocketServer", "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -83,26 +87,27 @@ let package = Package(
             name: "bench-server", dependencies: ["JSONText", "SocketServer"], swiftSettings: strict),
 
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
+        .testTarget(name: "SecretsTests", dependencies: ["JSONText", "Secrets"], swiftSettings: strict),
         .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema"], swiftSettings: strict),
         .testTarget(
             name: "SyncEngineTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "SyncEngine", "Upstream",
+                "CacheStore", "EntitySchema", "JSONText", "Secrets", "SyncEngine", "Upstream",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "LocalAPIServerTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "LocalAPIServer", "ReferenceUpstream", "SocketServer",
-                "SyncEngine", "Upstream", .product(name: "Logging", package: "swift-log"),
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPIServer", "ReferenceUpstream", "Secrets",
+                "SocketServer", "SyncEngine", "Upstream", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(name: "LocalAPITests", dependencies: ["JSONText", "LocalAPI"], swiftSettings: strict),
         .testTarget(
             name: "RepairminderSyncTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "repairminder-sync",
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "Secrets", "Upstream", "repairminder-sync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
             ],
@@ -118,7 +123,8 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer", "SyncEngine", "Upstream",
+                "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "Secrets", "SocketServer", "SyncEngine",
+                "Upstream",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -129,7 +135,8 @@ let package = Package(
             dependencies: ["EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer", "Upstream"],
             swiftSettings: strict),
         .testTarget(
-            name: "CacheStoreTests", dependencies: ["CacheStore", .product(name: "GRDB", package: "GRDB.swift")],
+            name: "CacheStoreTests",
+            dependencies: ["CacheStore", "Secrets", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict),
     ]
 )

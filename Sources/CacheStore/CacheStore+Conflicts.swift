@@ -68,8 +68,7 @@ extension CacheStore {
 
     /// A value without what the schema keeps secret.
     private func shown(_ value: JSONText, entity: String, field: String?) -> JSONText {
-        let secrets = schema[entity]?.fields.filter(\.secret).map(\.name) ?? []
-        if let field { return secrets.contains(field) ? .null : value }
-        return .object(members: value.members.filter { !secrets.contains($0.key) })
+        let sealer = sealers[entity]
+        return field.map { sealer.remove(from: value, of: $0) } ?? sealer.remove(from: value)
     }
 }

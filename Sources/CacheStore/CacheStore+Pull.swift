@@ -9,15 +9,19 @@ extension CacheStore {
     /// off then goes on a little earlier, which is harmless.
     package func apply(_ page: PulledPage, at now: Timestamp) async throws -> PageOutcome {
         let table = try table(page.entity)
-        let children = try page.children.map { (pulled: $0, table: try self.table($0.entity)) }
+        let children = try page.children.map { (pulled: try sealed($0), table: try self.table($0.entity)) }
+        let clear = page.records
+        let page = try sealed(page)
         return try await writer.write { db in
-            let applier = PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID)
+            let applier = PageApplier(
+                table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
             let measured = try applier.measure(page)
-            var outcome = try applier.apply(page.records, position: page.position)
+            var outcome = try applier.apply(page.records, clear: clear, position: page.position)
             outcome.add(measured)
             outcome.latestChange = try applier.plausible(outcome.latestChange, in: page.records)
             if let children {
-                let applier = PageApplier(table: children.table, schema: schema, db: db, now: now, makeID: makeID)
+                let applier = PageApplier(
+                    table: children.table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
                 outcome.children = try applier.apply(children.pulled, position: page.position)
             }
             if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
@@ -29,6 +33,16 @@ extension CacheStore {
         }
     }
 
+    private func sealed(_ page: PulledPage) throws -> PulledPage {
+        var page = page
+        page.records = try sealers[page.entity].seal(page: page.records)
+        return page
+    }
+
+    private func sealed(_ children: PulledChildren) throws -> SealedChildren {
+        SealedChildren(children: children, records: try sealers[children.entity].seal(page: children.records))
+    }
+
     /// Where the change log ends now.
     package func position() throws -> Int64 {
         try read { db in
@@ -36,10 +50,14 @@ extension CacheStore {
         }
     }
 
-    /// What the upstream last said of a record, also while its deletion is queued; nil where it has said nothing.
+    /// What the upstream last said of a record, without its secrets, also while its deletion is queued; nil where it has
+    /// said nothing.
     package func remote(of entity: String, key: String) throws -> JSONText? {
         let table = try table(entity)
-        return try read { db in try RecordRow(table: table, db: db).remote(of: Alias.current(of: key, entity, db)) }
+        let remote = try read { db in
+            try RecordRow(table: table, db: db).remote(of: Alias.current(of: key, entity, db))
+        }
+        return remote.map(sealers[entity].remove)
     }
 
     package struct OutdatedParent: Sendable, Equatable {

@@ -100,7 +100,7 @@ extension CacheStore {
                         WHERE id = ?1 AND state IN ('queued', 'waiting') AND tried = ?3 AND body = ?4
                         RETURNING id, entity, record_key, body, tried
                         """),
-                arguments: [change.id, now.milliseconds, change.tried, change.body.text])
+                arguments: [change.id, now.milliseconds, change.tried, change.storedBody.text])
             guard let begun else { return false }
             try ChangeLog(db: db, at: now).append(
                 .uploading, begun, detail: [("attempt", .integer(begun["tried"] as Int))])
@@ -111,7 +111,7 @@ extension CacheStore {
     /// Writes down what became of an attempt, with what it does to the record, in one transaction.
     package func settle(_ id: Int64, _ outcome: PushOutcome, at now: Timestamp) async throws {
         try await writer.write { db in
-            try Settlement(schema: schema, db: db, now: now, makeID: makeID).settle(id, outcome)
+            try Settlement(schema: schema, db: db, now: now, makeID: makeID, sealers: sealers).settle(id, outcome)
         }
     }
 
@@ -153,10 +153,15 @@ extension CacheStore {
         let body = try JSONText(parsing: row["body"] as String)
         let record = try RecordRow(table: EntityTable(entity: entity), db: db).load(row["record_key"])
         let version = try version(of: row["record_key"], entity, record?.remote, db)
+        // Only the body leaves for the upstream; nothing that the record is needed for may be secret.
+        let sealer = sealers[entity.name]
+        let opened = sealer.open(body)
+        let secrets = [body, record?.document, record?.remote].compactMap(\.self).flatMap(sealer.texts)
         return OutboxChange(
             id: row["id"], entity: entity.name, key: row["record_key"],
-            operation: Operation(rawValue: row["operation"]) ?? .update, body: body,
-            record: record?.document ?? body, idempotencyKey: row["idempotency_key"],
+            operation: Operation(rawValue: row["operation"]) ?? .update, body: opened.record, storedBody: body,
+            unreadable: opened.unreadable, secrets: secrets,
+            record: sealer.remove(from: record?.document ?? body), idempotencyKey: row["idempotency_key"],
             attemptCount: row["attempt_count"], tried: row["tried"], version: version,
             createdAt: Timestamp(milliseconds: row["created_at"]))
     }

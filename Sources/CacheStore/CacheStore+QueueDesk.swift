@@ -81,17 +81,14 @@ extension CacheStore {
         """
 
     private func pendingChange(_ row: Row, _ db: Database) throws -> JSONText {
-        let entity = schema[row["entity"]]
-        let secrets = Set(entity?.fields.filter(\.secret).map(\.name) ?? [])
         let body = try JSONText(parsing: row["body"] as String)
-        let shown = body.members.filter { !secrets.contains($0.key) }
+        let shown = sealers[row["entity"]].remove(from: body)
         let blockedBy: Int? = row["blocked_by"]
         let conflict: Int? = row["conflict"]
         return .object([
             "id": .integer(row["id"] as Int), "entity": .string(row["entity"] as String),
             "record_id": .string(row["record_key"] as String), "operation": .string(row["operation"] as String),
-            "fields": .array(body.members.map { .string($0.key) }), "body": .object(members: shown),
-            "request": try request(row, db),
+            "fields": .array(body.members.map { .string($0.key) }), "body": shown, "request": try request(row, db),
             "state": .string(blockedBy == nil && conflict == nil ? row["state"] as String : "blocked"),
             "retry_count": .integer(row["attempt_count"] as Int), "created_at": Self.time(row["created_at"]),
             "last_attempt_at": Self.time(row["last_attempt_at"]),
@@ -100,11 +97,11 @@ extension CacheStore {
         ])
     }
 
-    /// What would be sent now: the very request that the engine makes.
+    /// What would be sent now: the very request that the engine makes, but for its secrets.
     private func request(_ row: Row, _ db: Database) throws -> JSONText {
-        guard let entity = schema[row["entity"]], let change = try outboxChange(row, db),
-            let request = change.request(of: entity)
-        else { return .null }
+        guard let entity = schema[row["entity"]], var change = try outboxChange(row, db) else { return .null }
+        change.body = sealers[entity.name].mask(in: change.storedBody)
+        guard let request = change.request(of: entity) else { return .null }
         return request.shown(schema.upstream, idempotencyKey: change.idempotencyKey)
     }
 

@@ -7,7 +7,7 @@ extension CacheStore {
     package enum Standing: Sendable, Equatable {
         /// Not here; the upstream may have it.
         case unknown
-        /// As the server last said it, under the key that it has now.
+        /// As the server last said it, without its secrets, under the key that it has now.
         case known(key: String, remote: JSONText)
         /// Made here and not there yet, or deleted here: the upstream has nothing to say.
         case local
@@ -22,11 +22,11 @@ extension CacheStore {
                 arguments: [current])
             guard let row else { return .unknown }
             guard let remote: String = row[0], row[1] == false else { return .local }
-            return .known(key: current, remote: try JSONText(parsing: remote))
+            return .known(key: current, remote: sealers[entity].remove(from: try JSONText(parsing: remote)))
         }
     }
 
-    /// What the server last said of some other record of the entity, the youngest; nil when there is none.
+    /// What the server last said, without secrets, of some other record of the entity, the youngest; nil when there is none.
     package func anotherRecord(of entity: String, than key: String) throws -> JSONText? {
         let table = try table(entity)
         return try read { db in
@@ -37,7 +37,7 @@ extension CacheStore {
                         WHERE _remote IS NOT NULL AND _deleted = 0 AND _key <> ? ORDER BY _pk DESC LIMIT 1
                         """),
                 arguments: [key]
-            ).map { try JSONText(parsing: $0) }
+            ).map { sealers[entity].remove(from: try JSONText(parsing: $0)) }
         }
     }
 
@@ -53,7 +53,9 @@ extension CacheStore {
                     sql: "SELECT coalesce(_acknowledged, 0) FROM \(table.name) WHERE _key = ? AND _remote IS NOT NULL"),
                 arguments: [key])
             guard let acknowledged, acknowledged <= position else { return }
-            _ = try PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID).delete(keys: [key])
+            _ = try PageApplier(
+                table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers
+            ).delete(keys: [key])
         }
     }
 }

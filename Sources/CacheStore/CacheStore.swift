@@ -1,6 +1,7 @@
 package import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
+package import Secrets
 internal import Synchronization
 
 /// The SQLite cache of one upstream and account: records, queue, cursors and change log.
@@ -13,6 +14,7 @@ package struct CacheStore: Sendable {
     /// For records and lists; `pool` reads all else.
     let readers: ReaderPool
     let writer: GroupCommit
+    let sealers: RecordSealers
     /// Makes record ids and idempotency keys.
     let makeID: @Sendable () -> String
     /// The statement for one record, by entity: built once, since it is what is asked for most.
@@ -22,23 +24,25 @@ package struct CacheStore: Sendable {
     /// Names the file that the change log's numbers belong to.
     package let epoch: String
 
-    /// Opens, or makes, the database at `path` and fits its tables to `schema`, keeping records and queue.
+    /// Opens, or makes, the database at `path` and fits its tables to `schema`, keeping records and queue. What the schema
+    /// calls secret is stored as `sealer` seals it, never otherwise.
     ///
     /// `schedule` runs a commit later, never two at once; nil leaves that to a queue of the store's own. Throws
-    /// `.incompatible` for a file of a newer version, `.unwritable` when it cannot be used now.
+    /// `.incompatible` for a file of a newer version or sealed with another key, `.unwritable` when it cannot be used now.
     package init(
-        path: String, schema: EntitySchema,
+        path: String, schema: EntitySchema, sealer: SecretSealer,
         schedule: (@Sendable (_ commit: @escaping @Sendable () -> Void) -> Void)? = nil,
         makeID: @escaping @Sendable () -> String
     ) throws {
         self.schema = schema
         self.makeID = makeID
+        sealers = RecordSealers(schema, sealer)
         selectOne = Dictionary(
             uniqueKeysWithValues: schema.entities.map { ($0.name, RecordSelect(table: EntityTable(entity: $0)).one) })
         do {
             pool = try DatabasePool(path: path, configuration: Self.configuration())
             try Self.prepareWriter(pool)
-            try Self.migrate(pool, schema: schema)
+            try Self.migrate(pool, schema, sealer, sealers)
             epoch = try Epoch.current(pool, path: path)
             readers = try ReaderPool(path: path)
         } catch {
@@ -75,7 +79,9 @@ package struct CacheStore: Sendable {
         }
     }
 
-    private static func migrate(_ pool: DatabasePool, schema: EntitySchema) throws {
+    private static func migrate(
+        _ pool: DatabasePool, _ schema: EntitySchema, _ sealer: SecretSealer, _ sealers: RecordSealers
+    ) throws {
         let migrator = Migrations.migrator()
         if try pool.read(migrator.hasBeenSuperseded) {
             throw CacheError.incompatible(
@@ -86,9 +92,11 @@ package struct CacheStore: Sendable {
             let search = SearchTableAdapter(schema: schema, db: db)
             try search.dropOutdated()
             try EntityTableAdapter.adapt(to: schema, db)
+            try SealingAdapter(schema: schema, sealer: sealer, db: db).adapt()
             try search.build()
-            try DriftTable.adapt(schema, db)
+            try DriftTable.adapt(schema, sealers, db)
         }
+        try SealingAdapter.scrub(pool)
         // Prepared statements of readers that saw older tables would fail once: start from a fresh set.
         pool.releaseMemory()
     }

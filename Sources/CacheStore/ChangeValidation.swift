@@ -59,7 +59,8 @@ struct ChangeValidation {
     }
 
     private func mismatch(_ value: JSONText, _ field: Field) -> String? {
-        let shown = value.bytes.count <= 80 ? " \(value.text)" : ""
+        // A refusal must not repeat a secret: whoever keeps the answer would keep that too.
+        let shown = field.secret ? " another type" : value.bytes.count <= 80 ? " \(value.text)" : ""
         switch field.kind {
         case .string: return value.kind == .string ? nil : "expected text, got\(shown)"
         case .integer: return value.integer != nil ? nil : "expected a whole number, got\(shown)"

@@ -11,6 +11,7 @@ struct ChangeWriter {
     /// How far the server's clock is ahead of `now`.
     let clockOffset: Duration
     let makeID: @Sendable () -> String
+    let sealer: RecordSealer
 
     private var entity: Entity { table.entity }
     private var row: RecordRow { RecordRow(table: table, db: db) }
@@ -19,8 +20,9 @@ struct ChangeWriter {
 
     func create(_ given: JSONText) throws -> String {
         try requireSupport(.create)
-        let body = try withCurrentKeys(given)
-        try requireFit(body, operation: .create, record: body)
+        let clear = try withCurrentKeys(given)
+        try requireFit(clear, operation: .create, record: clear)
+        let body = try sealer.seal(clear)
         let key = body[entity.key]?.plain ?? makeID()
         guard try row.load(key) == nil, try Alias.current(of: key, entity.name, db) == key else {
             throw CacheError.conflict("\(entity.name)/\(key) exists already; change it, or create with another key")
@@ -40,12 +42,13 @@ struct ChangeWriter {
 
     func update(_ key: String, body given: JSONText, expecting expected: ExpectedVersion = .any) throws {
         try requireSupport(.update)
-        let body = try withCurrentKeys(given)
+        let clear = try withCurrentKeys(given)
         let key = try Alias.current(of: key, entity.name, db)
         let current = try requireRecord(key)
-        let record = current.document.setting(body)
-        try requireFit(body, operation: .update, record: record)
+        let record = current.document.setting(clear)
+        try requireFit(clear, operation: .update, record: record)
         try requireVersion(expected, of: key)
+        let body = try sealer.seal(clear)
         let changed = body.members.filter { entity.value(of: $0.key, in: current.document) != $0.value }
         guard !changed.isEmpty else { return }
         for members in try byRoute(changed, of: record) {
@@ -183,9 +186,7 @@ struct ChangeWriter {
         _ fields: JSONText, _ reason: ChangeLogReason, of operation: Operation, to key: String, carriedBy id: Int64,
         removed: [String] = []
     ) throws {
-        let shown = fields.members.filter { name, value in
-            entity[field: name]?.secret != true && value.bytes.count <= Self.longestValue
-        }
+        let shown = sealer.remove(from: fields).members.filter { $0.value.bytes.count <= Self.longestValue }
         var detail = [
             reason.member, ("operation", .string(operation.rawValue)), ("values", JSONText.object(members: shown)),
         ]

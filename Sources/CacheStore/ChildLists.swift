@@ -2,13 +2,21 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
+/// Children with their secrets sealed.
+struct SealedChildren: Sendable {
+    var children: PulledChildren
+    /// In the place of `children.records`.
+    var records: String
+}
+
 /// Writing the children that came with their parents, and deleting those that did not come any more.
 extension PageApplier {
     /// `position`: where the change log ended when the parents or their children were asked for.
-    func apply(_ children: PulledChildren, position: Int64) throws -> ChildOutcome {
-        let written = try apply(children.records, position: position)
+    func apply(_ sealed: SealedChildren, position: Int64) throws -> ChildOutcome {
+        let children = sealed.children
+        let written = try apply(sealed.records, clear: children.records, position: position)
         var outcome = ChildOutcome(written: written.written, deleted: written.deleted)
-        let missing = try missing(children, position)
+        let missing = try missing(children, sealed.records, position)
         if missing.count > children.allowance {
             outcome.held = missing.count
         } else {
@@ -18,7 +26,7 @@ extension PageApplier {
     }
 
     /// Children in the cache of parents whose children are all known, but not among these.
-    private func missing(_ children: PulledChildren, _ position: Int64) throws -> [String] {
+    private func missing(_ children: PulledChildren, _ records: String, _ position: Int64) throws -> [String] {
         guard !children.complete.isEmpty else { return [] }
         return try String.fetchAll(
             db.cachedStatement(
@@ -30,7 +38,7 @@ extension PageApplier {
                       AND _key NOT IN (SELECT CAST(key AS TEXT) FROM incoming WHERE usable)
                     """),
             arguments: [
-                children.records, JSONText.array(children.complete.map(JSONText.string)).text, position,
+                records, JSONText.array(children.complete.map(JSONText.string)).text, position,
             ])
     }
 }

@@ -8,6 +8,7 @@ struct ConflictDesk {
     let db: Database
     let now: Timestamp
     let makeID: @Sendable () -> String
+    let sealers: RecordSealers
     let changeWriter: (EntityTable) -> ChangeWriter
 
     private var conflicts: ConflictTable { ConflictTable(db: db, now: now) }
@@ -25,7 +26,7 @@ struct ConflictDesk {
         guard change.state != "uploading" else {
             throw CacheError.conflict("change \(change.id) is being sent right now; wait for its outcome")
         }
-        let merge = Merge(table: table, schema: schema, db: db, now: now, makeID: makeID)
+        let merge = Merge(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
         // Decided first: a change that leaves the queue takes its open conflicts with it.
         try conflicts.decide(id, winner)
         if let field = conflict.field {
@@ -59,16 +60,21 @@ struct ConflictDesk {
         switch (conflict.field, conflict.operation, winner) {
         case (let field?, _, _):
             let value = (winner == .server ? conflict.local : conflict.server) ?? .null
-            try writer.update(conflict.key, body: .object(members: [(key: field, value: value)]))
+            try writer.update(conflict.key, body: opened(.object(members: [(key: field, value: value)]), conflict))
         case (nil, .delete, .server), (nil, .create, .local), (nil, .update, .local):
             try writer.delete(conflict.key)
         case (nil, .delete, .local):
-            try recreate(conflict.server, writer)
+            try recreate(conflict.server.map { try opened($0, conflict) }, writer)
         case (nil, .create, .server), (nil, .update, .server):
-            try recreate(conflict.local, writer)
+            try recreate(conflict.local.map { try opened($0, conflict) }, writer)
         }
         try conflicts.markUndone(id)
         try note(conflict, .undone)
+    }
+
+    /// The writer seals by itself. Throws `.conflict` for a secret that cannot be opened.
+    private func opened(_ record: JSONText, _ conflict: ConflictTable.Entry) throws -> JSONText {
+        try sealers[conflict.entity].opened(record)
     }
 
     /// Creates the record anew, as far as its creation can send it.

@@ -7,6 +7,8 @@ struct Correction {
     let change: OutboxTable.Entry
     /// Fields that take these values; all others stay.
     let fields: JSONText
+    /// The same with secrets sealed, as the queue has them.
+    let sealed: JSONText
     /// Fields that the change is to leave alone.
     let removed: [String]
     let writer: ChangeWriter
@@ -16,7 +18,7 @@ struct Correction {
 
     /// What the change would then send.
     var body: JSONText {
-        JSONText.object(members: change.body.members.filter { !removed.contains($0.key) }).setting(fields)
+        JSONText.object(members: change.body.members.filter { !removed.contains($0.key) }).setting(sealed)
     }
 
     /// Throws `.invalid`, a problem a field, when the change could not be sent so; held to the schema like a new write.

@@ -26,8 +26,9 @@ struct DriftTable {
     }
 
     /// Counts the record that acknowledged a change, unless it is what the server said last; nil is nothing to count.
-    func count(_ record: JSONText?, key: String) throws {
-        guard let record, try RecordRow(table: table, db: db).load(key)?.remote != record else { return }
+    /// `sealed`: the same as it is stored.
+    func count(_ record: JSONText?, sealed: JSONText?, key: String) throws {
+        guard let record, try RecordRow(table: table, db: db).load(key)?.remote != sealed else { return }
         var tally = DriftTally(DriftRules(entity))
         tally.count(record.text, key: record[entity.key]?.plain ?? key)
         try save(tally)
@@ -37,17 +38,18 @@ struct DriftTable {
 
     /// Counts the cached records anew where the schema asks for something else than when they were counted; run when the
     /// cache is opened.
-    static func adapt(_ schema: EntitySchema, _ db: Database) throws {
+    static func adapt(_ schema: EntitySchema, _ sealers: RecordSealers, _ db: Database) throws {
         let counted = try String.fetchAll(db, sql: "SELECT DISTINCT entity FROM sync_field")
         for entity in counted where schema[entity] == nil { try forget(entity, db) }
         for entity in schema.entities {
             let table = EntityTable(entity: entity)
             let latest = try Int64.fetchOne(db, sql: "SELECT max(_synced_at) FROM \(table.name)")
-            try DriftTable(table: table, db: db, now: Timestamp(milliseconds: latest ?? 0)).adapt()
+            try DriftTable(table: table, db: db, now: Timestamp(milliseconds: latest ?? 0)).adapt(
+                sealers[entity.name])
         }
     }
 
-    private func adapt() throws {
+    private func adapt(_ sealer: RecordSealer) throws {
         let rules = DriftRules(entity)
         let setting = Self.rulesSetting(entity.name)
         let known = try String.fetchOne(db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [setting])
@@ -56,7 +58,12 @@ struct DriftTable {
         var tally = DriftTally(rules)
         let records = try Row.fetchCursor(
             db, sql: "SELECT _key, _remote FROM \(table.name) WHERE _remote IS NOT NULL ORDER BY _pk")
-        while let record = try records.next() { tally.count(record[1], key: record[0]) }
+        while let record = try records.next() {
+            let text: String = record[1]
+            // Only the clear value tells its type.
+            tally.count(
+                sealer.places.isEmpty ? text : try sealer.open(JSONText(parsing: text)).record.text, key: record[0])
+        }
         try save(tally)
         try db.execute(
             sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
@@ -154,18 +161,5 @@ struct DriftTable {
             note(place)
             return place
         }
-    }
-}
-
-extension EntityTable {
-    /// A record's text, from `value`, without what is secret.
-    var withoutSecrets: String {
-        let secrets = entity.fields.filter(\.secret)
-        guard !secrets.isEmpty else { return "CAST(value AS TEXT)" }
-        let paths = (secrets.map(\.name) + secrets.compactMap(\.source)).map { path in
-            "'$" + path.split(separator: ".").map { ".\"\($0)\"" }.joined() + "'"
-        }
-        // Removing anything from what is no object would fail.
-        return "iif(json_valid(value), json_remove(value, \(paths.joined(separator: ", "))), CAST(value AS TEXT))"
     }
 }

@@ -86,11 +86,11 @@ struct EntityTable {
     }
 
     /// The member of the field's name or, where there is none, what stands at its source.
-    func value(of field: Field, by arrow: String) -> String {
-        let own = "\(Self.document) \(arrow) '$.\"\(field.name)\"'"
+    func value(of field: Field, by arrow: String, in record: String = Self.document) -> String {
+        let own = "\(record) \(arrow) '$.\"\(field.name)\"'"
         guard let source = field.source else { return own }
         let path = source.split(separator: ".").map { ".\"\($0)\"" }.joined()
-        return "coalesce(\(own), \(Self.document) \(arrow) '$\(path)')"
+        return "coalesce(\(own), \(record) \(arrow) '$\(path)')"
     }
 
     /// A time as UTC with milliseconds, so that text compares as time does; what is no time stays as it is. The guard

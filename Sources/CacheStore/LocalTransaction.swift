@@ -84,17 +84,20 @@ package struct LocalTransaction {
     // MARK: Parts
 
     private var queue: QueueDesk {
-        QueueDesk(schema: store.schema, db: db, now: now, makeID: store.makeID, changeWriter: writer)
+        QueueDesk(
+            schema: store.schema, db: db, now: now, makeID: store.makeID, sealers: store.sealers, changeWriter: writer)
     }
 
     private var conflicts: ConflictDesk {
-        ConflictDesk(schema: store.schema, db: db, now: now, makeID: store.makeID, changeWriter: writer)
+        ConflictDesk(
+            schema: store.schema, db: db, now: now, makeID: store.makeID, sealers: store.sealers, changeWriter: writer)
     }
 
     private func writer(_ entity: String) throws(CacheError) -> ChangeWriter { writer(try store.table(entity)) }
 
     private func writer(_ table: EntityTable) -> ChangeWriter {
         ChangeWriter(
-            table: table, schema: store.schema, db: db, now: now, clockOffset: clockOffset, makeID: store.makeID)
+            table: table, schema: store.schema, db: db, now: now, clockOffset: clockOffset, makeID: store.makeID,
+            sealer: store.sealers[table.entity.name])
     }
 }

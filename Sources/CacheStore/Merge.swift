@@ -12,8 +12,10 @@ struct Merge {
     let db: Database
     let now: Timestamp
     let makeID: @Sendable () -> String
+    let sealers: RecordSealers
 
     private var entity: Entity { table.entity }
+    private var sealer: RecordSealer { sealers[entity.name] }
     private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
     private var row: RecordRow { RecordRow(table: table, db: db) }
     private var conflicts: ConflictTable { ConflictTable(db: db, now: now) }
@@ -46,9 +48,9 @@ struct Merge {
         var change = change
         for (field, local) in change.body.members {
             let server = entity.value(of: field, in: remote) ?? .null
-            guard !server.means(change.base[field] ?? .null) else { continue }
+            guard !sealer.means(server, change.base[field] ?? .null, of: field) else { continue }
             let ours = own[field, default: []] + [local]
-            if ours.contains(where: server.means) {
+            if ours.contains(where: { sealer.means(server, $0, of: field) }) {
                 change = try take(.local, of: field, in: change)
                 continue
             }
@@ -62,7 +64,7 @@ struct Merge {
 
     private func mergeDelete(_ change: OutboxTable.Entry, _ remote: JSONText) throws {
         // Deletions queued by earlier versions have no base.
-        guard !change.base.members.isEmpty, !remote.means(change.base) else { return }
+        guard !change.base.members.isEmpty, !sealer.means(remote, change.base) else { return }
         let dispute = Conflict.Dispute(
             change: change, field: nil, base: change.base, local: nil, server: remote,
             localAt: change.editedAt(OutboxTable.wholeRecord), serverAt: serverTime(of: remote))
@@ -83,7 +85,7 @@ struct Merge {
         case .server:
             changed.body = .object(
                 members: change.body.members.filter { name, value in
-                    name != field && !(change.tried && server(name).means(value))
+                    name != field && !(change.tried && sealer.means(server(name), value, of: name))
                 })
         }
         try queue.store(changed.body, base: changed.base, of: change, makeID: makeID)

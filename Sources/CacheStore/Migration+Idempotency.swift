@@ -4,7 +4,7 @@ extension Migrations {
         CREATE TABLE sync_answer (
           key TEXT PRIMARY KEY,
           at INTEGER NOT NULL,
-          request TEXT NOT NULL,          -- a fingerprint of it, since it may hold secrets
+          request TEXT NOT NULL,          -- a fingerprint of it under the key of secrets, since it may hold some
           answer TEXT NOT NULL
         ) STRICT;
         CREATE INDEX sync_answer_by_time ON sync_answer (at);

@@ -7,9 +7,15 @@ package struct OutboxChange: Sendable, Equatable {
     package var entity: String
     package var key: String
     package var operation: Operation
-    /// The fields that change.
+    /// The fields that change, secrets in the clear.
     package var body: JSONText
-    /// The whole record as it is here, for the holes of a path.
+    /// The same as the queue has it, its secrets sealed: tells whether the change is still the one that was read.
+    package var storedBody: JSONText
+    /// Secret fields that change and that cannot be opened: without them the change must not be sent.
+    package var unreadable: [String]
+    /// What the record's secrets say, so that nothing repeats it.
+    package var secrets: [String]
+    /// The whole record as it is here, without its secrets, for the holes of a path.
     package var record: JSONText
     package var idempotencyKey: String
     /// Failed attempts so far that count towards giving up.
@@ -26,6 +32,7 @@ package struct OutboxChange: Sendable, Equatable {
     package func request(of entity: Entity) -> PushRequest? {
         var request = entity.request(for: operation, record: record, body: body)
         if operation != .create { request?.version = version }
+        request?.secrets = secrets
         return request
     }
 }

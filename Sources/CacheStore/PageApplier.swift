@@ -11,21 +11,27 @@ struct PageApplier {
     let db: Database
     let now: Timestamp
     let makeID: @Sendable () -> String
+    let sealers: RecordSealers
 
-    private var merge: Merge { Merge(table: table, schema: schema, db: db, now: now, makeID: makeID) }
+    private var merge: Merge {
+        Merge(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+    }
 
-    /// `position`: where the change log ended when the page was asked for.
-    func apply(_ page: String, position: Int64) throws -> PageOutcome {
+    /// `clear`: the same page before its secrets were sealed. `position`: where the change log ended when the page was
+    /// asked for.
+    func apply(_ page: String, clear: String, position: Int64) throws -> PageOutcome {
         var outcome = try summary(of: page)
         if outcome.setAside > 0 { try setAside(page) }
         let before = try greatestPK()
         let written = try upsert(page, position)
+        try DriftTable(table: table, db: db, now: now).count(clear, written: written.keys)
+        for key in written.changedHere { try merge.mergeRemote(of: key) }
         // One statement only ever inserts at the end, so the table has grown by as many rows as the key has.
         let inserted = try greatestPK() - before
         try RecordRow(table: table, db: db).tally(inserted)
         outcome.hadBefore = outcome.records - outcome.setAside - outcome.deleted - Int(inserted)
-        outcome.written = written.count
-        try ChangeLog(db: db, at: now).append(.upserted, entity: table.entity.name, keys: written)
+        outcome.written = written.keys.count
+        try ChangeLog(db: db, at: now).append(.upserted, entity: table.entity.name, keys: written.keys)
         if outcome.deleted > 0 {
             outcome.deleted = try delete(keys: tombstones(in: page))
         }
@@ -52,10 +58,13 @@ struct PageApplier {
         } else {
             deleted = "0"
         }
+        // Where there are secrets, what is no record could be one of them.
+        let value =
+            table.hasSecrets ? "iif(json_each.type IN ('object', 'null'), json_each.value, '…')" : "json_each.value"
         return """
             WITH incoming (key, value, usable, deleted) AS MATERIALIZED (
               SELECT iif(json_each.type = 'object', json_each.value ->> '$."\(table.entity.key)"', NULL),
-                json_each.value, \(usable), \(deleted)
+                \(value), \(usable), \(deleted)
               FROM json_each(?1))
             """
     }
@@ -83,10 +92,16 @@ struct PageApplier {
             sql: """
                 \(incoming)
                 INSERT INTO sync_set_aside (entity, record, at)
-                SELECT ?2, substr(\(table.withoutSecrets), 1, 4096), ?3 FROM incoming WHERE NOT usable AND value IS NOT NULL
+                SELECT ?2, substr(\(setAsideText), 1, 4096), ?3 FROM incoming WHERE NOT usable AND value IS NOT NULL
                 ON CONFLICT DO NOTHING
                 """
         ).execute(arguments: [page, table.entity.name, now.milliseconds])
+    }
+
+    /// `incoming` has the text of strings without their quotes, which need not be JSON.
+    private var setAsideText: String {
+        guard table.hasSecrets else { return "CAST(value AS TEXT)" }
+        return "iif(json_valid(value), \(table.withoutSecrets("incoming.value")), CAST(value AS TEXT))"
     }
 
     private func tombstones(in page: String) throws -> [String] {
@@ -97,9 +112,9 @@ struct PageApplier {
 
     // MARK: Writing
 
-    /// Returns the keys of the records that were new or differed. One whose change was acknowledged after the page was
-    /// asked for stays as the acknowledgement left it, deleted ones included.
-    private func upsert(_ page: String, _ position: Int64) throws -> [String] {
+    /// Returns the keys of the records that were new or differed, and those of them with queued changes. One whose change
+    /// was acknowledged after the page was asked for stays as the acknowledgement left it, deleted ones included.
+    private func upsert(_ page: String, _ position: Int64) throws -> (keys: [String], changedHere: [String]) {
         try db.cachedStatement(sql: "DELETE FROM sync_gone WHERE entity = ? AND position <= ?")
             .execute(arguments: [table.entity.name, position])
         let rows = try Row.fetchCursor(
@@ -122,9 +137,7 @@ struct PageApplier {
             if row[1] { changedHere.append(row[0]) }
         }
         try SearchIndex.noteInserted(table.entity, db)
-        try DriftTable(table: table, db: db, now: now).count(page, written: keys)
-        for key in changedHere { try merge.mergeRemote(of: key) }
-        return keys
+        return (keys, changedHere)
     }
 
     /// Deletes records, and what the schema cascades to. What becomes of one with queued changes is a conflict.
@@ -167,8 +180,9 @@ struct PageApplier {
                         WHERE _deleted = 0 AND "\(field)" IN (SELECT value FROM json_each(?))
                         """),
                 arguments: [JSONText.array(keys.map(JSONText.string)).text])
-            _ = try PageApplier(table: childTable, schema: schema, db: db, now: now, makeID: makeID).delete(
-                keys: children)
+            _ = try PageApplier(
+                table: childTable, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers
+            ).delete(keys: children)
         }
     }
 

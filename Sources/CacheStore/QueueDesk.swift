@@ -8,6 +8,7 @@ struct QueueDesk {
     let db: Database
     let now: Timestamp
     let makeID: @Sendable () -> String
+    let sealers: RecordSealers
     let changeWriter: (EntityTable) -> ChangeWriter
 
     private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
@@ -44,8 +45,10 @@ struct QueueDesk {
                 "change \(id) may have arrived; it can be corrected when it has failed, or the record when it has not")
         }
         let writer = changeWriter(EntityTable(entity: entity))
+        let fields = try writer.withCurrentKeys(fields)
         let correction = Correction(
-            change: change, fields: try writer.withCurrentKeys(fields), removed: removed, writer: writer, queue: queue)
+            change: change, fields: fields, sealed: try writer.sealer.seal(fields), removed: removed, writer: writer,
+            queue: queue)
         try correction.check()
         guard correction.body != change.body else { return _ = try retry(id) }
         try correction.store()
@@ -53,7 +56,9 @@ struct QueueDesk {
             fields, .corrected, of: change.operation, to: change.key, carriedBy: id, removed: removed)
         for field in removed { try conflicts.decideOpen(of: id, field: field, .server) }
         // What the server has by now may decide about it anew; this also lays the record anew.
-        try Merge(table: writer.table, schema: schema, db: db, now: now, makeID: makeID).mergeRemote(of: change.key)
+        try Merge(
+            table: writer.table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers
+        ).mergeRemote(of: change.key)
     }
 
     // MARK: Giving up
@@ -83,7 +88,9 @@ struct QueueDesk {
         if try !row.exists(change.key) { try log.append(.deleted, entity: change.entity, keys: [change.key]) }
         // Kept for this change alone; what else changes the record now meets the deletion.
         guard isDeletedThere else { return }
-        _ = try PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID).delete(keys: [change.key])
+        _ = try PageApplier(
+            table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers
+        ).delete(keys: [change.key])
     }
 
     private func requireIdle(_ change: OutboxTable.Entry) throws -> OutboxTable.Entry {

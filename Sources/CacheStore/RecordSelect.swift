@@ -22,14 +22,14 @@ struct RecordSelect {
     var document: String {
         if let fields {
             let key = table.entity.key
-            let members = ([key] + fields.filter { $0 != key }).compactMap { table.entity[field: $0] }.map {
-                "'\($0.name)', \(table.value(of: $0, by: "->"))"
+            let members = ([key] + fields.filter { $0 != key }).compactMap { table.entity[field: $0] }.map { field in
+                let whole = EntityTable.document
+                let record = table.holdsSecrets(field) ? table.withoutSecrets(whole) : whole
+                return "'\(field.name)', \(table.value(of: field, by: "->", in: record))"
             }
             return "json_object(\(members.joined(separator: ", ")))"
         }
-        let secrets = table.entity.fields.filter(\.secret).map { "'$.\"\($0.name)\"'" }
-        guard !secrets.isEmpty else { return EntityTable.document }
-        return "json_remove(\(EntityTable.document), \(secrets.joined(separator: ", ")))"
+        return table.withoutSecrets(EntityTable.document)
     }
 
     /// The `_sync` object of a record with queued changes; null for all others, whose object needs no look-up.

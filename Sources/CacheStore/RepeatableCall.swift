@@ -17,7 +17,7 @@ package struct RepeatableCall: Sendable {
     }
 
     /// Tells whether two requests are the same, and nothing else: what they hold may be secret.
-    var fingerprint: String { SHA256.hex(of: Array(key.utf8) + [0] + request) }
+    func fingerprint(_ sealers: RecordSealers) -> String { sealers.fingerprint(of: Array(key.utf8) + [0] + request) }
 }
 
 extension CacheStore {
@@ -29,7 +29,7 @@ extension CacheStore {
         once call: RepeatableCall, at now: Timestamp, clockOffset: Duration = .zero,
         _ body: @escaping @Sendable (LocalTransaction) throws -> String
     ) async throws -> String {
-        let fingerprint = call.fingerprint
+        let fingerprint = call.fingerprint(sealers)
         return try await write(at: now, clockOffset: clockOffset) { transaction in
             let db = transaction.db
             try db.cachedStatement(sql: "DELETE FROM sync_answer WHERE at < ?")

@@ -8,6 +8,7 @@ struct Settlement {
     let db: Database
     let now: Timestamp
     let makeID: @Sendable () -> String
+    let sealers: RecordSealers
 
     private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
 
@@ -83,8 +84,9 @@ struct Settlement {
         case .delete: try row.setRemote(nil, of: key, at: now)
         case .create, .update:
             // Where the upstream answers no record, it has what was sent.
-            try DriftTable(table: table, db: db, now: now).count(record, key: key)
-            let remote = try record ?? row.load(key)?.remote?.setting(change.body) ?? change.body
+            let sealed = try record.map(sealers[change.entity].seal)
+            try DriftTable(table: table, db: db, now: now).count(record, sealed: sealed, key: key)
+            let remote = try sealed ?? row.load(key)?.remote?.setting(change.body) ?? change.body
             try row.setRemote(remote, version: version, of: key, at: now)
             try rebase(after: change, on: remote, table.entity)
             if let given = remote[table.entity.key]?.plain, given != key, !given.isEmpty, change.operation == .create {
@@ -128,11 +130,11 @@ struct Settlement {
     }
 
     private func applier(_ table: EntityTable) -> PageApplier {
-        PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID)
+        PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
     }
 
     private func merge(_ table: EntityTable) -> Merge {
-        Merge(table: table, schema: schema, db: db, now: now, makeID: makeID)
+        Merge(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
     }
 
     private var log: ChangeLog { ChangeLog(db: db, at: now) }

@@ -44,7 +44,8 @@ extension CacheStore {
         while let from = start {
             let (count, next) = try await writer.write { db in
                 let (keys, next) = try Self.unseenKeys(table, seen, from: from, db)
-                let applier = PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID)
+                let applier = PageApplier(
+                    table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
                 return (try applier.delete(keys: keys), next)
             }
             deleted += count

@@ -15,6 +15,8 @@ package struct Entity: Sendable, Equatable {
     /// Changes to records with the same value here are pushed in the order written.
     package var orderWithin: String?
     package var conflict = ConflictPolicy.lastWriteWins
+    /// Where secrets of children stand inside the records themselves.
+    package var embeddedSecretPlaces: [SecretPlace] = []
 
     package subscript(field name: String) -> Field? { fields.first { $0.name == name } }
 

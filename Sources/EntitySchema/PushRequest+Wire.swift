@@ -13,14 +13,10 @@ extension PushRequest {
         return headers
     }
 
-    /// The request as people see it: to the letter but for secret values, for which `…` stands.
+    /// The request as people see it, to the letter; who shows it has put something else in the place of secrets.
     package func shown(_ plan: UpstreamPlan, idempotencyKey: String) -> JSONText {
         let fields = headers(plan, idempotencyKey: idempotencyKey).map {
             (key: $0.name, value: JSONText.string($0.value))
-        }
-        let body = body.map { body in
-            JSONText.object(
-                members: body.members.map { (key: $0.key, value: hidden.contains($0.key) ? "…" : $0.value) })
         }
         return .object([
             "method": .string(method), "path": .string(path), "headers": .object(members: fields),

@@ -17,8 +17,8 @@ package struct PushRequest: Sendable, Equatable {
     package var record: Place
     /// The version of the record that the change was made on: the upstream refuses it when that is no longer the one.
     package var version: String?
-    /// Members of the body whose values are shown to nobody.
-    package var hidden: Set<String> = []
+    /// Texts that stand in the change or its record and that nothing may repeat, such as an error that quotes them.
+    package var secrets: [String] = []
 
     package init(
         entity: String = "", method: String, path: String, body: JSONText?, record: Place = .itself,
@@ -77,15 +77,11 @@ extension Entity {
             return PushRequest(entity: name, method: route.method, path: path, body: nil, record: route.record)
         }
         var members = body.members.filter { route.fields?.contains($0.key) ?? true }
-        var hidden = Set(fields.filter(\.secret).map(\.name))
         if let names = route.body {
             members = names.sorted { $0.key < $1.key }.compactMap { wire, field in body[field].map { (wire, $0) } }
-            hidden = Set(names.filter { hidden.contains($0.value) }.keys)
         }
-        var request = PushRequest(
+        return PushRequest(
             entity: name, method: route.method, path: path, body: .object(members: members), record: route.record)
-        request.hidden = hidden
-        return request
     }
 
     /// A path with its holes filled from a record; nil when one of them would stay empty.

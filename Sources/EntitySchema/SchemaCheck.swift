@@ -10,11 +10,11 @@ struct SchemaCheck {
             try checkPull(entity)
             try checkPush(entity)
         }
+        try SecretCheck(schema: schema, error: error).run()
     }
 
     private func check(_ entity: Entity) throws(SchemaError) {
         try field(entity.key, of: entity, at: "key")
-        if entity[field: entity.key]?.secret == true { throw error(entity, "key", "the key cannot be secret") }
         for (name, place) in [(entity.key, "key"), (entity.pull?.changedAt ?? "", "pull.changed_at")]
         where entity[field: name]?.source != nil {
             throw error(entity, place, "\(name) must be a member of its own name, so it cannot have from")
@@ -86,11 +86,6 @@ struct SchemaCheck {
                     route.path.holes + route.conditions.keys.sorted() + (route.fields ?? [])
                     + (route.body?.values.sorted() ?? []) + lookUpNames(route)
                 for name in names { try field(name, of: entity, at: "push.\(operation)") }
-                for name in route.path.holes where entity[field: name]?.secret == true {
-                    throw error(
-                        entity, "push.\(operation)", "a path is shown and logged, so \(name), a secret, cannot be in it"
-                    )
-                }
             }
         }
     }

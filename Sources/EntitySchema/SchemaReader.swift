@@ -20,7 +20,7 @@ struct SchemaReader {
         let schema = EntitySchema(
             name: name, title: try root.child("title")?.string() ?? name, upstream: plan, entities: entities)
         try SchemaCheck(schema: schema, root: root).run()
-        return schema.withForeignKeys
+        return schema.withForeignKeys.withEmbeddedSecrets
     }
 
     private func upstream(_ node: SchemaNode) throws(SchemaError) -> UpstreamPlan {

@@ -18,7 +18,7 @@ package struct LocalAPIServer: Sendable {
     let clock: any Clock<Duration>
     let streams: StreamLimit
     private let callers: CallerGuard
-    private let log: Logger
+    let log: Logger
 
     /// What the status says of the daemon itself.
     package struct About: Sendable {

@@ -82,7 +82,7 @@ extension LocalAPIServer {
         return response
     }
 
-    private func recordBytes(_ entity: Entity, _ key: String) throws -> [UInt8] {
+    func recordBytes(_ entity: Entity, _ key: String) throws -> [UInt8] {
         guard let bytes = try store.record(entity.name, key: key) else { throw notCached(entity, key) }
         return bytes
     }

@@ -101,7 +101,10 @@ extension LocalAPIServer {
 
     private func one(_ name: String, _ key: String) throws(Problem) -> Resource {
         let entity = try entity(name)
-        var resource = Resource(of: entity.name).on("GET") { request in try await get(entity, key, request) }
+        var resource = Resource(of: entity.name).on("GET") { request in
+            if let secrets = try revealed(entity, key, request) { return secrets }
+            return try await get(entity, key, request)
+        }
         if !entity.routes(for: .update).isEmpty {
             resource = resource.on("PATCH") { request in try await update(entity, key, request) }
         }

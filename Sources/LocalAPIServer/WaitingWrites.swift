@@ -2,6 +2,7 @@ internal import CacheStore
 internal import EntitySchema
 internal import JSONText
 internal import SocketServer
+internal import SyncEngine
 
 /// Writes whose callers wait for the upstream: `?wait=pushed&timeout=10`.
 extension LocalAPIServer {

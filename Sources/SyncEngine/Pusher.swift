@@ -55,6 +55,7 @@ struct Pusher {
     func send(_ change: OutboxChange) async throws -> UpstreamError? {
         guard let entity = schema[change.entity] else { return nil }
         do {
+            guard change.unreadable.isEmpty else { return try await refuse(change) }
             guard let change = try await prepared(change, entity) else { return nil }
             return try await attempt(change, entity)
         } catch UpstreamError.cancelled {
@@ -83,6 +84,17 @@ struct Pusher {
         }
         try await acknowledge(change, found)
         return nil
+    }
+
+    /// What cannot be opened is not sent, sealed or left out.
+    private func refuse(_ change: OutboxChange) async throws -> UpstreamError? {
+        guard try await store.begin(change, at: now()) else { return nil }
+        let fields = change.unreadable.joined(separator: ", ")
+        let failure = PushFailure(
+            kind: "sealed",
+            message: "\(fields) cannot be opened: sealed with another key, or damaged; discard this change and make it "
+                + "again")
+        return try await settle(change, as: .failed(failure))
     }
 
     private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {

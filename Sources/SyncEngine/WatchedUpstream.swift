@@ -35,7 +35,11 @@ struct WatchedUpstream: Upstream {
 
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
         try await watched(RequestOrigin(entity: request.entity, isChange: true)) { () async throws(UpstreamError) in
-            try await upstream.push(request, idempotencyKey: idempotencyKey)
+            do throws(UpstreamError) {
+                return try await upstream.push(request, idempotencyKey: idempotencyKey)
+            } catch {
+                throw error.withoutQuotes(of: request.secrets)
+            }
         }
     }
 

@@ -1,14 +1,18 @@
 internal import Glibc
 
 /// A small file with a secret in it, which nobody but its owner may read.
-struct PrivateFile {
+package struct PrivateFile {
     let path: String
 
-    /// More than any token needs.
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// More than any token or key needs.
     private static let largest = 64 << 10
 
     /// Nil when there is no such file. Throws when it cannot be read, or group or others may read it.
-    func read() throws(TokenFileError) -> [UInt8]? {
+    package func read() throws(TokenFileError) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
@@ -17,7 +21,7 @@ struct PrivateFile {
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw TokenFileError(message: "\(path) is no file; name one that holds the token")
+            throw TokenFileError(message: "\(path) is no file; name the right one")
         }
         guard status.st_mode & 0o077 == 0 else {
             throw TokenFileError(message: "\(path) can be read by others; run chmod 600 \(path)")
@@ -34,12 +38,12 @@ struct PrivateFile {
             if part == 0 { return Array(bytes[..<count]) }
             count += part
         }
-        throw TokenFileError(message: "\(path) is larger than any token; name the right file")
+        throw TokenFileError(message: "\(path) is larger than any token or key; name the right file")
     }
 
     /// Replaces the file in one step. When this returns, the bytes outlast a loss of power; when it throws, what was
     /// there before still is.
-    func write(_ bytes: [UInt8]) throws(TokenFileError) {
+    package func write(_ bytes: [UInt8]) throws(TokenFileError) {
         let fresh = "\(path).new"
         unlink(fresh)
         let file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -75,7 +79,11 @@ struct PrivateFile {
     private static var reason: String { String(cString: strerror(errno)) }
 }
 
-/// A token file that cannot be used; the message says why and what to do.
+/// A file with a token or key that cannot be used; the message says why and what to do.
 package struct TokenFileError: Error, Sendable, Equatable {
     package var message: String
+
+    package init(message: String) {
+        self.message = message
+    }
 }

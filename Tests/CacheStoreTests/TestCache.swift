@@ -1,6 +1,7 @@
 import EntitySchema
 import Foundation
 import JSONText
+import Secrets
 import Synchronization
 import Testing
 
@@ -13,20 +14,23 @@ final class TestCache: Sendable {
 
     static let now = Timestamp(milliseconds: 1_795_257_720_000)
 
-    init(schema yaml: String = TestCache.shop, in folder: URL? = nil) throws {
+    init(schema yaml: String = TestCache.shop, in folder: URL? = nil, key: UInt8 = 1) throws {
         let folder = try folder ?? Self.temporaryFolder()
         self.folder = folder
         let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
         let counter = Counter()
-        store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { counter.next() }
+        let sealer = try #require(SecretSealer(key: Array(repeating: key, count: SecretSealer.keyLength)))
+        store = try CacheStore(
+            path: folder.appending(path: "cache.db").path, schema: schema, sealer: sealer
+        ) { counter.next() }
     }
 
     var path: String { folder.appending(path: "cache.db").path }
 
     /// Closes the store and opens the same file again, with another schema if one is given.
-    func reopened(schema: String = TestCache.shop) throws -> TestCache {
+    func reopened(schema: String = TestCache.shop, key: UInt8 = 1) throws -> TestCache {
         try store.close()
-        return try TestCache(schema: schema, in: folder)
+        return try TestCache(schema: schema, in: folder, key: key)
     }
 
     static func temporaryFolder() throws -> URL {

@@ -14,11 +14,18 @@ actor Shop {
     private let daemonTransport: CurlTransport
 
     /// With the data that `REPAIRMINDER_TEST_DATA` names, if it is of this schema, else with a shop that the upstream
-    /// makes itself. `arguments` are the upstream's.
-    init(schema name: String = "repairminder", _ arguments: [String] = []) async throws {
-        let schema = Self.schemas.appending(path: "\(name).yaml").path
+    /// makes itself. `arguments` are the upstream's; `editing` is what both sides take for the schema's text.
+    init(
+        schema name: String = "repairminder", _ arguments: [String] = [], editing edit: ((String) -> String)? = nil
+    ) async throws {
+        var schema = Self.schemas.appending(path: "\(name).yaml").path
         folder = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        if let edit {
+            let text = try edit(String(contentsOfFile: schema, encoding: .utf8))
+            schema = folder.appending(path: "\(name).yaml").path
+            try text.write(toFile: schema, atomically: true, encoding: .utf8)
+        }
         let given = ProcessInfo.processInfo.environment["REPAIRMINDER_TEST_DATA"]
         let data = name == "repairminder" ? given : nil
         let source = data.map { ["--data", $0] } ?? ["--rows", "500", "--seed", "1"]
@@ -68,6 +75,9 @@ actor Shop {
         await daemon.signal(SIGTERM)
         return await daemon.finish().status
     }
+
+    /// Waits for a line of the daemon's log.
+    func daemonLine(containing text: String) async throws -> String { try await daemon.line(containing: text) }
 
     /// Runs a subcommand against the daemon.
     func command(_ arguments: String...) async throws -> (status: Int32, output: String) {

@@ -132,7 +132,9 @@ struct ShownRequestTests {
     private static func store(_ schema: EntitySchema) throws -> CacheStore {
         let folder = FileManager.default.temporaryDirectory.appending(path: "shown-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
+        return try CacheStore(
+            path: folder.appending(path: "cache.db").path, schema: schema, sealer: TestAPI.sealer()
+        ) { UUID().uuidString }
     }
 
     /// Lets an engine send everything.

@@ -4,6 +4,7 @@ import Foundation
 import JSONText
 import LocalAPIServer
 import Logging
+import Secrets
 import SocketServer
 import SyncEngine
 import Testing
@@ -17,11 +18,11 @@ struct TestAPI {
     let store: CacheStore
     let api: LocalAPIServer
 
-    /// `yaml`: a schema of the test's own. `deletes`: whether orders can be deleted.
+    /// `yaml`: a schema of the test's own. `deletes`: whether orders can be deleted; `field`: one more of theirs.
     init(
-        conflict: String = "last_write_wins", clockOffset: Duration? = nil, yaml: String? = nil,
+        conflict: String = "last_write_wins", clockOffset: Duration? = nil, yaml: String? = nil, field: String? = nil,
         upstream: any Upstream = AbsentUpstream(), clock: any Clock<Duration> = ContinuousClock(),
-        streamLimit: Int = 64, deletes: Bool = false
+        streamLimit: Int = 64, deletes: Bool = false, log: Logger = Logger(label: "test")
     ) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -29,8 +30,11 @@ struct TestAPI {
         let delete = deletes ? "\n      delete: { call: \"DELETE /orders/{id}\" }" : ""
         let shop = Self.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(conflict)\n")
             .replacing(update, with: update + delete)
+            .replacing("total: { type: money }", with: "total: { type: money }\(field.map { "\n      \($0)" } ?? "")")
         let schema = try EntitySchema(yaml: yaml ?? shop, file: "shop.yaml")
-        store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
+        store = try CacheStore(
+            path: folder.appending(path: "cache.db").path, schema: schema, sealer: Self.sealer()
+        ) { UUID().uuidString }
         let engine = SyncEngine(
             store: store, schema: schema, upstream: upstream, settings: SyncSettings(),
             clock: ContinuousClock(), now: { Self.now }, random: { 0.5 }, clockOffset: { clockOffset },
@@ -39,8 +43,11 @@ struct TestAPI {
             schema: schema, store: store, engine: engine,
             callers: CallerGuard(token: Self.token, allowedUsers: [1000], allowedGroup: nil),
             about: LocalAPIServer.About(version: "1", startedAt: Self.now - .seconds(5)), now: { Self.now },
-            clock: clock, streamLimit: streamLimit,
-            log: Logger(label: "test"))
+            clock: clock, streamLimit: streamLimit, log: log)
+    }
+
+    static func sealer() throws -> SecretSealer {
+        try #require(SecretSealer(key: Array(repeating: 1, count: SecretSealer.keyLength)))
     }
 
     /// An API whose cache holds order `a`, ready, of 129.90, and order `b`.

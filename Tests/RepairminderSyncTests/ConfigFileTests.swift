@@ -26,7 +26,9 @@ import Testing
         configuration.file = nil
         #expect(configuration == (try folder.configuration()))
         let set = Set(try ConfigurationFile(yaml: yaml, path: "config.yaml").values.keys)
-        let withoutValue: Set<ConfigurationKey> = [.upstreamBaseURL, .upstreamTokenFile, .listenUnix]
+        let withoutValue: Set<ConfigurationKey> = [
+            .secretKeyFile, .upstreamBaseURL, .upstreamTokenFile, .listenUnix,
+        ]
         #expect(set.union(withoutValue) == Set(ConfigurationKey.allCases))
     }
 

@@ -56,7 +56,8 @@ final class SimulatedDaemon {
         guard life == nil else { return }
         let executor = server.executor
         let store = try CacheStore(
-            path: path, schema: server.schema, schedule: { commit in executor.enqueue(commit) },
+            path: path, schema: server.schema, sealer: Workplace.sealer(),
+            schedule: { commit in executor.enqueue(commit) },
             makeID: { [number, ids] in "d\(number)-\(ids.next())" })
         try mutation?.damage(store)
         // As in the daemon: what an earlier life has measured holds until the first answer.

@@ -1,5 +1,7 @@
 import Foundation
+import Secrets
 import Synchronization
+import Testing
 
 @testable import CacheStore
 
@@ -17,6 +19,11 @@ final class Workplace: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
+    /// The same in all of a daemon's lives.
+    static func sealer() throws -> SecretSealer {
+        try #require(SecretSealer(key: Array(repeating: 1, count: SecretSealer.keyLength)))
+    }
+
     func remove() { try? FileManager.default.removeItem(at: folder) }
 
     /// A path for a new database of this schema, with an empty one there.
@@ -28,7 +35,7 @@ final class Workplace: Sendable {
             return path
         }
         let template = newPath()
-        try CacheStore(path: template, schema: variety.schema(), makeID: { "" }).close()
+        try CacheStore(path: template, schema: variety.schema(), sealer: Self.sealer(), makeID: { "" }).close()
         templates.withLock { $0[yaml] = template }
         try FileManager.default.copyItem(atPath: template, toPath: path)
         return path

@@ -42,9 +42,7 @@ struct RefreshTests {
 
     private func engine(_ upstream: SlowUpstream, _ clock: ManualClock) throws -> (SyncEngine, CacheStore, Entity) {
         let schema = try EntitySchema(yaml: TestEngine.shop, file: "shop.yaml")
-        let folder = FileManager.default.temporaryDirectory.appending(path: "refresh-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
+        let store = try TestEngine.newStore(schema)
         let engine = SyncEngine(
             store: store, schema: schema, upstream: upstream, settings: SyncSettings(), clock: clock,
             now: { clock.timestamp }, random: { 0.5 }, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

@@ -3,6 +3,7 @@ import EntitySchema
 import Foundation
 import JSONText
 import Logging
+import Secrets
 import SyncEngine
 import Testing
 
@@ -29,10 +30,13 @@ struct TestEngine {
             now: { clock.timestamp }, random: { 0.5 }, log: log)
     }
 
-    private static func newStore(_ schema: EntitySchema) throws -> CacheStore {
+    static func newStore(_ schema: EntitySchema) throws -> CacheStore {
         let folder = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
+        let sealer = try #require(SecretSealer(key: Array(repeating: 1, count: SecretSealer.keyLength)))
+        return try CacheStore(
+            path: folder.appending(path: "cache.db").path, schema: schema, sealer: sealer
+        ) { UUID().uuidString }
     }
 
     /// Runs the engine while `body` does its work, and ends it.

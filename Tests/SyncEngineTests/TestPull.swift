@@ -1,6 +1,7 @@
 import EntitySchema
 import Foundation
 import JSONText
+import Secrets
 import Synchronization
 import Testing
 import Upstream
@@ -23,7 +24,10 @@ struct TestPull {
         schema = try EntitySchema(yaml: Self.shop(pull, create), file: "shop.yaml")
         let folder = FileManager.default.temporaryDirectory.appending(path: "pull-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) { UUID().uuidString }
+        let sealer = try #require(SecretSealer(key: Array(repeating: 1, count: SecretSealer.keyLength)))
+        store = try CacheStore(
+            path: folder.appending(path: "cache.db").path, schema: schema, sealer: sealer
+        ) { UUID().uuidString }
     }
 
     func puller(confirmed: Set<String> = []) -> Puller {

@@ -5,7 +5,7 @@ import Upstream
 struct CheckConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
-        abstract: "Read configuration, schema and token file as run would, and say whether they can be used.",
+        abstract: "Read configuration, schema, token and key file as run would, and say whether they can be used.",
         discussion: "Takes the flags of run. Prints ok, or what is wrong and where, with exit status 78.")
 
     @OptionGroup var options: ConfigurationOptions
@@ -21,6 +21,11 @@ struct CheckConfigCommand: AsyncParsableCommand {
             } catch {
                 throw ConfigurationError(place: "upstream.token_file", problem: error.message)
             }
+        }
+        do {
+            _ = try SecretKeyFile(configuration).existing()
+        } catch {
+            throw ConfigurationError(place: "secret_key_file", problem: error.message)
         }
         for warning in configuration.warnings { StandardStream.error.write("warning: \(warning)\n") }
         let lines = [

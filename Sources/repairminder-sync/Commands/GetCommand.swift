@@ -10,10 +10,14 @@ struct GetCommand: AsyncParsableCommand {
     @Argument(help: "The record's id.")
     var id: String
 
+    @Option(help: "A secret field to show as well, such as passcode; may be given more than once. It is logged.")
+    var reveal: [String] = []
+
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let answer = try await options.client().get(LocalAPIPaths.record(of: entity, id: id))
+        let query = reveal.isEmpty ? [] : [(name: "reveal", value: reveal.joined(separator: ","))]
+        let answer = try await options.client().get(LocalAPIPaths.record(of: entity, id: id), query: query)
         try options.show(answer.body) { ClientOptions.rendered(RecordTable.one($0)) }
     }
 }

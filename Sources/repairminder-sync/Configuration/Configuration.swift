@@ -7,6 +7,8 @@ struct Configuration: Sendable, Equatable {
     /// A schema's name, or the path of its file.
     var schema: String
     var stateDirectory: String
+    /// The key that secrets are sealed with; nil for the one that the daemon makes in `stateDirectory`.
+    var secretKeyFile: String?
     var upstream: Upstream
     var sync: Sync
     var retry: Retry

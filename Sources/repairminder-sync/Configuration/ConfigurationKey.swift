@@ -2,6 +2,7 @@
 enum ConfigurationKey: String, CaseIterable, Sendable {
     case schema = "schema"
     case stateDirectory = "state_dir"
+    case secretKeyFile = "secret_key_file"
     case upstreamBaseURL = "upstream.base_url"
     case upstreamTokenFile = "upstream.token_file"
     case upstreamParallel = "upstream.parallel"

@@ -11,6 +11,9 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(name: .customLong("state-dir"), help: ArgumentHelp("Where everything is kept.", valueName: "path"))
     var stateDirectory: String?
 
+    @Option(name: .customLong("secret-key-file"), help: ArgumentHelp("The key of secrets.", valueName: "file"))
+    var secretKeyFile: String?
+
     @Option(name: .customLong("upstream.base-url"), help: ArgumentHelp("The upstream's address.", valueName: "url"))
     var upstreamBaseURL: String?
 
@@ -89,7 +92,8 @@ struct ConfigurationOptions: ParsableArguments {
     /// The flags that were given.
     var flags: [ConfigurationKey: String] {
         let all: [ConfigurationKey: String?] = [
-            .schema: schema, .stateDirectory: stateDirectory, .upstreamBaseURL: upstreamBaseURL,
+            .schema: schema, .stateDirectory: stateDirectory, .secretKeyFile: secretKeyFile,
+            .upstreamBaseURL: upstreamBaseURL,
             .upstreamTokenFile: upstreamTokenFile, .upstreamParallel: upstreamParallel,
             .upstreamDeadline: upstreamDeadline, .syncInterval: syncInterval, .syncFullEvery: syncFullEvery,
             .syncDeleteGuard: syncDeleteGuard, .syncWriteDelay: syncWriteDelay,

@@ -25,7 +25,8 @@ struct ConfigurationReader {
     /// Throws for the first value that cannot be.
     func configuration() throws(ConfigurationError) -> Configuration {
         let configuration = Configuration(
-            file: file, schema: try schema(), stateDirectory: try stateDirectory(), upstream: try upstream(),
+            file: file, schema: try schema(), stateDirectory: try stateDirectory(),
+            secretKeyFile: try path(.secretKeyFile) ?? credential("secret-key"), upstream: try upstream(),
             sync: Configuration.Sync(
                 interval: try values.duration(.syncInterval, from: "100ms", to: "7d", else: "15m"),
                 fullEvery: try values.duration(.syncFullEvery, from: "1s", to: "90d", else: "24h"),

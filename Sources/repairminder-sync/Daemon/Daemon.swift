@@ -112,12 +112,13 @@ struct Daemon {
     /// A cache that has learnt its account since the last start is first given that account's name.
     private func open(_ state: StateDirectory) async throws -> CacheStore {
         let makeID: @Sendable () -> String = { UUID().uuidString.lowercased() }
+        let sealer = try SecretKeyFile(configuration).sealer()
         var path = try state.choose()
-        var store = try CacheStore(path: path, schema: schema, makeID: makeID)
+        var store = try CacheStore(path: path, schema: schema, sealer: sealer, makeID: makeID)
         if let account = try store.setting("account"), path != state.path(for: account) {
             try store.close()
             path = try state.name(path, after: account)
-            store = try CacheStore(path: path, schema: schema, makeID: makeID)
+            store = try CacheStore(path: path, schema: schema, sealer: sealer, makeID: makeID)
         }
         try await store.claim(for: origin)
         log.info("opened the cache", metadata: ["path": "\(path)"])

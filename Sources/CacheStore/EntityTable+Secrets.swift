@@ -1,0 +1,49 @@
+internal import EntitySchema
+internal import JSONText
+
+/// How secrets are left out of what SQL shows.
+extension EntityTable {
+    var hasSecrets: Bool { !entity.secretPlaces.isEmpty }
+
+    /// `json`, a record or part of one, without what is secret.
+    func withoutSecrets(_ json: String) -> String {
+        guard hasSecrets else { return json }
+        var result = json
+        let (own, embedded) = secretPaths
+        for (list, paths) in embedded.sorted(by: { $0.key < $1.key }) {
+            // What is no object stays as it is, to the letter.
+            result = """
+                iif(json_type(\(result), \(list)) = 'array', json_replace(\(result), \(list), json((
+                  SELECT json_group_array(json(iif(type = 'object', json_remove(value, \(paths.joined(separator: ", "))),
+                    \(result) -> fullkey))) FROM json_each(\(result), \(list))))), \(result))
+                """
+        }
+        return own.isEmpty ? result : "json_remove(\(result), \(own.joined(separator: ", ")))"
+    }
+
+    /// Whether a secret stands inside the field's own value.
+    func holdsSecrets(_ field: Field) -> Bool {
+        entity.secretPlaces.contains { $0.path.first == .member(field.name) }
+    }
+
+    /// Paths in the record itself, and by the path of a list those in its elements.
+    private var secretPaths: (own: [String], embedded: [String: [String]]) {
+        var own: [String] = []
+        var embedded: [String: [String]] = [:]
+        for place in entity.secretPlaces {
+            if let list = place.path.firstIndex(of: .elements) {
+                embedded[Self.sql(place.path[..<list]), default: []].append(Self.sql(place.path[(list + 1)...]))
+            } else {
+                own.append(Self.sql(place.path[...]))
+            }
+        }
+        return (own, embedded)
+    }
+
+    private static func sql(_ steps: ArraySlice<JSONPlaces.Step>) -> String {
+        let names = steps.map { step in
+            if case .member(let name) = step { ".\"\(name)\"" } else { "" }
+        }
+        return "'$\(names.joined())'"
+    }
+}

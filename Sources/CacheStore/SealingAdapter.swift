@@ -1,0 +1,209 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+internal import Secrets
+
+/// Makes what is stored fit the secrets that the schema names: seals what has become secret, opens what no longer is.
+///
+/// Which places are sealed is written down for each entity, so it never depends on what a value looks like. Run in the
+/// transaction that opens the cache; running it again changes nothing.
+struct SealingAdapter {
+    private static let keySetting = "secrets_key"
+    private static let scrubSetting = "secrets_scrub"
+    private static let batch = 500
+
+    let schema: EntitySchema
+    let sealer: SecretSealer
+    let db: Database
+
+    /// Throws `.incompatible` when the cache was sealed with another key.
+    func adapt() throws {
+        try requireKey()
+        for entity in schema.entities { try adapt(entity) }
+    }
+
+    private func requireKey() throws {
+        let known = try setting(Self.keySetting)
+        guard known == nil || known == sealer.mark else {
+            throw CacheError.incompatible(
+                """
+                the secrets in this cache were sealed with another key; put secret.key back into state_dir, or name the \
+                right one as secret_key_file. If it is lost, docs/operations.md says how to go on without these secrets
+                """)
+        }
+        if known == nil, schema.entities.contains(where: { !$0.secretPlaces.isEmpty }) {
+            try set(Self.keySetting, to: sealer.mark)
+        }
+    }
+
+    // MARK: One entity
+
+    private func adapt(_ entity: Entity) throws {
+        let name = "secrets:\(entity.name)"
+        let known = try setting(name).map(Self.places) ?? []
+        let wanted = entity.secretPlaces
+        guard known != wanted else { return }
+        let conversion = Conversion(
+            opening: RecordSealer(known.filter { !wanted.contains($0) }, sealer),
+            sealing: RecordSealer(wanted.filter { !known.contains($0) }, sealer))
+        try convertRecords(entity, conversion)
+        try convertQueue(entity, conversion)
+        try convertConflicts(entity, conversion)
+        if !conversion.sealing.places.isEmpty {
+            // Cut off as they are they cannot be looked into; they come again if the upstream still has them.
+            try db.execute(sql: "DELETE FROM sync_set_aside WHERE entity = ?", arguments: [entity.name])
+            try forgetQuotes(entity)
+            try requestScrubbing()
+        }
+        try set(name, to: Self.text(wanted))
+    }
+
+    /// What is taken out of one state and put into the other.
+    private struct Conversion {
+        var opening: RecordSealer
+        var sealing: RecordSealer
+
+        /// What cannot be opened is left out: the upstream has it still.
+        func converted(_ text: String?) throws -> String? {
+            try text.map { try converted(JSONText(parsing: $0)).text }
+        }
+
+        func converted(_ record: JSONText) throws -> JSONText {
+            try sealing.seal(opening.open(record).record)
+        }
+    }
+
+    private func convertRecords(_ entity: Entity, _ conversion: Conversion) throws {
+        let table = EntityTable(entity: entity)
+        var last: Int64 = 0
+        while true {
+            let rows = try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT _pk, _remote, _local, _document FROM \(table.name) WHERE _pk > ? ORDER BY _pk
+                        LIMIT \(Self.batch)
+                        """),
+                arguments: [last])
+            for row in rows {
+                let before = [row["_remote"], row["_local"], row["_document"]] as [String?]
+                let after = try before.map(conversion.converted)
+                guard before != after else { continue }
+                try db.cachedStatement(
+                    sql: "UPDATE \(table.name) SET _remote = ?, _local = ?, _document = ? WHERE _pk = ?"
+                ).execute(arguments: [after[0], after[1], after[2], row["_pk"] as Int64])
+            }
+            guard let end = rows.last else { return }
+            last = end["_pk"]
+        }
+    }
+
+    private func convertQueue(_ entity: Entity, _ conversion: Conversion) throws {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT id, body, base FROM sync_outbox WHERE entity = ?", arguments: [entity.name])
+        for row in rows {
+            let body = try JSONText(parsing: row["body"] as String)
+            if let field = conversion.opening.open(body).unreadable.first {
+                throw CacheError.incompatible(
+                    """
+                    change \(row["id"] as Int64) of \(entity.name) sets \(field), which cannot be opened; \
+                    mark \(field) as secret again and discard that change
+                    """)
+            }
+            try db.execute(
+                sql: "UPDATE sync_outbox SET body = ?, base = ? WHERE id = ?",
+                arguments: [
+                    conversion.converted(body).text, conversion.converted(row["base"] as String?), row["id"] as Int64,
+                ])
+        }
+    }
+
+    private func convertConflicts(_ entity: Entity, _ conversion: Conversion) throws {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT id, field, base, local, server FROM sync_conflict WHERE entity = ?",
+            arguments: [entity.name])
+        for row in rows {
+            let field: String? = row["field"]
+            let sides = try ["base", "local", "server"].map { column -> String? in
+                guard let text: String = row[column], let field else { return try conversion.converted(row[column]) }
+                let value = JSONText.object(members: [(key: field, value: try JSONText(parsing: text))])
+                return try conversion.converted(value)[field]?.text
+            }
+            try db.execute(
+                sql: "UPDATE sync_conflict SET base = ?, local = ?, server = ? WHERE id = ?",
+                arguments: [sides[0], sides[1], sides[2], row["id"] as Int64])
+        }
+    }
+
+    /// Errors may quote what was sent, kept answers hold records. That the calls were answered stays known, so a repeat
+    /// does nothing a second time.
+    private func forgetQuotes(_ entity: Entity) throws {
+        try db.execute(
+            sql: "UPDATE sync_outbox SET error_message = '…' WHERE entity = ? AND error_message IS NOT NULL",
+            arguments: [entity.name])
+        try db.execute(sql: "UPDATE sync_answer SET answer = '{}'")
+    }
+
+    // MARK: What is left in the file
+
+    /// A cache that was never used has nothing to be found in its free pages.
+    private func requestScrubbing() throws {
+        let isUsed = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_change_log)") ?? false
+        if isUsed { try set(Self.scrubSetting, to: "1") }
+    }
+
+    /// Writes the whole file anew where clear text may be left in it: in free pages, in the gaps of used ones, and in the
+    /// write-ahead log. `secure_delete` would not do, since it spares what was freed before.
+    ///
+    /// What a crash cut off is done at the next start, and so is what somebody who reads the file stands in the way of.
+    static func scrub(_ pool: DatabasePool) throws {
+        do {
+            try pool.writeWithoutTransaction { db in
+                let isAsked = try String.fetchOne(
+                    db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [scrubSetting])
+                guard isAsked != nil else { return }
+                // The copy that is made meanwhile may be larger than our memory; secrets in it are sealed.
+                try db.execute(sql: "PRAGMA temp_store = FILE")
+                defer { try? db.execute(sql: "PRAGMA temp_store = MEMORY") }
+                try db.execute(sql: "VACUUM")
+                _ = try db.checkpoint(.truncate)
+                try db.execute(sql: "DELETE FROM sync_setting WHERE name = ?", arguments: [scrubSetting])
+            }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {}
+    }
+
+    // MARK: Settings
+
+    private func setting(_ name: String) throws -> String? {
+        try String.fetchOne(
+            db.cachedStatement(sql: "SELECT value FROM sync_setting WHERE name = ?"), arguments: [name])
+    }
+
+    private func set(_ name: String, to value: String) throws {
+        try db.execute(
+            sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            arguments: [name, value])
+    }
+
+    /// `[["device.passcode", "devices", "passcode"], …]`, a list's elements as `[]`.
+    private static func text(_ places: [SecretPlace]) -> String {
+        JSONText.array(
+            places.map { place in
+                let path = place.path.map { step in
+                    if case .member(let name) = step { name } else { "[]" }
+                }
+                return .array([.string(path.joined(separator: ".")), .string(place.entity), .string(place.field)])
+            }
+        ).text
+    }
+
+    private static func places(_ text: String) throws -> [SecretPlace] {
+        try JSONText(parsing: text).elements.map { place in
+            let parts = place.elements.compactMap(\.string)
+            guard parts.count == 3 else { throw CacheError.failed("the list of sealed places cannot be read: \(text)") }
+            let path = parts[0].split(separator: ".").map {
+                $0 == "[]" ? .elements : JSONPlaces.Step.member(String($0))
+            }
+            return SecretPlace(path: path, entity: parts[1], field: parts[2])
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// Checks that secret fields are only where they can be kept: what builds addresses, orders, joins or tells records
+/// apart has to read them as they are, and what stands around or inside one would show it.
+struct SecretCheck {
+    let schema: EntitySchema
+    /// Makes the complaint about an entity at a place of the file.
+    let error: (Entity, _ place: String, _ problem: String) -> SchemaError
+
+    func run() throws(SchemaError) {
+        for entity in schema.entities {
+            for field in entity.fields where field.secret {
+                try check(field, of: entity)
+                for other in entity.fields where other.name != field.name {
+                    try check(field, beside: other, of: entity)
+                }
+            }
+        }
+    }
+
+    private func check(_ field: Field, of entity: Entity) throws(SchemaError) {
+        let place = "fields.\(field.name)"
+        if field.name == entity.key { throw error(entity, "key", "the key cannot be secret") }
+        if case .reference = field.kind { throw error(entity, place, "a reference cannot be secret") }
+        guard let use = use(of: field.name, in: entity) else { return }
+        throw error(entity, place, "\(field.name) cannot be secret: \(use) needs it")
+    }
+
+    /// What reads the field as it is; nil where nothing does.
+    private func use(of field: String, in entity: Entity) -> String? {
+        if entity.titles.contains(where: { $0.holes.contains(field) }) { return "title" }
+        if entity.orderWithin == field { return "order_within" }
+        if case .field(field, _)? = schema.upstream.version { return "upstream.version" }
+        if let pull = entity.pull {
+            if pull.changedAt == field { return "the change time" }
+            if pull.deleted == field { return "pull.deleted" }
+            if pull.single.path.holes.contains(field) { return "pull.record" }
+            if let detail = pull.detail, detail.whenChanged == field || detail.path?.holes.contains(field) == true {
+                return "pull.detail"
+            }
+        }
+        for route in entity.push.create + entity.push.update + entity.push.delete {
+            if route.path.holes.contains(field) || route.conditions[field] != nil {
+                return "the path or condition of a push"
+            }
+            if case .match(_, let path, _, _) = route.lookUp, path.holes.contains(field) { return "look_up" }
+        }
+        return nil
+    }
+
+    /// A field may hold the other inside it (an object that is shown without the secret), but neither may another stand
+    /// in the secret, nor be taken from around it.
+    private func check(_ secret: Field, beside other: Field, of entity: Entity) throws(SchemaError) {
+        let places = [secret.name, secret.source].compactMap { $0 }
+        let isTakenFromIt = other.source.map { source in places.contains { overlap($0, source) } } ?? false
+        guard isTakenFromIt || secret.source == other.name else { return }
+        throw error(
+            entity, "fields.\(other.name)",
+            "\(other.name) would show what \(secret.name) keeps secret; change its place")
+    }
+
+    private func overlap(_ one: String, _ other: String) -> Bool {
+        one == other || one.hasPrefix("\(other).") || other.hasPrefix("\(one).")
+    }
+}

@@ -1,0 +1,52 @@
+package import JSONText
+
+/// Where in an entity's records a secret value stands, and whose it is.
+package struct SecretPlace: Sendable, Hashable {
+    package var path: [JSONPlaces.Step]
+    /// The field that the value belongs to: this entity's, or that of children that stand inside its records.
+    package var entity: String
+    package var field: String
+
+    package init(path: [JSONPlaces.Step], entity: String, field: String) {
+        self.path = path
+        self.entity = entity
+        self.field = field
+    }
+}
+
+extension Entity {
+    /// All places in a record of this entity, or in a part of one, where a secret value may stand.
+    package var secretPlaces: [SecretPlace] { ownSecretPlaces + embeddedSecretPlaces }
+
+    /// Each secret field under its own name and, where the upstream has it elsewhere, there.
+    var ownSecretPlaces: [SecretPlace] {
+        fields.filter(\.secret).flatMap { field in
+            [field.name, field.source].compactMap { $0 }.map { path in
+                SecretPlace(path: Self.steps(path), entity: name, field: field.name)
+            }
+        }
+    }
+
+    static func steps(_ path: String) -> [JSONPlaces.Step] {
+        path.split(separator: ".").map { .member(String($0)) }
+    }
+}
+
+extension EntitySchema {
+    /// Entities know the secrets of the children that stand inside their own records.
+    var withEmbeddedSecrets: EntitySchema {
+        var schema = self
+        for (index, parent) in entities.enumerated() {
+            guard let detail = parent.pull?.detail, detail.path == nil, let child = self[detail.entity] else {
+                continue
+            }
+            schema.entities[index].embeddedSecretPlaces = detail.list.records.paths.flatMap { list in
+                child.ownSecretPlaces.map { place in
+                    SecretPlace(
+                        path: Entity.steps(list) + [.elements] + place.path, entity: child.name, field: place.field)
+                }
+            }
+        }
+        return schema
+    }
+}

@@ -1,0 +1,122 @@
+extension JSONText {
+    /// This value with others in some places; `replacement` returns nil to cut a member out. All else stays to the letter.
+    ///
+    /// Afterwards every reader finds the same there: a name on the way to a place that stands twice in one object keeps
+    /// its first member alone, and one that was written with escapes is written plainly.
+    package func replacing<Failure: Error>(
+        _ places: JSONPlaces, by replacement: (_ place: Int, _ value: JSONText) throws(Failure) -> JSONText?
+    ) throws(Failure) -> JSONText {
+        var failure: Failure?
+        var editor = JSONEditor(places: places, source: bytes)
+        // The text was checked when this value was made, so the scanner has nothing left to refuse.
+        _ = try? Self.scan(bytes) { (scanner) throws(JSONError) in
+            try editor.walk(&scanner, 0) { place, value in
+                guard failure == nil else { return value }
+                do throws(Failure) {
+                    return try replacement(place, value)
+                } catch {
+                    failure = error
+                    return value
+                }
+            }
+        }
+        if let failure { throw failure }
+        return editor.result
+    }
+}
+
+/// Copies a JSON text while it is walked over, with other text in some places.
+private struct JSONEditor {
+    typealias Replacement = (Int, JSONText) -> JSONText?
+
+    let places: JSONPlaces
+    let source: ArraySlice<UInt8>
+    private var output: [UInt8] = []
+    /// Up to here the source is in the output, or left out of it.
+    private var copied = 0
+
+    init(places: JSONPlaces, source: ArraySlice<UInt8>) {
+        self.places = places
+        self.source = source
+    }
+
+    var result: JSONText {
+        guard copied > 0 else { return JSONText(trusted: source) }
+        return JSONText(trusted: (output + slice(copied..<source.count))[...])
+    }
+
+    /// Moves past one value. False for one that is to be cut out.
+    @discardableResult
+    mutating func walk(
+        _ scanner: inout JSONScanner, _ node: Int, _ replacement: Replacement
+    ) throws(JSONError) -> Bool {
+        let start = scanner.at
+        if let place = places.nodes[node].place {
+            try scanner.skipValue()
+            let value = JSONText(trusted: slice(start..<scanner.at))
+            guard let new = replacement(place, value) else { return false }
+            if new != value { replace(start..<scanner.at, by: new.bytes) }
+        } else if scanner.current == UInt8(ascii: "{"), !places.nodes[node].members.isEmpty {
+            try object(&scanner, node, replacement)
+        } else if scanner.current == UInt8(ascii: "["), let element = places.nodes[node].elements {
+            try scanner.forEachElement { (scanner) throws(JSONError) in
+                let start = scanner.at
+                // An element leaves its place to none.
+                if try !walk(&scanner, element, replacement) { replace(start..<scanner.at, by: JSONText.null.bytes) }
+            }
+        } else {
+            try scanner.skipValue()
+        }
+        return true
+    }
+
+    private mutating func object(
+        _ scanner: inout JSONScanner, _ node: Int, _ replacement: Replacement
+    ) throws(JSONError) {
+        var seen: [Int] = []
+        // The end of the last member that stays, and whether all before the next one were cut out.
+        var end: Int?
+        var isCut = false
+        try scanner.forEachMember { (scanner, name) throws(JSONError) in
+            if isCut { copied = name.lowerBound }
+            let inner = scanner.bytes[name].dropFirst().dropLast()
+            guard let child = places.member(of: node, inner) else {
+                try scanner.skipValue()
+                (end, isCut) = (scanner.at, false)
+                return
+            }
+            let before = (output: output.count, copied: copied)
+            if inner.contains(UInt8(ascii: "\\")) { replace(name, by: JSONText.string(spelled(inner)).bytes) }
+            let isRepeated = seen.contains(child)
+            seen.append(child)
+            var stays = false
+            if isRepeated { try scanner.skipValue() } else { stays = try walk(&scanner, child, replacement) }
+            if stays {
+                (end, isCut) = (scanner.at, false)
+            } else {
+                output.removeSubrange(before.output...)
+                copied = before.copied
+                cut(from: end ?? name.lowerBound, to: scanner.at)
+                isCut = end == nil
+            }
+        }
+    }
+
+    private func spelled(_ name: UnsafeBufferPointer<UInt8>.SubSequence) -> String {
+        JSONEscapes.decode(Array(name)[...])
+    }
+
+    private mutating func replace(_ range: Range<Int>, by bytes: some Sequence<UInt8>) {
+        cut(from: range.lowerBound, to: range.upperBound)
+        output += bytes
+    }
+
+    private mutating func cut(from start: Int, to end: Int) {
+        if start > copied { output += slice(copied..<start) }
+        copied = end
+    }
+
+    private func slice(_ range: Range<Int>) -> ArraySlice<UInt8> {
+        source[(source.startIndex + range.lowerBound)..<(source.startIndex + range.upperBound)]
+    }
+}

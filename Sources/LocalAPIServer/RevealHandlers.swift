@@ -1,0 +1,55 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Logging
+internal import SocketServer
+
+/// Showing secrets to those who ask for them by name.
+extension LocalAPIServer {
+    /// One record with the secret fields that `reveal` names, each under its own name; nil where nothing asks for any.
+    ///
+    /// It is logged who saw what of which record, never the value.
+    func revealed(_ entity: Entity, _ key: String, _ request: Request) throws -> Response? {
+        guard request.query != nil else { return nil }
+        let parameters = try QueryParameters(request)
+        guard let list = try parameters.value("reveal") else { return nil }
+        try parameters.requireOnly(["reveal"])
+        let names = list.split(separator: ",").map(String.init)
+        try requireSecret(names, of: entity)
+        let record = try JSONText(recordBytes(entity, key))
+        guard let secrets = try store.reveal(names, of: entity.name, key: key) else {
+            throw Problem.notFound("\(entity.name)/\(key) is not in the cache")
+        }
+        log.notice(
+            "secrets were shown",
+            metadata: [
+                "entity": "\(entity.name)", "id": "\(record[entity.key]?.plain ?? key)",
+                "fields": "\(secrets.map(\.key).joined(separator: ","))", "peer": "\(request.peer.shown)",
+            ])
+        let members = record.members.filter { $0.key != "_sync" } + secrets
+        let sync = record.members.filter { $0.key == "_sync" }
+        var response = Response.json(200, Array(JSONText.object(members: members + sync).bytes))
+        response.headers.append(("Cache-Control", "no-store"))
+        return response
+    }
+
+    private func requireSecret(_ names: [String], of entity: Entity) throws(Problem) {
+        let known = entity.fields.filter(\.secret).map(\.name)
+        let stray = names.first { !known.contains($0) }
+        guard names.isEmpty || stray != nil || Set(names).count < names.count else { return }
+        let has = known.isEmpty ? "it has none" : "it has \(known.joined(separator: ", "))"
+        throw .badRequest(
+            "expected secret fields of \(entity.name), each once\(stray.map { ", not \($0)" } ?? ""); \(has)",
+            field: "reveal")
+    }
+}
+
+extension Peer {
+    fileprivate var shown: String {
+        switch self {
+        case .unix(let pid, let user, _): "uid \(user) pid \(pid)"
+        case .tcp(let remote, _): "\(remote.address):\(remote.port)"
+        case .unknown: "unknown"
+        }
+    }
+}

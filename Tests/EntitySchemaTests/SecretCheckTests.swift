@@ -1,0 +1,86 @@
+import JSONText
+import Testing
+
+@testable import EntitySchema
+
+@Suite("What may be secret")
+struct SecretCheckTests {
+    private func schema(_ fields: String, _ more: String = "pull: { path: /notes }") throws -> EntitySchema {
+        try EntitySchema(
+            yaml: """
+                schema: notes
+                upstream: { base_url: "http://localhost", pagination: { style: page } }
+                entities:
+                  notes:
+                    fields: { id: { type: string }, \(fields) }
+                    \(more)
+                """, file: "notes.yaml")
+    }
+
+    @Test("a secret inside an object that is shown is one, also in the upstream's own place")
+    func allowed() throws {
+        let schema = try schema("pin: { type: string, secret: true, from: lock.pin }, lock: { type: object }")
+        #expect(
+            schema["notes"]?.secretPlaces == [
+                SecretPlace(path: [.member("pin")], entity: "notes", field: "pin"),
+                SecretPlace(path: [.member("lock"), .member("pin")], entity: "notes", field: "pin"),
+            ])
+    }
+
+    @Test(
+        "what something else has to read cannot be secret",
+        arguments: [
+            ("id: { type: string, secret: true }", "", "the key cannot be secret"),
+            ("x: { type: string, secret: true }", "title: \"{x}\"", "title needs it"),
+            ("x: { type: string, secret: true }", "order_within: x", "order_within needs it"),
+            ("x: { type: string, secret: true }", "push: { delete: { call: \"DELETE /notes/{x}\" } }", "push needs it"),
+            (
+                "x: { type: string, secret: true }", "push: { create: [{ when: { x: a }, call: POST /notes }] }",
+                "push needs it"
+            ),
+            ("x: { type: reference, to: notes, secret: true }", "", "a reference cannot be secret"),
+        ])
+    func refused(_ field: String, _ more: String, _ problem: String) {
+        #expect {
+            let fields = field.hasPrefix("id:") ? "z: { type: string }" : field
+            let yaml = """
+                schema: notes
+                upstream: { base_url: "http://localhost", pagination: { style: page } }
+                entities:
+                  notes:
+                    fields: { \(field.hasPrefix("id:") ? field : "id: { type: string }"), \(fields) }
+                    pull: { path: /notes }
+                    \(more)
+                """
+            _ = try EntitySchema(yaml: yaml, file: "notes.yaml")
+        } throws: { "\($0)".contains(problem) }
+    }
+
+    @Test(
+        "the mark of deletion, the change time and the version cannot be secret",
+        arguments: ["pull: { path: /notes, deleted: x }", "pull: { path: /notes, changed_at: x }"])
+    func pull(_ pull: String) {
+        #expect {
+            _ = try schema("x: { type: string, secret: true }", pull)
+        } throws: { "\($0)".contains("x cannot be secret") }
+    }
+
+    @Test(
+        "no other field may show what is secret",
+        arguments: [
+            "b: { type: string, from: a }", "b: { type: string, from: a.x }", "b: { type: object, from: lock }",
+            "b: { type: string, from: lock.a.x }", "lock2: { type: string, from: lock.a }",
+        ])
+    func overlapping(_ other: String) {
+        #expect {
+            _ = try schema("a: { type: string, secret: true, from: lock.a }, \(other)")
+        } throws: { "\($0)".contains("would show what a keeps secret") }
+    }
+
+    @Test("a secret cannot be taken from another field's own member")
+    func ownMember() {
+        #expect {
+            _ = try schema("a: { type: string, secret: true, from: b }, b: { type: string }")
+        } throws: { "\($0)".contains("would show what a keeps secret") }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import JSONText
+import Secrets
+import Testing
+import Upstream
+
+@testable import repairminder_sync
+
+@Suite("The key file")
+struct SecretKeyFileTests {
+    private let folder: String
+    private var path: String { folder + "/secret.key" }
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "key-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    private var file: SecretKeyFile { SecretKeyFile(named: nil, stateDirectory: folder) }
+
+    private func write(_ bytes: [UInt8], mode: Int = 0o600) throws {
+        try Data(bytes).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    private func refusal(_ file: SecretKeyFile) -> String? {
+        do throws(TokenFileError) {
+            _ = try file.sealer()
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test("is made at the first start, for its owner alone, and is the same from then on")
+    func made() throws {
+        #expect(try file.existing() == nil)
+        let mark = try file.sealer().mark
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(attributes[.size] as? Int == 32)
+        #expect(try file.sealer().mark == mark)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["secret.key"])
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try file.sealer().mark != mark)
+    }
+
+    @Test("is refused when others can read it", arguments: [0o644, 0o640, 0o604, 0o660])
+    func open(_ mode: Int) throws {
+        try write(Array(repeating: 1, count: 32), mode: mode)
+        #expect(refusal(file)?.contains("chmod 600") == true)
+    }
+
+    @Test("is refused when it has another length, and is left as it is", arguments: [0, 31, 33, 64])
+    func length(_ count: Int) throws {
+        let bytes = [UInt8](repeating: 1, count: count)
+        try write(bytes)
+        #expect(refusal(file)?.contains("holds \(count) bytes") == true)
+        #expect(try Array(Data(contentsOf: URL(filePath: path))) == bytes)
+    }
+
+    @Test("one that was named must be there, and is never made")
+    func named() throws {
+        let named = SecretKeyFile(named: folder + "/other.key", stateDirectory: folder)
+        #expect(refusal(named)?.contains("is missing; check secret_key_file") == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+        try write(Array(repeating: 1, count: 32))
+        #expect(refusal(SecretKeyFile(named: path, stateDirectory: "/nowhere")) == nil)
+    }
+}

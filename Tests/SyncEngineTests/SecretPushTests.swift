@@ -1,0 +1,112 @@
+import CacheStore
+import EntitySchema
+import Foundation
+import JSONText
+import Logging
+import Secrets
+import Synchronization
+import Testing
+import Upstream
+
+@testable import SyncEngine
+
+/// What of a secret leaves, and what comes back of it.
+@Suite("Sending secrets")
+struct SecretPushTests {
+    private func test(log: Logger? = nil) async throws -> TestEngine {
+        let yaml = TestEngine.shop.replacing("notes: { type: string }", with: Self.fields)
+        let test = try log.map { try TestEngine(schema: yaml, log: $0) } ?? TestEngine(schema: yaml)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","pin":"OLD-PIN"}]"#)
+        return test
+    }
+
+    /// Two lines at the depth at which the schema has its fields.
+    private static let fields = "notes: { type: string }\n          pin: { type: string, secret: true }"
+
+    @Test("the upstream receives a secret in the clear, and its answer is no change")
+    func clear() async throws {
+        let test = try await test()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.change("a", #"{"pin":"1234","notes":"x"}"#)
+            try await test.engine.sync(SyncRequest())
+        }
+        #expect(test.upstream.pushes.map(\.request.body) == [try JSONText(parsing: #"{"pin":"1234","notes":"x"}"#)])
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(try test.store.reveal(["pin"], of: "orders", key: "a")?.first?.value == "1234")
+    }
+
+    @Test("an error that quotes a secret is stored, shown and logged without it")
+    func quoted() async throws {
+        let lines = Lines()
+        let test = try await test(log: Logger(label: "test") { _ in lines })
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.change("a", #"{"pin":"NEW-PIN"}"#)
+            test.upstream.fail(.refused(status: 422, "PATCH answered 422: NEW-PIN is no pin, OLD-PIN was"))
+            try await test.engine.sync(SyncRequest())
+            let change = try #require(try test.store.pending(after: 0, limit: 9).changes.first)
+            #expect(change.at(path: "error.message") == "PATCH answered 422: … is no pin, … was")
+            let record = try #require(try test.record("a"))
+            #expect(!record.text.contains("PIN"), "\(record)")
+            _ = try await test.store.retry(nil, at: test.clock.timestamp)
+            test.upstream.fail(.unauthorized("the pin NEW-PIN is as bad as OLD-PIN"))
+            await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+        }
+        #expect(lines.text.contains("the pin … is as bad as …"))
+        #expect(!lines.text.contains("-PIN"), "\(lines.text)")
+    }
+
+    @Test("a change whose secret cannot be opened fails and is not sent")
+    func unreadable() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "secret-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let yaml = TestEngine.shop.replacing("notes: { type: string }", with: Self.fields)
+        let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
+        func store(_ key: UInt8) throws -> CacheStore {
+            let sealer = try #require(SecretSealer(key: Array(repeating: key, count: 32)))
+            return try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema, sealer: sealer) {
+                UUID().uuidString
+            }
+        }
+        let now = ManualClock().timestamp
+        let first = try store(1)
+        _ = try await first.apply(PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: now)
+        try await first.update("orders", key: "a", body: JSONText(parsing: #"{"pin":"1234","notes":"x"}"#), at: now)
+        // The key is lost, and somebody has told the cache so.
+        try await first.setSetting("secrets_key", to: #require(SecretSealer(key: Array(repeating: 2, count: 32))).mark)
+        try first.close()
+        let second = try store(2)
+        let test = try TestEngine(store: second, schema: yaml)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+        try await test.running { try await test.engine.sync(SyncRequest()) }
+        #expect(test.upstream.pushes.isEmpty)
+        let change = try #require(try second.pending(after: 0, limit: 1).changes.first)
+        #expect(change["state"] == "failed")
+        #expect(change.at(path: "error.class") == "sealed")
+        #expect(change.at(path: "error.message")?.string?.hasPrefix("pin cannot be opened") == true)
+    }
+}
+
+/// Everything that was logged, in one text.
+private struct Lines: LogHandler {
+    private let lines = Shared()
+
+    final class Shared: Sendable {
+        let text = Mutex("")
+    }
+
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level = .trace
+
+    var text: String { lines.text.withLock { $0 } }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        lines.text.withLock { $0 += "\(event.message) \(event.metadata ?? [:])\n" }
+    }
+}
