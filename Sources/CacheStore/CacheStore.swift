@@ -66,6 +66,7 @@ package struct CacheStore: Sendable {
         configuration.prepareDatabase { db in
             // 2 MiB a connection: the kernel caches the file, and five connections must stay small.
             try db.execute(sql: "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = 0")
+            db.add(function: ExactSum.function)
         }
         return configuration
     }

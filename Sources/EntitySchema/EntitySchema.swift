@@ -8,6 +8,8 @@ package struct EntitySchema: Sendable, Equatable {
     package var upstream: UpstreamPlan
     /// In the order of the file, which is the order of pulling.
     package var entities: [Entity]
+    /// Nil where the schema declares no figures.
+    package var dashboard: DashboardPlan?
 
     package subscript(name: String) -> Entity? { entities.first { $0.name == name } }
 
@@ -34,10 +36,13 @@ package struct EntitySchema: Sendable, Equatable {
         self = try SchemaReader(root: root).schema()
     }
 
-    init(name: String, title: String, upstream: UpstreamPlan, entities: [Entity]) {
+    init(
+        name: String, title: String, upstream: UpstreamPlan, entities: [Entity], dashboard: DashboardPlan? = nil
+    ) {
         self.name = name
         self.title = title
         self.upstream = upstream
         self.entities = entities
+        self.dashboard = dashboard
     }
 }

@@ -3,7 +3,7 @@ struct SchemaReader {
     let root: SchemaNode
 
     func schema() throws(SchemaError) -> EntitySchema {
-        try root.requireKeys(["schema", "title", "upstream", "entities"])
+        try root.requireKeys(["schema", "title", "upstream", "entities", "dashboard"])
         let nameNode = try root.required("schema")
         let name = try nameNode.string()
         guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }) else {
@@ -18,9 +18,15 @@ struct SchemaReader {
         }
         guard !entities.isEmpty else { throw try root.required("entities").error("expected at least one entity") }
         let schema = EntitySchema(
-            name: name, title: try root.child("title")?.string() ?? name, upstream: plan, entities: entities)
+            name: name, title: try root.child("title")?.string() ?? name, upstream: plan, entities: entities,
+            dashboard: try dashboard(root.child("dashboard"), entities))
         try SchemaCheck(schema: schema, root: root).run()
         return schema.withForeignKeys.withEmbeddedSecrets
+    }
+
+    private func dashboard(_ node: SchemaNode?, _ entities: [Entity]) throws(SchemaError) -> DashboardPlan? {
+        guard let node else { return nil }
+        return try DashboardReader(node: node, entities: entities).plan()
     }
 
     private func upstream(_ node: SchemaNode) throws(SchemaError) -> UpstreamPlan {
@@ -80,6 +86,7 @@ extension EntitySchema {
             entities[child].fields[link].indexed = true
             entities[index].pull?.detail?.by = self.entities[child].fields[link].name
         }
-        return EntitySchema(name: name, title: title, upstream: upstream, entities: entities)
+        return EntitySchema(
+            name: name, title: title, upstream: upstream, entities: entities, dashboard: dashboard)
     }
 }

@@ -19,8 +19,8 @@ extension JSONText {
     package static func integer(_ value: Int?) -> JSONText { value.map { .integer($0) } ?? .null }
 
     /// A number with exactly `places` digits after its point: 12990 with two places is 129.90.
-    package static func decimal(_ units: Int, places: Int) -> JSONText {
-        guard places > 0 else { return .integer(units) }
+    package static func decimal(_ units: some FixedWidthInteger, places: Int) -> JSONText {
+        guard places > 0 else { return JSONText(trusted: Array(String(units).utf8)[...]) }
         let digits = String(units.magnitude)
         let padded = String(repeating: "0", count: max(0, places + 1 - digits.count)) + digits
         let text = "\(units < 0 ? "-" : "")\(padded.dropLast(places)).\(padded.suffix(places))"

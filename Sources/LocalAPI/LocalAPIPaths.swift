@@ -4,6 +4,7 @@ package enum LocalAPIPaths {
     package static let sync = "/v1/sync"
     package static let pending = "/v1/pending"
     package static let conflicts = "/v1/conflicts"
+    package static let dashboard = "/v1/dashboard"
     package static let drift = "/v1/drift"
     package static let changes = "/v1/changes"
     package static let search = "/v1/search"

@@ -17,6 +17,9 @@ package struct LocalAPIServer: Sendable {
     /// Measures how long callers wait.
     let clock: any Clock<Duration>
     let streams: StreamLimit
+    /// By whose days the dashboard counts.
+    let calendar: DashboardCalendar
+    let metrics: Metrics
     private let callers: CallerGuard
     let log: Logger
 
@@ -33,6 +36,7 @@ package struct LocalAPIServer: Sendable {
 
     package init(
         schema: EntitySchema, store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: About,
+        calendar: DashboardCalendar = .utc, metrics: Metrics = Metrics(uptime: { .zero }),
         now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration> = ContinuousClock(),
         streamLimit: Int = 64, log: Logger
     ) {
@@ -41,6 +45,8 @@ package struct LocalAPIServer: Sendable {
         self.engine = engine
         self.callers = callers
         self.about = about
+        self.calendar = calendar
+        self.metrics = metrics
         self.now = now
         self.clock = clock
         streams = StreamLimit(streamLimit)
@@ -49,9 +55,20 @@ package struct LocalAPIServer: Sendable {
 
     /// Never throws and never answers 500 for anything a caller sent.
     package func respond(to request: Request) async -> Response {
+        let start = metrics.uptime()
+        var route = RouteTemplate.other
+        let response = await respond(to: request, &route)
+        metrics.record(
+            route: route, method: request.method, status: response.status, duration: metrics.uptime() - start)
+        return response
+    }
+
+    /// Sets `route` as soon as it is known.
+    private func respond(to request: Request, _ route: inout String) async -> Response {
         do throws(Problem) {
             try callers.check(request)
             let segments = try Self.segments(of: request.path)
+            route = RouteTemplate.of(segments, schema)
             guard let resource = try resource(at: segments) else {
                 throw .notFound("there is nothing at \(request.path.prefix(200)); GET /v1/status is a good start")
             }

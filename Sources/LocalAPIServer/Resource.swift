@@ -47,6 +47,7 @@ extension LocalAPIServer {
     private func healthResource(_ name: String) -> Resource? {
         switch name {
         case "healthz": Resource().on("GET") { _ in .text("alive\n") }
+        case "metrics": Resource().on("GET") { _ in try await metricsText() }
         case "readyz": Resource().on("GET") { _ in try ready() }
         default: nil
         }
@@ -62,6 +63,7 @@ extension LocalAPIServer {
         case "changes": Resource().on("GET", changes)
         case "events": Resource().on("GET", events)
         case "search": Resource().on("GET") { request in try search(request) }
+        case "dashboard": Resource().on("GET", dashboard)
         default: nil
         }
     }

@@ -25,6 +25,8 @@ package final class ReferenceUpstream: Sendable {
         package var largestPage = 1000
         /// The field that tells when a record was made, in entities that have it; schemas have no word for it.
         package var createdField = "created_at"
+        /// The tz database's name of the zone whose days the dashboard counts by.
+        package var timeZone = "UTC"
         package var faults = Faults()
         /// For the course of faults and the keys made here.
         package var seed: UInt64 = 1

@@ -31,7 +31,7 @@ struct RequestHandler: Sendable {
                 signIn?.logOut()
                 return .json(200, envelope.parts([]))
             }
-            guard case .push = matches[0].target else { return try read(matches[0], request, &store) }
+            guard case .push = matches[0].target else { return try read(matches[0], request, &store, now) }
             return try remembering(request, &memory) { () throws(Refusal) in
                 try PushHandler(handler: self, request: request, now: now).answer(matches, &store)
             }
@@ -51,7 +51,9 @@ struct RequestHandler: Sendable {
 
     // MARK: Reading
 
-    private func read(_ match: Routes.Match, _ request: Request, _ store: inout Store) throws(Refusal) -> Answer {
+    private func read(
+        _ match: Routes.Match, _ request: Request, _ store: inout Store, _ now: Timestamp
+    ) throws(Refusal) -> Answer {
         switch match.target {
         case .account:
             return .json(
@@ -62,6 +64,8 @@ struct RequestHandler: Sendable {
             return try record(name, match.holes, request, &store)
         case .detail(let parent, let child):
             return try ListHandler(handler: self, request: request).detail(parent, child, match.holes, &store)
+        case .dashboard:
+            return try DashboardHandler(handler: self, request: request, now: now).answer(store)
         case .probe, .push, .login, .refresh, .logout:
             throw .notFound("such path")
         }

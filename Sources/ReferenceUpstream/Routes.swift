@@ -9,6 +9,7 @@ struct Routes: Sendable {
         case login(LoginWay, step: Int)
         case refresh
         case logout
+        case dashboard
         case list(entity: String)
         case record(entity: String)
         case detail(parent: String, child: String)
@@ -33,6 +34,7 @@ struct Routes: Sendable {
         var routes = [Self.get(schema.upstream.probe, .probe)]
         if let account = schema.upstream.account { routes.append(Self.get(account.path, .account)) }
         routes += Self.signIn(schema.upstream)
+        if let path = schema.dashboard?.path { routes.append(Self.get(path, .dashboard)) }
         for entity in schema.entities {
             if let pull = entity.pull {
                 routes.append(Self.get(pull.path, .list(entity: entity.name)))

@@ -14,6 +14,10 @@ struct Pusher {
     let steady: @Sendable () -> Timestamp
     /// In 0..<1.
     let random: @Sendable () -> Double
+    /// Told of each attempt that was settled.
+    var measure: @Sendable (SyncMeasurement) -> Void = { _ in }
+    /// When the attempt at hand began.
+    var begunAt: Timestamp?
 
     private var reader: RecordReader { RecordReader(schema: schema, store: store, upstream: upstream) }
 
@@ -30,7 +34,7 @@ struct Pusher {
                     for change in ready.filter({ !inFlight.contains($0.id) }).prefix(free) {
                         inFlight.insert(change.id)
                         await gate.begins(change)
-                        group.addTask { (change.id, try await send(change)) }
+                        group.addTask { (change.id, try await begun().send(change)) }
                     }
                 }
                 guard let (id, error) = try await group.next() else { return failure }
@@ -49,6 +53,13 @@ struct Pusher {
             try [store.leastTriedChange()].compactMap(\.self)
                 + store.readyChanges(limit: limit, at: steady(), untried: true)
         }
+    }
+
+    /// The same, for one attempt that begins now.
+    private func begun() -> Pusher {
+        var pusher = self
+        pusher.begunAt = steady()
+        return pusher
     }
 
     /// Makes one attempt and settles it. Returns an error that concerns the whole upstream.
@@ -198,6 +209,10 @@ struct Pusher {
         _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil
     ) async throws -> UpstreamError? {
         try await store.settle(change.id, outcome, at: now())
+        measure(
+            .push(
+                entity: change.entity, SyncMeasurement.PushOutcome(outcome),
+                duration: begunAt.map { steady().since($0) } ?? .zero))
         return error.flatMap { $0.concernsWholeUpstream ? $0 : nil }
     }
 

@@ -65,6 +65,7 @@ extension SyncEngine {
     private func pull(_ entity: Entity, full: Bool, _ request: SyncRequest) async throws -> PullSummary {
         pullsBegun[entity.name] = steady()
         let summary = try await puller(of: entity.name, request).pull(entity, full: full)
+        measure(.pulled(entity: entity.name, written: summary.written, deleted: summary.deleted))
         log.info(
             "pulled",
             metadata: [
@@ -87,13 +88,18 @@ extension SyncEngine {
     @discardableResult
     private func guarded<Result>(_ entity: String, _ body: () async throws -> Result) async throws -> Result? {
         run.started(entity)
+        let stopwatch = Stopwatch(clock)
+        var outcome = SyncMeasurement.PullOutcome.failed
+        defer { measure(.pull(entity: entity, outcome, duration: stopwatch.duration)) }
         do {
             let result = try await body()
+            outcome = .completed
             run.finished(entity, error: nil, at: now())
             try await noteSuccess(of: entity)
             return result
         } catch let error as UpstreamError {
             if error.concernsWholeUpstream {
+                outcome = .interrupted
                 run.interrupted(entity)
                 throw error
             }

@@ -54,7 +54,7 @@ extension SyncEngine {
     func pusher(_ upstream: any Upstream) -> Pusher {
         Pusher(
             schema: schema, store: store, upstream: upstream, retry: settings.retry, now: now, steady: steady,
-            random: random)
+            random: random, measure: measure)
     }
 
     private nonisolated var gate: PushGate {

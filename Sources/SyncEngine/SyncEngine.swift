@@ -20,6 +20,8 @@ package actor SyncEngine {
     let random: @Sendable () -> Double
     /// How far the server's clock is ahead of `now`, as far as is known: the last write wins by the server's.
     package nonisolated let clockOffset: @Sendable () -> Duration?
+    /// Told of each piece of work that was done.
+    nonisolated let measure: @Sendable (SyncMeasurement) -> Void
     let log: Logger
     let pushRest: Rest
     let pullRest: Rest
@@ -54,7 +56,7 @@ package actor SyncEngine {
         store: CacheStore, schema: EntitySchema, upstream: any Upstream, settings: SyncSettings,
         clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> Double, clockOffset: @escaping @Sendable () -> Duration? = { nil },
-        log: Logger
+        measure: @escaping @Sendable (SyncMeasurement) -> Void = { _ in }, log: Logger
     ) {
         self.store = store
         self.schema = schema
@@ -64,6 +66,7 @@ package actor SyncEngine {
         self.now = now
         self.random = random
         self.clockOffset = clockOffset
+        self.measure = measure
         self.log = log
         let (start, stopwatch) = (now(), Stopwatch(clock))
         steady = { start + stopwatch.duration }

@@ -15,7 +15,7 @@ struct RepairminderSync: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, LoginCommand.self, StatusCommand.self, SyncCommand.self,
             QueueCommand.self, PendingCommand.self, ConflictsCommand.self,
-            DriftCommand.self,
+            DriftCommand.self, DashboardCommand.self,
             WatchCommand.self, EventsCommand.self, HistoryCommand.self,
             SearchCommand.self, ExportCommand.self,
             ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self,

@@ -35,6 +35,10 @@ import Testing
                 "config.yaml:3: upstream.parallel: \"33\" cannot be used; expected a whole number from 1 to 32"
             ),
             (
+                "dashboard: {time_zone: London}",
+                "config.yaml:1: dashboard.time_zone: \"London\" cannot be used; expected a time zone's name such as Europe/London"
+            ),
+            (
                 "listen: {allow_remote: maybe}",
                 "config.yaml:1: listen.allow_remote: \"maybe\" cannot be used; expected true or false"
             ),

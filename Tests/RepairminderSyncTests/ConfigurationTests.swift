@@ -23,7 +23,7 @@ import Testing
             history: .init(keepDays: 30, keepChanges: 100_000),
             listen: .init(
                 tcp: ListenAddress("127.0.0.1:7679"), unix: nil, allowRemote: false, group: "repairminder", threads: 2),
-            log: .init(level: .info, format: .text), warnings: [])
+            dashboard: .init(timeZone: nil), log: .init(level: .info, format: .text), warnings: [])
         #expect(try folder.configuration() == expected)
     }
 
@@ -136,6 +136,7 @@ enum Samples {
         case .listenTCP: "[::1]:0"
         case .listenAllowRemote: "true"
         case .listenGroup: "staff"
+        case .dashboardTimeZone: "Asia/Kolkata"
         case .logLevel: "debug"
         case .logFormat: "json"
         }

@@ -5,6 +5,7 @@ import JSONText
 import Logging
 import Secrets
 import SyncEngine
+import Synchronization
 import Testing
 
 /// An engine over a real cache, a fake upstream and a clock that stands still.
@@ -13,6 +14,16 @@ struct TestEngine {
     let upstream: FakeUpstream
     let clock: ManualClock
     let engine: SyncEngine
+    /// What the engine said that it did.
+    let measurements = Measurements()
+
+    final class Measurements: Sendable {
+        private let list = Mutex<[SyncMeasurement]>([])
+
+        var all: [SyncMeasurement] { list.withLock { $0 } }
+
+        func add(_ measurement: SyncMeasurement) { list.withLock { $0.append(measurement) } }
+    }
 
     init(
         upstream: FakeUpstream = FakeUpstream(), store: CacheStore? = nil,
@@ -27,7 +38,8 @@ struct TestEngine {
         engine = SyncEngine(
             store: self.store, schema: schema, upstream: upstream,
             settings: SyncSettings(retry: RetryPolicy(maximumAttempts: 3)), clock: clock,
-            now: { clock.timestamp }, random: { 0.5 }, log: log)
+            now: { clock.timestamp }, random: { 0.5 },
+            measure: { [measurements] in measurements.add($0) }, log: log)
     }
 
     static func newStore(_ schema: EntitySchema) throws -> CacheStore {

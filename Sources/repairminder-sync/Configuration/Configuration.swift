@@ -14,6 +14,7 @@ struct Configuration: Sendable, Equatable {
     var retry: Retry
     var history: History
     var listen: Listen
+    var dashboard: Dashboard
     var log: Log
     /// What is odd but no error, to be told once at the start.
     var warnings: [String]
@@ -57,6 +58,11 @@ struct Configuration: Sendable, Equatable {
         var group: String
         /// Threads that serve requests.
         var threads: Int
+    }
+
+    struct Dashboard: Sendable, Equatable {
+        /// Its name in the tz database; nil for the system's.
+        var timeZone: String?
     }
 
     struct Log: Sendable, Equatable {

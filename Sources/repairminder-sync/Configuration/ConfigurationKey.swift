@@ -21,6 +21,7 @@ enum ConfigurationKey: String, CaseIterable, Sendable {
     case listenAllowRemote = "listen.allow_remote"
     case listenGroup = "listen.group"
     case listenThreads = "listen.threads"
+    case dashboardTimeZone = "dashboard.time_zone"
     case logLevel = "log.level"
     case logFormat = "log.format"
 

@@ -79,6 +79,11 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(name: .customLong("listen.threads"), help: ArgumentHelp("Threads that serve.", valueName: "n"))
     var listenThreads: String?
 
+    @Option(
+        name: .customLong("dashboard.time-zone"),
+        help: ArgumentHelp("By whose days the dashboard counts.", valueName: "zone"))
+    var dashboardTimeZone: String?
+
     @Option(name: .customLong("log.level"), help: ArgumentHelp("trace to critical.", valueName: "level"))
     var logLevel: String?
 
@@ -100,7 +105,8 @@ struct ConfigurationOptions: ParsableArguments {
             .retryMaximumAttempts: retryMaximumAttempts, .retryBase: retryBase, .retryCap: retryCap,
             .historyKeepDays: historyKeepDays, .historyKeepChanges: historyKeepChanges,
             .listenTCP: listenTCP, .listenUnix: listenUnix, .listenAllowRemote: listenAllowRemote,
-            .listenGroup: listenGroup, .listenThreads: listenThreads, .logLevel: logLevel, .logFormat: logFormat,
+            .listenGroup: listenGroup, .listenThreads: listenThreads, .dashboardTimeZone: dashboardTimeZone,
+            .logLevel: logLevel, .logFormat: logFormat,
         ]
         return all.compactMapValues(\.self)
     }

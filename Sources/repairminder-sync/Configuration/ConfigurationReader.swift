@@ -37,6 +37,7 @@ struct ConfigurationReader {
                 keepDays: try values.integer(.historyKeepDays, in: 1...3650, else: 30),
                 keepChanges: try values.integer(.historyKeepChanges, in: 100...100_000_000, else: 100_000)),
             listen: try listen(),
+            dashboard: Configuration.Dashboard(timeZone: try values.timeZone(.dashboardTimeZone)),
             log: Configuration.Log(
                 level: try values.choice(.logLevel, else: Logger.Level.info),
                 format: try values.choice(.logFormat, else: LogFormat.text)),

@@ -1,4 +1,5 @@
 import EntitySchema
+import Foundation
 
 /// Reads values by type, and says of a wrong one what it is, where it was set, and what was expected.
 struct ConfigurationValues {
@@ -55,6 +56,13 @@ struct ConfigurationValues {
                 let isName = text.allSatisfy { $0.isLetter || $0.isNumber || "-_.".contains($0) }
                 return isName && !text.isEmpty && !text.hasPrefix("-") && !text.hasPrefix(".") ? text : nil
             }) ?? fallback
+    }
+
+    /// Nil where none is set.
+    func timeZone(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
+        try value(
+            key, "a time zone's name such as Europe/London",
+            { TimeZone.knownTimeZoneIdentifiers.contains($0) || $0 == "UTC" ? $0 : nil })
     }
 
     /// Nil for `off`.

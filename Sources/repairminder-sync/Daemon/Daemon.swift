@@ -65,8 +65,10 @@ struct Daemon {
                     "the database was not closed cleanly; the next start mends that", metadata: ["error": "\(error)"])
             }
         }
-        let engine = try engine(store)
-        let server = try server(store, engine, state)
+        let start = ContinuousClock.now
+        let metrics = Metrics(uptime: { start.duration(to: .now) })
+        let engine = try engine(store, metrics)
+        let server = try server(store, engine, metrics, state)
         for address in try server.bind() { log.notice("listening", metadata: ["address": "\(address)"]) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -125,7 +127,7 @@ struct Daemon {
         return store
     }
 
-    private func engine(_ store: CacheStore) throws -> SyncEngine {
+    private func engine(_ store: CacheStore, _ metrics: Metrics) throws -> SyncEngine {
         // This clock goes on while the machine sleeps.
         let start = ContinuousClock.now
         let serverClock = ServerClock(
@@ -141,7 +143,8 @@ struct Daemon {
                 cap: configuration.retry.cap))
         return SyncEngine(
             store: store, schema: schema, upstream: upstream, settings: settings, clock: ContinuousClock(),
-            now: now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset }, log: logger("sync"))
+            now: now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset },
+            measure: { metrics.record($0) }, log: logger("sync"))
     }
 
     private func logKeeper(_ store: CacheStore, _ engine: SyncEngine) -> LogKeeper {
@@ -168,14 +171,18 @@ struct Daemon {
             store: TokenStore(path: configuration.signInFile), clock: clock, now: now)
     }
 
-    private func server(_ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory) throws -> SocketServer {
+    private func server(_ store: CacheStore, _ engine: SyncEngine, _ metrics: Metrics, _ state: StateDirectory) throws
+        -> SocketServer
+    {
         let group = getgrnam(configuration.listen.group).map { $0.pointee.gr_gid }
         let api = LocalAPIServer(
             schema: schema, store: store, engine: engine,
             callers: CallerGuard(
                 token: try state.apiToken(), allowedUsers: [0, getuid()], allowedGroup: group,
                 isRemoteAllowed: configuration.listen.allowRemote),
-            about: LocalAPIServer.About(version: ProgramVersion.text, startedAt: now()), now: now, log: logger("api"))
+            about: LocalAPIServer.About(version: ProgramVersion.text, startedAt: now()),
+            calendar: configuration.dashboard.timeZone.flatMap(DashboardCalendar.init(timeZone:)) ?? .ofSystem,
+            metrics: metrics, now: now, log: logger("api"))
         return SocketServer(listeners: listeners(group: group), threads: configuration.listen.threads) { request in
             await api.respond(to: request)
         }

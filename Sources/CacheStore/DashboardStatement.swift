@@ -1,0 +1,172 @@
+internal import EntitySchema
+internal import GRDB
+
+/// All figures over one entity and time field as one statement, with a row for each stretch of time.
+///
+/// `seen` holds what the figures need of each record in any of the stretches, read once through the time's index however
+/// many figures and stretches look at it. A record made here whose time the upstream has yet to give (a draft) has that
+/// of its change. Names come from the schema, values are always bound.
+struct DashboardStatement {
+    /// Figures that one pass over the records can answer.
+    struct Group {
+        var entity: String
+        var at: String
+        var user: String?
+        var figures: [DashboardPlan.Figure] = []
+
+        static func all(of figures: [DashboardPlan.Figure]) -> [Group] {
+            figures.reduce(into: []) { groups, figure in
+                var place = groups.firstIndex {
+                    $0.entity == figure.entity && $0.at == figure.at && $0.user == figure.user
+                }
+                if place == nil { groups.append(Group(entity: figure.entity, at: figure.at, user: figure.user)) }
+                place = place ?? groups.endIndex - 1
+                if let place { groups[place].figures.append(figure) }
+            }
+        }
+    }
+
+    private let table: EntityTable
+    private let at: String
+    /// The condition on the record's user; empty for everybody's.
+    private var belongs = ""
+    /// Columns of `seen`: `f0` and so on.
+    private var columns: [String] = []
+    /// Whether a value was there before the stretch began: `k0` and so on.
+    private var known: [String] = []
+    private(set) var sql = ""
+    private(set) var arguments: [DatabaseValue] = []
+
+    init(table: EntityTable, group: Group, ranges: [Range<Timestamp>], user: String?) throws(CacheError) {
+        self.table = table
+        at = table.sql(for: group.at)
+        if let user {
+            guard let field = group.user else {
+                throw CacheError.badQuery(
+                    field: "user", message: "the schema does not tell to which user a record of \(group.entity) belongs"
+                )
+            }
+            belongs = "CAST(record.\(table.sql(for: field)) AS TEXT) = \(bind(user))"
+        }
+        let results = group.figures.map { result(of: $0) }
+        sql = statement(ranges, results)
+    }
+
+    // MARK: Figures
+
+    private mutating func result(of figure: DashboardPlan.Figure) -> String {
+        switch figure.measure {
+        case .count: return "count(\(column("1", figure.conditions)))"
+        case .sum(let field, _):
+            let amount = table.entity[field: field].map { table.json(of: $0) } ?? "NULL"
+            return "exact_sum(\(column(amount, figure.conditions)))"
+        case .distinct(let field, let seen):
+            let value = column("record.\(table.sql(for: field))", figure.conditions)
+            guard let seen else { return "count(DISTINCT \(value))" }
+            let before = before(value, field, figure.conditions)
+            return seen == .first
+                ? "count(DISTINCT iif(\(before), NULL, \(value)))" : "count(DISTINCT iif(\(before), \(value), NULL))"
+        }
+    }
+
+    /// The name of the column of `seen` that has `value` where the conditions hold, else null.
+    private mutating func column(_ value: String, _ conditions: [DashboardPlan.Condition]) -> String {
+        let fits = condition(conditions, of: "record")
+        return "f\(Self.place(of: fits.isEmpty ? value : "iif(\(fits), \(value), NULL)", in: &columns))"
+    }
+
+    /// The name of the column that tells whether a record with the same value fitted before the stretch began.
+    private mutating func before(_ value: String, _ field: String, _ conditions: [DashboardPlan.Condition]) -> String {
+        let fits = condition(conditions, of: "earlier")
+        let same = "earlier.\(table.sql(for: field)) = seen.\(value)\(fits.isEmpty ? "" : " AND \(fits)")"
+        let was = """
+            EXISTS (SELECT 1 FROM \(table.name) AS earlier
+              WHERE earlier._deleted = 0 AND earlier.\(at) < period.start AND \(same))
+            OR EXISTS (SELECT 1 FROM draft JOIN \(table.name) AS earlier ON earlier._pk = draft.pk
+              WHERE draft.at < period.start AND \(same))
+            """
+        return "k\(Self.place(of: was, in: &known))"
+    }
+
+    private mutating func condition(_ conditions: [DashboardPlan.Condition], of alias: String) -> String {
+        var parts: [String] = []
+        for condition in conditions {
+            let column = "CAST(\(alias).\(table.sql(for: condition.field)) AS TEXT)"
+            let isBoolean = table.entity[field: condition.field]?.kind == .boolean
+            let values = condition.values.map { value in
+                bind(isBoolean ? (value == "true" ? "1" : "0") : value)
+            }.joined(separator: ", ")
+            parts.append(
+                condition.excluded
+                    ? "(\(column) IS NULL OR \(column) NOT IN (\(values)))" : "\(column) IN (\(values))")
+        }
+        return parts.joined(separator: " AND ")
+    }
+
+    // MARK: The whole
+
+    private mutating func statement(_ ranges: [Range<Timestamp>], _ results: [String]) -> String {
+        let periods = ranges.enumerated().map { number, range in "(\(number), \(bind(range)))" }
+        let fields = columns.enumerated().map { ", \($1) AS f\($0)" }.joined()
+        let belonging = belongs.isEmpty ? "" : " AND \(belongs)"
+        let spans = Self.merged(ranges).map { span in
+            """
+            SELECT record.\(at) AS at\(fields) FROM \(table.name) AS record
+              WHERE record._deleted = 0 AND record.\(at) >= \(bind(span.lowerBound.description))
+                AND record.\(at) < \(bind(span.upperBound.description))\(belonging)
+              UNION ALL
+            """
+        }
+        let flags = known.enumerated().map { ", (\($1)) AS k\($0)" }.joined()
+        return """
+            WITH period(n, start, stop) AS (VALUES \(periods.joined(separator: ", "))),
+            draft AS MATERIALIZED (
+              SELECT record._pk AS pk, strftime('%Y-%m-%dT%H:%M:%fZ', change.created_at / 1000.0, 'unixepoch') AS at
+              FROM sync_outbox AS change JOIN \(table.name) AS record ON record._key = change.record_key
+              WHERE change.entity = \(bind(table.entity.name)) AND change.operation = 'create'
+                AND record.\(at) IS NULL AND record._deleted = 0),
+            seen AS MATERIALIZED (
+              \(spans.joined(separator: "\n  "))
+              SELECT draft.at AS at\(fields) FROM draft JOIN \(table.name) AS record ON record._pk = draft.pk
+              WHERE true\(belonging)),
+            placed AS MATERIALIZED (
+              SELECT n, seen.*\(flags) FROM period LEFT JOIN seen ON seen.at >= start AND seen.at < stop)
+            SELECT n\(results.map { ", \($0)" }.joined()) FROM placed GROUP BY n ORDER BY n
+            """
+    }
+
+    private mutating func bind(_ range: Range<Timestamp>) -> String {
+        "\(bind(range.lowerBound.description)), \(bind(range.upperBound.description))"
+    }
+
+    /// Numbered, so that a value that stands in several places is the same text in each.
+    private mutating func bind(_ value: String) -> String {
+        "?\(Self.place(of: value.databaseValue, in: &arguments) + 1)"
+    }
+
+    /// Where `element` stands, after it was added if it is new: figures share what they have in common.
+    private static func place<Element: Equatable>(of element: Element, in list: inout [Element]) -> Int {
+        if let place = list.firstIndex(of: element) { return place }
+        list.append(element)
+        return list.count - 1
+    }
+
+    /// The ranges without overlaps, those that touch as one.
+    static func merged(_ ranges: [Range<Timestamp>]) -> [Range<Timestamp>] {
+        ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { merged, range in
+            guard let last = merged.last, range.lowerBound <= last.upperBound else { return merged.append(range) }
+            merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+        }
+    }
+}
+
+extension EntityTable {
+    /// A field's value as the text of its JSON, digits as the upstream wrote them.
+    fileprivate func json(of field: Field) -> String {
+        let own = "\(Self.document) -> '$.\"\(field.name)\"'"
+        guard let source = field.source else { return own }
+        let path = source.split(separator: ".").map { ".\"\($0)\"" }.joined()
+        // `->` gives a member that is null as the text null; it counts as none, as in the columns.
+        return "coalesce(nullif(\(own), 'null'), \(Self.document) -> '$\(path)')"
+    }
+}

@@ -1,0 +1,125 @@
+/// Reads `dashboard` and checks it against the entities that it counts.
+struct DashboardReader {
+    let node: SchemaNode
+    let entities: [Entity]
+
+    func plan() throws(SchemaError) -> DashboardPlan {
+        try node.requireKeys(["path", "figures"])
+        var figures: [DashboardPlan.Figure] = []
+        for (name, node) in try node.required("figures").members() {
+            _ = try node.identifier(name)
+            if DashboardPlan.reservedNames.contains(name) {
+                throw node.error("\(name) is a word of the dashboard's own answer and cannot name a figure")
+            }
+            figures.append(try figure(name, node))
+        }
+        guard !figures.isEmpty else { throw try node.required("figures").error("expected at least one figure") }
+        return DashboardPlan(path: try node.child("path")?.urlPath(), figures: figures)
+    }
+
+    private func figure(_ name: String, _ node: SchemaNode) throws(SchemaError) -> DashboardPlan.Figure {
+        try node.requireKeys(["of", "at", "sum", "decimals", "distinct", "seen", "where", "unless", "user"])
+        let entity = try entity(node.required("of"))
+        let at = try field(node.required("at"), of: entity)
+        guard at.kind == .time, at.indexed else {
+            throw try node.required("at").error(
+                "\(at.name) must be of type time with index: true, since every period is looked up by it")
+        }
+        let conditions =
+            try conditions(node.child("where"), excluded: false, entity)
+            + conditions(node.child("unless"), excluded: true, entity)
+        return DashboardPlan.Figure(
+            name: name, entity: entity.name, at: at.name, measure: try measure(node, entity), conditions: conditions,
+            user: try node.child("user").map { node throws(SchemaError) in try field(node, of: entity).name })
+    }
+
+    // MARK: What is counted
+
+    private func measure(_ node: SchemaNode, _ entity: Entity) throws(SchemaError) -> DashboardPlan.Measure {
+        if let seen = node.child("seen"), node.child("distinct") == nil {
+            throw seen.error("seen needs distinct beside it, which says what was seen")
+        }
+        if let decimals = node.child("decimals"), node.child("sum") == nil {
+            throw decimals.error("decimals needs sum beside it")
+        }
+        switch (node.child("sum"), node.child("distinct")) {
+        case (nil, nil): return .count
+        case (let sum?, nil):
+            let field = try field(sum, of: entity)
+            guard [.money, .number, .integer].contains(field.kind) else {
+                throw sum.error("\(field.name) cannot be summed; expected a field of type money, number or integer")
+            }
+            return .sum(field: field.name, decimals: try node.child("decimals")?.integer(in: 0...9) ?? 2)
+        case (nil, let distinct?):
+            let field = try plain(distinct, of: entity)
+            guard let seen = node.child("seen") else { return .distinct(field: field.name, seen: nil) }
+            guard field.indexed || field.name == entity.key else {
+                throw distinct.error("\(field.name) needs index: true, since seen looks up each of its values")
+            }
+            guard let word = DashboardPlan.Seen(rawValue: try seen.string()) else {
+                throw seen.error("expected first (not there before the period) or again (there before it)")
+            }
+            return .distinct(field: field.name, seen: word)
+        case (_?, let distinct?): throw distinct.error("a figure has sum or distinct, not both")
+        }
+    }
+
+    private func conditions(
+        _ node: SchemaNode?, excluded: Bool, _ entity: Entity
+    ) throws(SchemaError) -> [DashboardPlan.Condition] {
+        var conditions: [DashboardPlan.Condition] = []
+        for (name, node) in try node?.members() ?? [] {
+            let field = try plain(named: name, node, of: entity)
+            let values = node.isSequence ? try node.strings() : [try node.string()]
+            guard !values.isEmpty else { throw node.error("expected a value or a list of them") }
+            if case .enum(let known) = field.kind,
+                let stray = values.first(where: { value in !known.contains { $0.value == value } })
+            {
+                let near = Suggestion.nearest(to: stray, among: known.map(\.value)).map { "; did you mean \($0)?" }
+                throw node.error("\(name) is never \(stray)\(near ?? "")")
+            }
+            conditions.append(DashboardPlan.Condition(field: name, values: values, excluded: excluded))
+        }
+        return conditions
+    }
+
+    // MARK: Looking up
+
+    private func entity(_ node: SchemaNode) throws(SchemaError) -> Entity {
+        let name = try node.string()
+        guard let entity = entities.first(where: { $0.name == name }) else {
+            let near = Suggestion.nearest(to: name, among: entities.map(\.name)).map { "; did you mean \($0)?" } ?? ""
+            throw node.error("there is no entity \(name)\(near)")
+        }
+        return entity
+    }
+
+    private func field(_ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
+        try field(named: node.string(), node, of: entity)
+    }
+
+    /// One whose value is a single plain one.
+    private func plain(_ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
+        try plain(named: node.string(), node, of: entity)
+    }
+
+    private func plain(named name: String, _ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
+        let field = try field(named: name, node, of: entity)
+        switch field.kind {
+        case .string, .integer, .boolean, .enum, .reference: return field
+        case .number, .money, .time, .object, .list:
+            throw node.error(
+                "\(name) cannot be told apart by value; expected a field of type string, integer, boolean, enum or "
+                    + "reference")
+        }
+    }
+
+    private func field(named name: String, _ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
+        guard let field = entity[field: name] else {
+            let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name)).map { "; did you mean \($0)?" }
+            throw node.error("\(entity.name) has no field \(name)\(near ?? "")")
+        }
+        guard !field.secret else { throw node.error("\(name) is secret, so nothing is counted by it") }
+        return field
+    }
+}

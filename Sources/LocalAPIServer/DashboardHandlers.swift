@@ -1,0 +1,98 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import SocketServer
+
+/// The figures that people look at first, from the cache, so offline too.
+extension LocalAPIServer {
+    func dashboard(_ request: Request) throws -> Response {
+        let parameters = try QueryParameters(request)
+        try parameters.requireOnly(["period", "scope", "user"])
+        guard let plan = schema.dashboard else {
+            throw Problem.notFound("the schema \(schema.name) declares no dashboard")
+        }
+        let period = try period(parameters)
+        let user = try user(parameters, plan)
+        let stretches = calendar.stretches(of: period, at: now())
+        let values = try store.figures(plan.figures, in: stretches.map(\.range), user: user)
+        var members: [(key: String, value: JSONText)] = [
+            ("period", .string(period.rawValue)), ("scope", user == nil ? "company" : "user"),
+            ("time_zone", .string(calendar.timeZone)),
+            ("from", .string(stretches[0].range.lowerBound.description)),
+            ("until", .string(stretches[0].range.upperBound.description)),
+        ]
+        if let user { members.append(("user", .string(user))) }
+        for (figure, values) in zip(plan.figures, values) {
+            members.append((figure.name, Self.document(values, names: stretches.map(\.name))))
+        }
+        return .json(200, Array(JSONText.object(members: members).bytes))
+    }
+
+    // MARK: Asking
+
+    private func period(_ parameters: QueryParameters) throws(Problem) -> DashboardPeriod {
+        guard let word = try parameters.value("period") else { return .today }
+        guard let period = DashboardPeriod(rawValue: word) else {
+            let known = DashboardPeriod.allCases.map(\.rawValue)
+            let near = Suggestion.nearest(to: word, among: known).map { "; did you mean \($0)?" } ?? "."
+            throw .badRequest(
+                "there is no period \(word.prefix(50))\(near) Expected one of \(known.joined(separator: ", "))",
+                field: "period")
+        }
+        return period
+    }
+
+    /// Nil for the whole company.
+    private func user(_ parameters: QueryParameters, _ plan: DashboardPlan) throws(Problem) -> String? {
+        let user = try parameters.value("user")
+        switch try parameters.value("scope") ?? (user == nil ? "company" : "user") {
+        case "company":
+            guard user == nil else { throw .badRequest("a user goes with scope=user", field: "user") }
+            return nil
+        case "user":
+            guard let user, !user.isEmpty else {
+                throw unanswerable(
+                    "the cache does not know who is signed in upstream; name the user whose figures are meant with "
+                        + "user=<id>", field: "user")
+            }
+            if let figure = plan.figures.first(where: { $0.user == nil }) {
+                throw unanswerable(
+                    "the schema does not tell to which user a record of \(figure.entity) belongs, so \(figure.name) "
+                        + "is there for the company alone", field: "scope")
+            }
+            return user
+        case let scope:
+            throw unanswerable(
+                "figures of the scope \(scope.prefix(50)) cannot be worked out from the cache; expected company or user",
+                field: "scope")
+        }
+    }
+
+    private func unanswerable(_ detail: String, field: String) -> Problem {
+        Problem(CacheError.invalid([FieldProblem(field: field, message: detail)]))
+    }
+
+    // MARK: Answering
+
+    /// One figure: what it is, and how that differs from each of the others.
+    private static func document(_ values: [FigureValue], names: [String]) -> JSONText {
+        let current = values.first ?? .count(0)
+        let comparisons = zip(values, names).dropFirst().map { before, name in
+            let change = current.amount - before.amount
+            return JSONText.object([
+                "period": .string(name), before.word: before.amount.json, "change": change.json,
+                "change_percent": change.percent(of: before.amount) ?? .null,
+            ])
+        }
+        return .object(["current": .object([current.word: current.amount.json]), "comparisons": .array(comparisons)])
+    }
+}
+
+extension FigureValue {
+    fileprivate var word: String {
+        switch self {
+        case .count: "count"
+        case .total: "total"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package import SyncEngine
+
+/// What is counted between two looks at `/metrics`; everything else there is read from cache and engine when asked for.
+///
+/// Handed to whoever measures. Every label has a small fixed set of values, whatever callers send.
+package struct Metrics: Sendable {
+    struct Request: Hashable, Comparable, Sendable {
+        var route: String
+        var method: String
+        /// `2xx`.
+        var status: String
+
+        static func < (one: Request, other: Request) -> Bool {
+            (one.route, one.method, one.status) < (other.route, other.method, other.status)
+        }
+    }
+
+    struct Work: Hashable, Comparable, Sendable {
+        var entity: String
+        var outcome: String
+
+        static func < (one: Work, other: Work) -> Bool { (one.entity, one.outcome) < (other.entity, other.outcome) }
+    }
+
+    let requests = LabelledSeries<Request, Histogram> { Histogram(bounds: Histogram.quick) }
+    let pushes = LabelledSeries<Work, Histogram> { Histogram(bounds: Histogram.slow) }
+    let pulls = LabelledSeries<Work, Histogram> { Histogram(bounds: Histogram.slow) }
+    let written = LabelledSeries<String, Tally> { Tally() }
+    let deleted = LabelledSeries<String, Tally> { Tally() }
+    let retries = Tally()
+    /// Time since some moment, by a clock that nobody sets.
+    let uptime: @Sendable () -> Duration
+
+    package init(uptime: @escaping @Sendable () -> Duration) {
+        self.uptime = uptime
+    }
+
+    private static let methods: Set<String> = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
+
+    func record(route: String, method: String, status: Int, duration: Duration) {
+        let labels = Request(
+            route: route, method: Self.methods.contains(method) ? method : "other", status: "\(status / 100)xx")
+        requests[labels].record(duration)
+    }
+
+    /// For the engine.
+    package func record(_ measurement: SyncMeasurement) {
+        switch measurement {
+        case .push(let entity, let outcome, let duration):
+            if outcome == .retry { retries.add(1) }
+            pushes[Work(entity: entity, outcome: outcome.rawValue)].record(duration)
+        case .pull(let entity, let outcome, let duration):
+            pulls[Work(entity: entity, outcome: outcome.rawValue)].record(duration)
+        case .pulled(let entity, let written, let deleted):
+            self.written[entity].add(written)
+            self.deleted[entity].add(deleted)
+        }
+    }
+}

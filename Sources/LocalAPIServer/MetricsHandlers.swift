@@ -1,0 +1,132 @@
+internal import CacheStore
+internal import EntitySchema
+internal import SocketServer
+internal import SyncEngine
+
+/// `GET /metrics`, for Prometheus. docs/operations.md says what to alert on.
+extension LocalAPIServer {
+    private static let prefix = "repairminder_sync_"
+
+    func metricsText() async throws -> Response {
+        let measures = try store.measures()
+        let status = await engine.status()
+        var text = MetricsText()
+        addProcess(to: &text)
+        addQueue(measures, to: &text)
+        addUpstream(measures, status, to: &text)
+        addCache(measures, to: &text)
+        addRequests(to: &text)
+        return Response(status: 200, headers: [("Content-Type", MetricsText.contentType)], body: text.bytes)
+    }
+
+    private func addProcess(to text: inout MetricsText) {
+        text.family("\(Self.prefix)build_info", .gauge, "The running version, and the schema that it serves.") {
+            $0.sample([("version", about.version), ("schema", schema.name)], 1)
+        }
+        text.gauge(
+            "process_start_time_seconds", "When the process started, in seconds since 1970.",
+            Self.seconds(about.startedAt))
+    }
+
+    private func addQueue(_ measures: CacheMeasures, to text: inout MetricsText) {
+        text.family("\(Self.prefix)queue_changes", .gauge, "Local changes that the upstream has yet to get, by state.")
+        {
+            for (state, count) in measures.queue.sorted(by: { $0.key < $1.key }) {
+                $0.sample([("state", state)], Double(count))
+            }
+        }
+        let age = measures.oldestChange.map { max(now().since($0) / .seconds(1), 0) }
+        text.gauge(
+            "\(Self.prefix)queue_oldest_change_age_seconds",
+            "How long ago the oldest change of the queue was made; 0 for none.", age ?? 0)
+        text.family(
+            "\(Self.prefix)push_retries_total", .counter, "Attempts to send a change after which it is tried again."
+        ) {
+            $0.sample([], Double(metrics.retries.value))
+        }
+        text.family(
+            "\(Self.prefix)push_duration_seconds", .histogram,
+            "Attempts to send a change, by what came of them: acknowledged, postponed, retry, failed or gone."
+        ) { family in
+            for (work, histogram) in metrics.pushes.all {
+                family.histogram([("entity", work.entity), ("outcome", work.outcome)], histogram.snapshot)
+            }
+        }
+    }
+
+    private func addUpstream(_ measures: CacheMeasures, _ status: SyncStatus, to text: inout MetricsText) {
+        text.gauge("\(Self.prefix)upstream_up", "1 while the upstream can be reached.", status.isReachable ? 1 : 0)
+        text.gauge("\(Self.prefix)paused", "1 while syncing is paused.", status.state == .paused ? 1 : 0)
+        if let offset = status.clockOffset {
+            text.gauge(
+                "\(Self.prefix)clock_offset_seconds", "How far the upstream's clock is ahead of this one.",
+                offset / .seconds(1))
+        }
+        text.family(
+            "\(Self.prefix)last_success_timestamp_seconds", .gauge,
+            "When an entity was last pulled to its end, in seconds since 1970."
+        ) { family in
+            for entity in schema.entities {
+                let last = status.entities[entity.name]?.lastSyncedAt ?? measures.lastSyncedAt[entity.name]
+                if let last { family.sample([("entity", entity.name)], Self.seconds(last)) }
+            }
+        }
+        text.family(
+            "\(Self.prefix)pull_duration_seconds", .histogram,
+            "Pulls of an entity, by how they ended: completed, failed or interrupted."
+        ) { family in
+            for (work, histogram) in metrics.pulls.all {
+                family.histogram([("entity", work.entity), ("outcome", work.outcome)], histogram.snapshot)
+            }
+        }
+        for (word, series) in [("written", metrics.written), ("deleted", metrics.deleted)] {
+            text.family("\(Self.prefix)pulled_records_\(word)_total", .counter, "Records that pulls have \(word).") {
+                family in
+                for (entity, tally) in series.all { family.sample([("entity", entity)], Double(tally.value)) }
+            }
+        }
+    }
+
+    private func addCache(_ measures: CacheMeasures, to text: inout MetricsText) {
+        text.family("\(Self.prefix)records", .gauge, "Records in the cache.") { family in
+            for (entity, count) in measures.rows.sorted(by: { $0.key < $1.key }) {
+                family.sample([("entity", entity)], Double(count))
+            }
+        }
+        text.family(
+            "\(Self.prefix)held_deletions", .gauge, "Records that are gone upstream and kept until somebody confirms."
+        ) { family in
+            for (entity, count) in measures.heldDeletions.sorted(by: { $0.key < $1.key }) {
+                family.sample([("entity", entity)], Double(count))
+            }
+        }
+        text.gauge(
+            "\(Self.prefix)open_conflicts", "Conflicts that wait for a decision.", Double(measures.openConflicts))
+        text.family("\(Self.prefix)conflicts_total", .counter, "Conflicts that there were in this cache.") {
+            $0.sample([], Double(measures.conflicts))
+        }
+        text.gauge(
+            "\(Self.prefix)drift_findings", "Ways in which records and the schema disagree.", Double(measures.drift))
+        text.gauge(
+            "\(Self.prefix)set_aside_records", "Records without a usable key.", Double(measures.setAside))
+        text.gauge(
+            "\(Self.prefix)database_size_bytes", "Size of the database file.", Double(measures.databaseBytes))
+        text.gauge(
+            "\(Self.prefix)database_wal_size_bytes", "Size of its write-ahead log.", Double(measures.logBytes))
+    }
+
+    private func addRequests(to text: inout MetricsText) {
+        text.family(
+            "\(Self.prefix)api_request_duration_seconds", .histogram,
+            "Requests to the local API until their answer was ready, by route, method and class of status."
+        ) { family in
+            for (request, histogram) in metrics.requests.all {
+                family.histogram(
+                    [("route", request.route), ("method", request.method), ("status", request.status)],
+                    histogram.snapshot)
+            }
+        }
+    }
+
+    private static func seconds(_ time: Timestamp) -> Double { Double(time.milliseconds) / 1000 }
+}

@@ -1,0 +1,172 @@
+internal import EntitySchema
+internal import Foundation
+internal import JSONText
+internal import SocketServer
+
+/// The dashboard as an upstream of its own would work it out: record by record, by the date on the wall.
+struct DashboardHandler {
+    let handler: RequestHandler
+    let request: Request
+    let now: Timestamp
+
+    /// What one figure comes to.
+    private struct Value {
+        var number: Decimal
+        var decimals = 0
+
+        var json: JSONText {
+            var text = "\(number)"
+            if decimals > 0, !text.contains(".") { text += "." }
+            let written = text.split(separator: ".", omittingEmptySubsequences: false).dropFirst().first?.count ?? 0
+            return (try? JSONText(parsing: text + String(repeating: "0", count: max(0, decimals - written)))) ?? .null
+        }
+    }
+
+    /// A stretch of time: which records are in it, and where it begins.
+    private struct Stretch {
+        var name: String
+        var start: Timestamp
+        var holds: (Timestamp) -> Bool
+    }
+
+    func answer(_ store: Store) throws(Refusal) -> Answer {
+        guard let plan = handler.schema.dashboard else { throw .notFound("such path") }
+        guard let parameters = PercentCoding.parameters(request.query) else {
+            throw .parameter("the query cannot be decoded; check its percent-encoding")
+        }
+        func value(_ name: String) -> String? { parameters.first { $0.name == name }?.value }
+        guard let period = DashboardPeriod(rawValue: value("period") ?? "today") else {
+            throw .parameter("period: expected one of \(DashboardPeriod.allCases.map(\.rawValue))")
+        }
+        var user: String?
+        switch value("scope") ?? "company" {
+        case "company": break
+        case "user":
+            guard let id = handler.settings.user?.id else { throw .notSignedIn("scope=user needs a user") }
+            user = id
+        default: throw .parameter("scope: expected company or user")
+        }
+        let stretches = try stretches(of: period)
+        var members: [(key: String, value: JSONText)] = [("period", .string(period.rawValue))]
+        for figure in plan.figures {
+            let values = stretches.map { self.value(of: figure, in: $0, store, user) }
+            members.append((figure.name, Self.document(figure, values, stretches.map(\.name))))
+        }
+        return .json(200, handler.envelope.record(.object(members: members), at: handler.schema.upstream.record))
+    }
+
+    // MARK: Time
+
+    private func stretches(of period: DashboardPeriod) throws(Refusal) -> [Stretch] {
+        guard let zone = TimeZone(identifier: handler.settings.timeZone) else {
+            throw .parameter("there is no time zone \(handler.settings.timeZone)")
+        }
+        let days = LocalDays(zone: zone)
+        let today = days.day(of: now)
+        let (unit, back): (@Sendable (Int) -> Int, Int) =
+            switch period {
+            case .today: ({ $0 }, 0)
+            case .yesterday: ({ $0 }, 1)
+            case .thisWeek: ({ LocalDays.week(of: $0) }, 0)
+            case .thisMonth: ({ LocalDays.month(of: $0) }, 0)
+            case .lastMonth: ({ LocalDays.month(of: $0) }, 1)
+            }
+        func whole(_ name: String, back: Int) -> Stretch {
+            let wanted = unit(today) - back
+            var first = today
+            while unit(first) > wanted || unit(first - 1) == wanted { first -= 1 }
+            return Stretch(name: name, start: days.start(of: first)) { unit(days.day(of: $0)) == wanted }
+        }
+        var stretches = [whole(period.rawValue, back: back), whole(period.previous, back: back + 1)]
+        if period.isUnderWay {
+            let before = stretches[1]
+            let position = today - days.day(of: stretches[0].start)
+            let sameDay = days.day(of: before.start) + position
+            let passed = now.since(days.start(of: today))
+            stretches.append(
+                Stretch(name: "\(before.name)_to_date", start: before.start) { time in
+                    let day = days.day(of: time)
+                    guard before.holds(time), day <= sameDay else { return false }
+                    return day < sameDay || time.since(days.start(of: day)) < passed
+                })
+        }
+        return stretches
+    }
+
+    // MARK: Figures
+
+    private func value(
+        of figure: DashboardPlan.Figure, in stretch: Stretch, _ store: Store, _ user: String?
+    ) -> Value {
+        guard let entity = handler.schema[figure.entity] else { return Value(number: 0) }
+        let fitting = (store.records(of: entity.name) ?? []).filter { fits($0, figure, entity) }
+        let belonging = fitting.filter { record in
+            guard let user else { return true }
+            return figure.user.flatMap { entity.value(of: $0, in: record)?.plain } == user
+        }
+        let counted = belonging.filter { time(of: $0, figure, entity).map(stretch.holds) ?? false }
+        switch figure.measure {
+        case .count: return Value(number: Decimal(counted.count))
+        case .sum(let field, let decimals): return sum(counted.map { entity.value(of: field, in: $0) }, decimals)
+        case .distinct(let field, let seen):
+            var values = Set(counted.compactMap { Self.plain(entity.value(of: field, in: $0)) })
+            guard let seen else { return Value(number: Decimal(values.count)) }
+            let earlier = fitting.filter { record in
+                time(of: record, figure, entity).map { $0 < stretch.start } ?? false
+            }
+            let known = Set(earlier.compactMap { Self.plain(entity.value(of: field, in: $0)) })
+            if seen == .first { values.subtract(known) } else { values.formIntersection(known) }
+            return Value(number: Decimal(values.count))
+        }
+    }
+
+    private func sum(_ values: [JSONText?], _ decimals: Int) -> Value {
+        values.reduce(Value(number: 0, decimals: decimals)) { sum, value in
+            guard let text = Self.plain(value), text.first?.isLetter == false,
+                let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
+            else { return sum }
+            let written = text.split(separator: ".").dropFirst().first?.count ?? 0
+            return Value(number: sum.number + number, decimals: max(sum.decimals, written))
+        }
+    }
+
+    private func fits(_ record: JSONText, _ figure: DashboardPlan.Figure, _ entity: Entity) -> Bool {
+        figure.conditions.allSatisfy { condition in
+            let value = Self.plain(entity.value(of: condition.field, in: record))
+            return condition.values.contains { $0 == value } != condition.excluded
+        }
+    }
+
+    private func time(of record: JSONText, _ figure: DashboardPlan.Figure, _ entity: Entity) -> Timestamp? {
+        Self.plain(entity.value(of: figure.at, in: record)).flatMap { Timestamp(iso8601: $0) }
+    }
+
+    private static func plain(_ value: JSONText?) -> String? {
+        value.flatMap { $0 == .null ? nil : $0.plain }
+    }
+
+    // MARK: The answer
+
+    private static func document(_ figure: DashboardPlan.Figure, _ values: [Value], _ names: [String]) -> JSONText {
+        var word = "count"
+        if case .sum = figure.measure { word = "total" }
+        let current = values[0]
+        let comparisons = zip(values, names).dropFirst().map { before, name in
+            let change = Value(
+                number: current.number - before.number, decimals: max(current.decimals, before.decimals))
+            return JSONText.object([
+                "period": .string(name), word: before.json, "change": change.json,
+                "change_percent": percent(change.number, of: before.number),
+            ])
+        }
+        return .object(["current": .object([word: current.json]), "comparisons": .array(comparisons)])
+    }
+
+    private static func percent(_ change: Decimal, of whole: Decimal) -> JSONText {
+        guard whole != 0 else { return .null }
+        var exact = change * 100 / whole
+        var rounded = Decimal()
+        NSDecimalRound(&rounded, &exact, 1, .plain)
+        return Value(number: rounded, decimals: 1).json
+    }
+}

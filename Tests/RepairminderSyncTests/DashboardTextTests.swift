@@ -1,0 +1,31 @@
+import JSONText
+import Testing
+
+@testable import repairminder_sync
+
+@Suite struct DashboardTextTests {
+    @Test("the dashboard is a row a figure, each comparison with its change")
+    func table() throws {
+        let answer = try JSONText(
+            parsing: #"""
+                {"period":"this_month","scope":"company","time_zone":"UTC","from":"x","until":"y",
+                "devices":{"current":{"count":12},"comparisons":[
+                {"period":"last_month","count":10,"change":2,"change_percent":20.0},
+                {"period":"last_month_to_date","count":0,"change":12,"change_percent":null}]},
+                "revenue":{"current":{"total":129.90},"comparisons":[
+                {"period":"last_month","total":259.80,"change":-129.90,"change_percent":-50.0},
+                {"period":"last_month_to_date","total":129.90,"change":0.00,"change_percent":0.0}]},
+                "new_clients":{"current":{"count":1},"comparisons":[
+                {"period":"last_month","count":1,"change":0,"change_percent":0.0},
+                {"period":"last_month_to_date","count":1,"change":0,"change_percent":0.0}]}}
+                """#)
+        #expect(
+            DashboardText.table(answer).rendered(width: nil) == """
+                figure       this_month  last_month  change            last_month_to_date  change
+                devices      12          10          +2 (+20.0%)       0                   +12
+                revenue      129.90      259.80      -129.90 (-50.0%)  129.90              0.00 (0.0%)
+                new clients  1           1           0 (0.0%)          1                   0 (0.0%)
+
+                """)
+    }
+}
