@@ -49,11 +49,12 @@ let package = Package(
             swiftSettings: strict),
         .systemLibrary(name: "CLinux"),
         .target(name: "NetworkMonitor", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "CallerLookup", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "SocketServer", dependencies: ["CLinux"], swiftSettings: strict),
         .target(
             name: "LocalAPIServer",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "SocketServer", "SyncEngine",
+                "CacheStore", "CallerLookup", "EntitySchema", "JSONText", "SocketServer", "SyncEngine",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -61,8 +62,8 @@ let package = Package(
         .executableTarget(
             name: "repairminder-sync",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer", "NetworkMonitor",
-                "Secrets", "SocketServer", "SyncEngine", "Upstream",
+                "CacheStore", "CallerLookup", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer",
+                "NetworkMonitor", "Secrets", "SocketServer", "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -99,7 +100,8 @@ let package = Package(
         .testTarget(
             name: "LocalAPIServerTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "LocalAPIServer", "ReferenceUpstream", "Secrets",
+                "CacheStore", "CallerLookup", "EntitySchema", "JSONText", "LocalAPIServer", "ReferenceUpstream",
+                "Secrets",
                 "SocketServer", "SyncEngine", "Upstream", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -129,6 +131,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(name: "NetworkMonitorTests", dependencies: ["CLinux", "NetworkMonitor"], swiftSettings: strict),
+        .testTarget(name: "CallerLookupTests", dependencies: ["CallerLookup"], swiftSettings: strict),
         .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),
         .testTarget(
             name: "UpstreamTests",

@@ -1,7 +1,9 @@
 // The kernel interfaces that Swift's Glibc module leaves out. No feature macro may be set here: it would give the types
 // that both modules share another shape.
 #pragma once
+#include <linux/inet_diag.h>
 #include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -19,10 +19,13 @@ extension CacheStore {
     }
 
     /// The queue, oldest first, as `local-api.md` shows it; `after` is the id that the last page ended with.
-    package func pending(after: Int64, limit: Int) throws -> (changes: [JSONText], next: Int64?) {
+    package func pending(
+        after: Int64 = 0, limit: Int, onlyWithErrors: Bool = false
+    ) throws -> (changes: [JSONText], next: Int64?) {
         try snapshot { db in
+            let condition = "outbox.id > ?\(onlyWithErrors ? " AND outbox.error_message IS NOT NULL" : "")"
             let rows = try Row.fetchAll(
-                db.cachedStatement(sql: "\(Self.pendingColumns) WHERE outbox.id > ? ORDER BY outbox.id LIMIT ?"),
+                db.cachedStatement(sql: "\(Self.pendingColumns) WHERE \(condition) ORDER BY outbox.id LIMIT ?"),
                 arguments: [after, limit + 1])
             let changes = try rows.prefix(limit).map { try pendingChange($0, db) }
             return (changes, rows.count > limit ? rows[limit - 1]["id"] : nil)

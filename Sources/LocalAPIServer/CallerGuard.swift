@@ -1,40 +1,66 @@
-internal import Glibc
-internal import SocketServer
+package import CallerLookup
+package import SocketServer
 
 /// Decides who may call, before anything else is looked at.
 ///
 /// A caller must mean us (Host), must not be a web page of somebody else's (Origin, Referer, Sec-Fetch-Site), and must be
-/// known: by the credentials of the Unix socket, or by the token.
+/// known: by what the kernel says of it, or by the token. Never is a CORS field sent, so no page can read an answer.
 package struct CallerGuard: Sendable {
-    /// What a caller with the token sends in `Authorization`; nil when there is no token.
-    private let authorization: [UInt8]?
-    private let allowedUsers: Set<UInt32>
-    private let allowedGroup: UInt32?
+    private let token: [UInt8]
+    private let owners: Set<UInt32>
+    private let group: GroupMembers?
     private let isRemoteAllowed: Bool
+    private let refusals: RateLimit
+    private let calls: RateLimit?
     private static let ownHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 
-    /// `allowedUsers` and `allowedGroup` are user and group ids that need no token on the Unix socket. Where callers from
-    /// other machines are allowed they may name this one as they please; they need the token anyway.
-    package init(token: String, allowedUsers: Set<UInt32>, allowedGroup: UInt32?, isRemoteAllowed: Bool = false) {
-        authorization = token.isEmpty ? nil : Array("Bearer \(token)".utf8)
+    /// `owners` are ids of users who need no token, and neither do members of `group`. Where callers from other machines
+    /// are allowed, all need it over TCP, and may name this machine as they please. `rate`: the calls a second that one
+    /// caller may make; nil for any number.
+    package init(
+        token: String, owners: Set<UInt32>, group: GroupMembers?, isRemoteAllowed: Bool = false, rate: Int? = nil,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.token = Array(token.utf8)
+        self.owners = owners
+        self.group = group
         self.isRemoteAllowed = isRemoteAllowed
-        self.allowedUsers = allowedUsers
-        self.allowedGroup = allowedGroup
+        refusals = RateLimit(perSecond: 10, burst: 100, now: now)
+        calls = rate.map { RateLimit(perSecond: $0, burst: 2 * $0, now: now) }
     }
+
+    // MARK: Who calls
+
+    /// Who a connection's caller is, from what the kernel says; nil is nobody that is known. May ask the user database.
+    package func caller(_ credentials: PeerCredentials?, over peer: Peer) -> Caller {
+        guard let credentials else { return .unknown }
+        let user = credentials.user
+        if isRemoteAllowed, case .tcp = peer { return Caller(user: user, standing: .stranger) }
+        if owners.contains(user) { return Caller(user: user, standing: .owner) }
+        let isMember = group?.includes(credentials) ?? false
+        return Caller(user: user, standing: isMember ? .member : .stranger)
+    }
+
+    // MARK: Requests
 
     func check(_ request: Request) throws(Problem) {
         try requireOwnHost(request)
         try requireNoForeignPage(request)
-        try requireJSON(request)
         // Whoever asks whether the daemon is alive may know it.
-        if request.path == "/healthz" { return }
-        guard isKnown(request.peer) || carriesToken(request) else {
-            throw Problem(
-                status: 401, title: "Unauthorized",
-                detail:
-                    "send Authorization: Bearer with the token in the daemon's api-token file, or use its Unix socket",
-                headers: [("WWW-Authenticate", "Bearer")])
+        if request.path != "/healthz" {
+            try requireKnown(request)
+            if let wait = calls?.take(RateLimit.Key(request)) { throw .flood(wait) }
         }
+        try requireJSON(request)
+    }
+
+    private func requireKnown(_ request: Request) throws(Problem) {
+        guard request.caller.standing == .stranger, !carriesToken(request) else { return }
+        if let wait = refusals.take(RateLimit.Key(request)) { throw .flood(wait) }
+        throw Problem(
+            status: 401, title: "Unauthorized",
+            detail: "send Authorization: Bearer with the token in the daemon's api-token file, or use its Unix socket",
+            headers: [("WWW-Authenticate", "Bearer")])
     }
 
     /// A name that was rebound to this machine by somebody's DNS is not ours.
@@ -46,8 +72,9 @@ package struct CallerGuard: Sendable {
     }
 
     private func requireNoForeignPage(_ request: Request) throws(Problem) {
+        let host = request.headers[single: "Host"] ?? ""
         for field in ["Origin", "Referer"] {
-            for value in request.headers[all: field] where !Self.isOwn(origin: value) {
+            for value in request.headers[all: field] where !isOwn(origin: value, host: host) {
                 throw forbidden("a web page at \(value.prefix(100)) may not call this API")
             }
         }
@@ -56,50 +83,40 @@ package struct CallerGuard: Sendable {
         }
     }
 
+    /// A form of any web page can be sent anywhere, even an empty one; JSON cannot.
     private func requireJSON(_ request: Request) throws(Problem) {
-        guard !request.body.isEmpty else { return }
-        let type = request.headers[single: "Content-Type"] ?? ""
-        let media = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+        let types = request.headers[all: "Content-Type"]
+        let isRead = request.method == "GET" || request.method == "HEAD"
+        guard !request.body.isEmpty || !(isRead || types.isEmpty) else { return }
+        let media = types.count == 1 ? types[0].prefix { $0 != ";" }.lowercased().filter { $0 != " " } : ""
         guard media == "application/json" else {
             throw Problem(
                 status: 415, title: "Unsupported media type", detail: "send the body as Content-Type: application/json")
         }
     }
 
-    private func isKnown(_ peer: Peer) -> Bool {
-        guard case .unix(_, let user, let group) = peer else { return false }
-        return allowedUsers.contains(user) || group == allowedGroup
-            || (allowedGroup.map { isMember(user, of: $0) } ?? false)
-    }
-
-    /// Whether the group is among the user's supplementary ones.
-    private func isMember(_ user: UInt32, of group: UInt32) -> Bool {
-        var buffer = [CChar](repeating: 0, count: 16_384)
-        var entry = passwd()
-        var found: UnsafeMutablePointer<passwd>?
-        guard getpwuid_r(user, &entry, &buffer, buffer.count, &found) == 0, found != nil else { return false }
-        var groups = [gid_t](repeating: 0, count: 256)
-        var count = Int32(groups.count)
-        guard getgrouplist(entry.pw_name, entry.pw_gid, &groups, &count) >= 0 else { return false }
-        return groups.prefix(Int(count)).contains(group)
-    }
-
     /// Compares in a time that depends on the length alone.
     private func carriesToken(_ request: Request) -> Bool {
-        guard let authorization, let given = request.headers[single: "Authorization"]?.utf8,
-            given.count == authorization.count
+        guard !token.isEmpty, let field = request.headers[single: "Authorization"]?.utf8, field.count > 7,
+            field.prefix(7).map({ $0 | 0x20 }).elementsEqual("bearer ".utf8)
         else { return false }
-        return zip(given, authorization).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+        let given = field.dropFirst(7)
+        guard given.count == token.count else { return false }
+        return zip(given, token).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
     private func forbidden(_ detail: String) -> Problem {
         Problem(status: 403, title: "Forbidden", detail: detail)
     }
 
-    private static func isOwn(origin: String) -> Bool {
-        guard origin.hasPrefix("http://") else { return false }
-        let host = origin.dropFirst("http://".count).prefix { $0 != "/" }
-        return !host.isEmpty && ownHosts.contains(name(of: String(host)))
+    /// Whether a page comes from the very host and port that it calls: another port is another's page.
+    private func isOwn(origin: String, host: String) -> Bool {
+        // Who makes us reachable from elsewhere may have put TLS before us.
+        for scheme in isRemoteAllowed ? ["http://", "https://"] : ["http://"] where origin.hasPrefix(scheme) {
+            let authority = origin.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+            return !host.isEmpty && authority.lowercased() == host.lowercased()
+        }
+        return false
     }
 
     /// A host without its port.
@@ -109,5 +126,26 @@ package struct CallerGuard: Sendable {
             bytes[bytes.index(after: colon)...].allSatisfy({ $0 &- 0x30 < 10 })
         else { return host.lowercased() }
         return host[..<colon].lowercased()
+    }
+}
+
+extension Problem {
+    fileprivate static func flood(_ wait: Duration) -> Problem {
+        let seconds = wait.components.seconds + 1
+        return Problem(
+            status: 429, title: "Too many requests", detail: "this caller asks too often; wait \(seconds) s",
+            headers: [("Retry-After", String(seconds))])
+    }
+}
+
+extension RateLimit.Key {
+    fileprivate init(_ request: Request) {
+        if let user = request.caller.user {
+            self = .user(user)
+        } else if case .tcp(let remote, _) = request.peer {
+            self = .address(remote.address)
+        } else {
+            self = .unknown
+        }
     }
 }

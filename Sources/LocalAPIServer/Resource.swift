@@ -46,6 +46,8 @@ extension LocalAPIServer {
 
     private func healthResource(_ name: String) -> Resource? {
         switch name {
+        case "": Resource().on("GET") { _ in try await statusPage() }
+        case "style.css": Resource().on("GET") { _ in StatusPage.styleSheet }
         case "healthz": Resource().on("GET") { _ in .text("alive\n") }
         case "metrics": Resource().on("GET") { _ in try await metricsText() }
         case "readyz": Resource().on("GET") { _ in try ready() }

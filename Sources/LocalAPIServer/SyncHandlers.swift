@@ -74,7 +74,7 @@ extension LocalAPIServer {
 
     // MARK: The status document
 
-    private func statusDocument() async throws -> JSONText {
+    func statusDocument() async throws -> JSONText {
         let status = await engine.status()
         let count = try store.pendingCount()
         let drift = try store.driftCount()

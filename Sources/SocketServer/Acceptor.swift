@@ -59,11 +59,6 @@ final class Acceptor: EventSource {
     func abort() { close() }
 
     private func serve(_ accepted: Int32, _ state: inout State) {
-        guard context.open.add(1, ordering: .relaxed).newValue <= context.limits.connections else {
-            refuse(accepted)
-            context.open.subtract(1, ordering: .relaxed)
-            return
-        }
         if case .tcp = socket.address {
             var on: Int32 = 1
             setsockopt(
@@ -71,21 +66,25 @@ final class Acceptor: EventSource {
         }
         state.turn = (state.turn + 1) % context.loops.count
         let loop = context.loops[state.turn]
+        let peer = Self.peer(of: accepted)
         let connection = Connection(
-            descriptor: accepted, peer: Self.peer(of: accepted), loop: loop, context: context)
+            descriptor: accepted, peer: peer, caller: context.lookup?(accepted, peer) ?? .unknown, loop: loop,
+            context: context)
+        guard context.places.take(for: connection) else { return refuse(accepted) }
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
         do {
             try loop.add(connection, events: events)
             connection.start()
         } catch {
             Glibc.close(accepted)
-            context.open.subtract(1, ordering: .relaxed)
+            context.places.leave(connection)
         }
     }
 
-    /// Says 503 to a connection beyond the cap, as far as the socket's buffer takes it without waiting.
+    /// Says 503 to a connection without a place, as far as the socket's buffer takes it without waiting.
     private func refuse(_ accepted: Int32) {
-        let response = ResponseWriter.problem(.busy)
+        var response = ResponseWriter.problem(.busy)
+        response.headers.append(("Retry-After", "1"))
         if case .bytes(let body) = response.body, let head = context.writer.head(of: response, closes: true) {
             let bytes = head + body
             send(accepted, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))

@@ -16,11 +16,13 @@ actor Connection: EventSource {
     nonisolated let descriptor: Int32
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
+    nonisolated let caller: Caller
     private let peer: Peer
     private let context: ServerContext
     private var limits: ServerLimits { context.limits }
 
     private var parser: RequestParser
+    private nonisolated let waiting = Mutex<ContinuousClock.Instant?>(.now)
     private var phase = Phase.receiving
     private var task: Task<Void, Never>?
     private var waiter: CheckedContinuation<Void, Never>?
@@ -35,9 +37,10 @@ actor Connection: EventSource {
     private var hasAnswered = false
 
     /// Takes over an accepted, non-blocking socket.
-    init(descriptor: Int32, peer: Peer, loop: EventLoop, context: ServerContext) {
+    init(descriptor: Int32, peer: Peer, caller: Caller, loop: EventLoop, context: ServerContext) {
         self.descriptor = descriptor
         self.peer = peer
+        self.caller = caller
         self.loop = loop
         self.context = context
         parser = RequestParser(limits: context.limits)
@@ -62,7 +65,7 @@ actor Connection: EventSource {
         }
         loop.remove(self)
         close(descriptor)
-        context.open.subtract(1, ordering: .relaxed)
+        context.places.leave(self)
         task = nil
     }
 
@@ -85,12 +88,15 @@ actor Connection: EventSource {
         phase = .receiving
         var stage: RequestParser.Stage?
         var due = ContinuousClock.now
+        waiting.withLock { [due] in $0 = due }
+        defer { waiting.withLock { $0 = nil } }
         while true {
             if let message = try parser.next() { return message }
             if parser.takeContinue() { try await send([UInt8]("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
             if stage != parser.stage {
                 due = .now + patience(parser.stage)
                 stage = parser.stage
+                if stage == .body { waiting.withLock { $0 = nil } }
             }
             if peerClosed, !isReadable {
                 if stage == .idle { return nil }
@@ -136,7 +142,7 @@ actor Connection: EventSource {
         noticeClosing()
         let request = Request(
             method: message.method, path: message.path, query: message.query, headers: message.headers,
-            body: message.body, peer: peer)
+            body: message.body, peer: peer, caller: caller)
         let answer = await context.handler(request)
         if answer.ending == .unanswered { throw Gone() }
         let keepsAlive = message.keepsAlive && !isDraining
@@ -269,6 +275,20 @@ actor Connection: EventSource {
         guard peerClosed || isBroken, phase == .handling || phase == .streaming, parser.stage == .idle else { return }
         var byte: UInt8 = 0
         if isBroken || recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) <= 0 { task?.cancel() }
+    }
+
+    // MARK: Giving way
+
+    /// Since when it has the whole head of no request; nil while there is one. From any thread.
+    nonisolated var waitingSince: ContinuousClock.Instant? { waiting.withLock(\.self) }
+
+    /// Leaves its place to another: at once, or after the answer where a request has come in meanwhile. From any thread.
+    nonisolated func giveWay() {
+        Task(executorPreference: loop) { await self.end() }
+    }
+
+    private func end() {
+        if phase == .receiving, parser.stage != .body { abort() } else { drain() }
     }
 
     // MARK: EventSource

@@ -2,7 +2,7 @@
 package enum Peer: Sendable, Equatable {
     /// A Unix socket: the credentials of the process that connected (`SO_PEERCRED`).
     case unix(pid: Int32, uid: UInt32, gid: UInt32)
-    /// A TCP socket: both ends in numeric form, so that a guard can ask sock_diag who owns the other one.
+    /// A TCP socket: both ends in numeric form.
     case tcp(remote: Endpoint, local: Endpoint)
     /// A request that came over no socket.
     case unknown

@@ -8,10 +8,11 @@ package struct Request: Sendable {
     package var headers: Headers
     package var body: [UInt8]
     package var peer: Peer
+    package var caller: Caller
 
     package init(
         method: String, path: String, query: String? = nil, headers: Headers = Headers(), body: [UInt8] = [],
-        peer: Peer = .unknown
+        peer: Peer = .unknown, caller: Caller = .unknown
     ) {
         self.method = method
         self.path = path
@@ -19,5 +20,6 @@ package struct Request: Sendable {
         self.headers = headers
         self.body = body
         self.peer = peer
+        self.caller = caller
     }
 }

@@ -109,7 +109,11 @@ struct RequestHead {
     private mutating func decideFraming(length: Int?, coding: String?, limit: Int) throws(Refusal) {
         if let coding {
             guard length == nil else { throw .badRequest("Content-Length and Transfer-Encoding exclude each other.") }
-            guard Headers.same(coding, "chunked") else { throw .unknownCoding }
+            guard Headers.same(coding, "chunked") else {
+                // Whose last coding is another has no end that could be found (RFC 9112, 6.3).
+                throw coding.lowercased().hasSuffix("chunked")
+                    ? .unknownCoding : .badRequest("The last Transfer-Encoding is not chunked.")
+            }
             framing = .chunked
         } else if let length {
             guard length <= limit else { throw .tooLarge("The body is larger than \(limit) bytes.") }

@@ -1,17 +1,21 @@
-import Synchronization
-
 /// What all connections of a server share.
 final class ServerContext: Sendable {
     let limits: ServerLimits
     let loops: [EventLoop]
     let writer = ResponseWriter(date: HTTPDate())
     let handler: @Sendable (Request) async -> Response
-    /// Connections open now.
-    let open = Atomic<Int>(0)
+    /// Nil where all callers are alike.
+    let lookup: Caller.Lookup?
+    let places: Places
 
-    init(limits: ServerLimits, loops: [EventLoop], handler: @escaping @Sendable (Request) async -> Response) {
+    init(
+        limits: ServerLimits, loops: [EventLoop], lookup: Caller.Lookup?,
+        handler: @escaping @Sendable (Request) async -> Response
+    ) {
         self.limits = limits
         self.loops = loops
+        self.lookup = lookup
+        places = Places(limits: limits, tellsCallersApart: lookup != nil)
         self.handler = handler
     }
 }

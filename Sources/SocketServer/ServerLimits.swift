@@ -13,20 +13,26 @@ package struct ServerLimits: Sendable {
     /// Bytes taken from the socket ahead of need: the most pipelined input that waits in memory behind a request.
     package var readAheadBytes = 16 * 1024
     /// Connections open at once over all listeners; more get 503.
-    package var connections = 1024
+    package var connections = 512
+    /// Of them, those of one user who is known but not the owner; no limit where callers are not told apart.
+    package var userConnections = 256
+    /// Of them, those of all callers together who are not known; no limit where callers are not told apart.
+    package var strangerConnections = 128
 
     /// From the first byte of a request, or the opening of a connection, to the end of its header fields; then 408.
     package var head: Duration = .seconds(10)
     /// From the end of the header fields to the end of the body; then 408.
     package var body: Duration = .seconds(30)
     /// Between requests on one connection; then it is closed.
-    package var idle: Duration = .seconds(75)
+    package var idle: Duration = .seconds(60)
+    /// Without a whole head of a request; from then on a connection gives way to a new one when no place is left.
+    package var patienceWhenFull: Duration = .seconds(1)
     /// For the caller to take one answer, or one piece of a stream; then the connection is dropped.
     package var write: Duration = .seconds(30)
     /// For the caller to close after a last answer (RFC 9112, 9.6); then the server does.
     package var linger: Duration = .seconds(2)
     /// For requests in flight when the server stops; then their tasks are cancelled and their connections dropped.
-    package var shutdown: Duration = .seconds(10)
+    package var shutdown: Duration = .seconds(5)
 
     package init() {}
 }

@@ -15,16 +15,19 @@ package final class SocketServer: Sendable {
     private let listeners: [Listener]
     private let limits: ServerLimits
     private let threads: Int
+    private let lookup: Caller.Lookup?
     private let handler: @Sendable (Request) async -> Response
     private let state = Mutex(State())
 
+    /// Without a `lookup` all callers are alike, and unknown to the handler.
     package init(
         listeners: [Listener], limits: ServerLimits = ServerLimits(), threads: Int = 2,
-        handler: @escaping @Sendable (Request) async -> Response
+        handler: @escaping @Sendable (Request) async -> Response, lookup: Caller.Lookup? = nil
     ) {
         self.listeners = listeners
         self.limits = limits
         self.threads = max(1, threads)
+        self.lookup = lookup
         self.handler = handler
     }
 
@@ -57,7 +60,7 @@ package final class SocketServer: Sendable {
     package func run() async throws(ServerError) {
         try bind()
         let (sockets, loops) = try begin()
-        let context = ServerContext(limits: limits, loops: loops, handler: handler)
+        let context = ServerContext(limits: limits, loops: loops, lookup: lookup, handler: handler)
         let acceptors = sockets.map { Acceptor(socket: $0, context: context) }
         do throws(ServerError) {
             for loop in loops { try loop.start() }

@@ -41,7 +41,7 @@ struct TestAPI {
             log: Logger(label: "test"))
         api = LocalAPIServer(
             schema: schema, store: store, engine: engine,
-            callers: CallerGuard(token: Self.token, allowedUsers: [1000], allowedGroup: nil),
+            callers: CallerGuard(token: Self.token, owners: [1000], group: nil),
             about: LocalAPIServer.About(version: "1", startedAt: Self.now - .seconds(5)), now: { Self.now },
             clock: clock, streamLimit: streamLimit, log: log)
     }
@@ -63,7 +63,8 @@ struct TestAPI {
 
     /// A call by somebody with the token; `headers` replace the usual ones of the same name.
     func call(
-        _ method: String, _ target: String, body: String = "", headers: [String: String?] = [:], peer: Peer = .unknown
+        _ method: String, _ target: String, body: String = "", headers: [String: String?] = [:],
+        caller: Caller = .unknown
     ) async -> Answer {
         var all: [String: String?] = ["Host": "localhost:7679", "Authorization": "Bearer \(Self.token)"]
         if !body.isEmpty { all["Content-Type"] = "application/json" }
@@ -73,7 +74,7 @@ struct TestAPI {
         let parts = target.split(separator: "?", maxSplits: 1)
         let request = Request(
             method: method, path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil, headers: fields,
-            body: Array(body.utf8), peer: peer)
+            body: Array(body.utf8), caller: caller)
         return Answer(response: await api.respond(to: request))
     }
 

@@ -22,7 +22,8 @@ import Testing
             retry: .init(maximumAttempts: 10, base: .seconds(2), cap: .seconds(300)),
             history: .init(keepDays: 30, keepChanges: 100_000),
             listen: .init(
-                tcp: ListenAddress("127.0.0.1:7679"), unix: nil, allowRemote: false, group: "repairminder", threads: 2),
+                tcp: ListenAddress("127.0.0.1:7679"), unix: nil, allowRemote: false, group: "repairminder", rate: nil,
+                threads: 2),
             dashboard: .init(timeZone: nil), log: .init(level: .info, format: .text), warnings: [])
         #expect(try folder.configuration() == expected)
     }
@@ -129,7 +130,7 @@ enum Samples {
         case .schema: "other"
         case .stateDirectory, .upstreamTokenFile, .listenUnix: "/tmp/elsewhere"
         case .upstreamBaseURL: "http://127.0.0.1:8080/"
-        case .upstreamParallel, .retryMaximumAttempts, .listenThreads, .historyKeepDays: "7"
+        case .upstreamParallel, .retryMaximumAttempts, .listenRate, .listenThreads, .historyKeepDays: "7"
         case .historyKeepChanges: "777"
         case .upstreamDeadline, .syncInterval, .syncFullEvery, .syncWriteDelay, .retryBase, .retryCap: "7s"
         case .syncDeleteGuard: "7.5%"

@@ -41,6 +41,25 @@ final class TestClient {
         guard Self.connect(descriptor, address) == 0 else { throw Failure(what: "connect: \(errno)") }
     }
 
+    /// Calls from this IPv4 address of the machine.
+    func bind(to source: String) throws {
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        inet_pton(AF_INET, source, &name.sin_addr)
+        let result = withUnsafePointer(to: &name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw Failure(what: "bind: \(errno)") }
+    }
+
+    /// Asks for `/` and returns the status; nil when the server closes instead.
+    func ask() -> Int? {
+        send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        return (try? receiveAnswer())?.status
+    }
+
     deinit { Glibc.close(descriptor) }
 
     private static func connect(_ descriptor: Int32, _ address: BoundAddress) -> Int32 {

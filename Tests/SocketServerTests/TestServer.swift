@@ -16,6 +16,20 @@ struct TestServer {
         _ body: (TestServer) async throws -> Void
     ) async throws {
         let server = SocketServer(listeners: [listener], limits: limits, threads: threads, handler: handler)
+        try await run(server, body)
+    }
+
+    /// The same for a server that tells its callers apart.
+    static func run(
+        limits: ServerLimits, lookup: @escaping Caller.Lookup,
+        handler: @escaping @Sendable (Request) async -> Response = TestServer.describe,
+        _ body: (TestServer) async throws -> Void
+    ) async throws {
+        let listener = Listener.tcp(host: "127.0.0.1", port: 0)
+        try await run(SocketServer(listeners: [listener], limits: limits, handler: handler, lookup: lookup), body)
+    }
+
+    private static func run(_ server: SocketServer, _ body: (TestServer) async throws -> Void) async throws {
         let address = try #require(try server.bind().first)
         let task = Task { try await server.run() }
         let result: Result<Void, any Error>
@@ -29,6 +43,14 @@ struct TestServer {
 
     func connect(receiveBuffer: Int32? = nil) throws -> TestClient {
         try TestClient(address, receiveBuffer: receiveBuffer)
+    }
+
+    /// Connects from another address of this machine, by which `lookup` of the test can tell callers apart.
+    func connect(from source: String) throws -> TestClient {
+        let client = try TestClient(unconnected: address)
+        try client.bind(to: source)
+        try client.connect(to: address)
+        return client
     }
 
     /// Answers with what came: method, path, query and body.

@@ -5,7 +5,7 @@ enum RouteTemplate {
     /// What is at no known address.
     static let other = "other"
 
-    private static let top: Set<String> = ["", "healthz", "readyz", "metrics", "openapi.json"]
+    private static let top: Set<String> = ["", "healthz", "metrics", "openapi.json", "readyz", "style.css"]
     /// Addresses of the API's own, which no entity can have as its name.
     private static let own = EntitySchema.reservedEntityNames
     /// Words that may follow, in the place of an id and of a relation.

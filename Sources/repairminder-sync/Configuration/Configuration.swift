@@ -56,6 +56,8 @@ struct Configuration: Sendable, Equatable {
         var unix: String?
         var allowRemote: Bool
         var group: String
+        /// Calls a second that one caller may make; nil for any number.
+        var rate: Int?
         /// Threads that serve requests.
         var threads: Int
     }

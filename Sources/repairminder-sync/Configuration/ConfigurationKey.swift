@@ -20,6 +20,7 @@ enum ConfigurationKey: String, CaseIterable, Sendable {
     case listenUnix = "listen.unix"
     case listenAllowRemote = "listen.allow_remote"
     case listenGroup = "listen.group"
+    case listenRate = "listen.rate"
     case listenThreads = "listen.threads"
     case dashboardTimeZone = "dashboard.time_zone"
     case logLevel = "log.level"

@@ -76,6 +76,10 @@ struct ConfigurationOptions: ParsableArguments {
         help: ArgumentHelp("The group whose members may call.", valueName: "group"))
     var listenGroup: String?
 
+    @Option(
+        name: .customLong("listen.rate"), help: ArgumentHelp("Calls a second of one caller, or off.", valueName: "n"))
+    var listenRate: String?
+
     @Option(name: .customLong("listen.threads"), help: ArgumentHelp("Threads that serve.", valueName: "n"))
     var listenThreads: String?
 
@@ -105,8 +109,8 @@ struct ConfigurationOptions: ParsableArguments {
             .retryMaximumAttempts: retryMaximumAttempts, .retryBase: retryBase, .retryCap: retryCap,
             .historyKeepDays: historyKeepDays, .historyKeepChanges: historyKeepChanges,
             .listenTCP: listenTCP, .listenUnix: listenUnix, .listenAllowRemote: listenAllowRemote,
-            .listenGroup: listenGroup, .listenThreads: listenThreads, .dashboardTimeZone: dashboardTimeZone,
-            .logLevel: logLevel, .logFormat: logFormat,
+            .listenGroup: listenGroup, .listenRate: listenRate, .listenThreads: listenThreads,
+            .dashboardTimeZone: dashboardTimeZone, .logLevel: logLevel, .logFormat: logFormat,
         ]
         return all.compactMapValues(\.self)
     }

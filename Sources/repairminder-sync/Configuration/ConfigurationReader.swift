@@ -73,6 +73,7 @@ struct ConfigurationReader {
             tcp: try values.address(.listenTCP, else: "127.0.0.1:7679"), unix: try unixSocket(),
             allowRemote: try values.boolean(.listenAllowRemote, else: false),
             group: try values.name(.listenGroup, else: "repairminder"),
+            rate: try rate(),
             threads: try values.integer(.listenThreads, in: 1...64, else: 2))
         guard listen.tcp?.isLoopback ?? true || listen.allowRemote else {
             throw ConfigurationError(
@@ -86,6 +87,13 @@ struct ConfigurationReader {
                 problem: "listen.tcp is off and there is no Unix socket; set listen.unix to the path of one")
         }
         return listen
+    }
+
+    private func rate() throws(ConfigurationError) -> Int? {
+        let off = 0
+        let rate =
+            layers[.listenRate]?.text == "off" ? off : try values.integer(.listenRate, in: 1...1_000_000, else: off)
+        return rate == off ? nil : rate
     }
 
     // MARK: Paths

@@ -1,4 +1,5 @@
 internal import CacheStore
+internal import CallerLookup
 internal import EntitySchema
 internal import Foundation
 internal import Glibc
@@ -175,23 +176,28 @@ struct Daemon {
         -> SocketServer
     {
         let group = getgrnam(configuration.listen.group).map { $0.pointee.gr_gid }
+        let callers = CallerGuard(
+            token: try state.apiToken(), owners: [0, getuid()], group: group.map { GroupMembers(of: $0) },
+            isRemoteAllowed: configuration.listen.allowRemote, rate: configuration.listen.rate)
+        let lookup = CallerLookup()
+        if let problem = lookup.problem {
+            log.notice("callers over TCP need the token", metadata: ["error": "\(problem)"])
+        }
         let api = LocalAPIServer(
-            schema: schema, store: store, engine: engine,
-            callers: CallerGuard(
-                token: try state.apiToken(), allowedUsers: [0, getuid()], allowedGroup: group,
-                isRemoteAllowed: configuration.listen.allowRemote),
+            schema: schema, store: store, engine: engine, callers: callers,
             about: LocalAPIServer.About(version: ProgramVersion.text, startedAt: now()),
             calendar: configuration.dashboard.timeZone.flatMap(DashboardCalendar.init(timeZone:)) ?? .ofSystem,
             metrics: metrics, now: now, log: logger("api"))
-        return SocketServer(listeners: listeners(group: group), threads: configuration.listen.threads) { request in
-            await api.respond(to: request)
-        }
+        return SocketServer(
+            listeners: listeners(group: group), threads: configuration.listen.threads,
+            handler: { await api.respond(to: $0) },
+            lookup: { callers.caller(lookup.credentials(ofPeerOf: $0), over: $1) })
     }
 
     private func listeners(group: gid_t?) -> [Listener] {
         var listeners: [Listener] = []
         if let tcp = configuration.listen.tcp { listeners.append(.tcp(host: tcp.host, port: UInt16(tcp.port))) }
-        // Everybody may connect and is then asked who they are; without the group only our own user is let near.
+        // Only the group is let near; without one only our own user.
         if let unix = configuration.listen.unix {
             listeners.append(.unix(path: unix, mode: group == nil ? 0o600 : 0o660, group: group))
         }

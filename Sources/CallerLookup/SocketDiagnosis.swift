@@ -1,0 +1,76 @@
+internal import CLinux
+internal import Glibc
+
+/// The question who owns the source end of a connection, and the kernel's answer, as bytes (sock_diag(7)).
+enum SocketDiagnosis {
+    private static let headerSize = MemoryLayout<nlmsghdr>.size
+    /// The loopback interface's number, the same in every network namespace.
+    private static let loopback: UInt32 = 1
+    /// A caller that has finished sending is still the caller.
+    private static let callerStates = TCPState.areOpen.union([.finWait1, .finWait2])
+
+    /// Asks for exactly one socket, not for a list.
+    static func question(_ tuple: SocketTuple, sequence: UInt32) -> [UInt8] {
+        let isIPv4 = tuple.source.isIPv4 && tuple.destination.isIPv4
+        var request = inet_diag_req_v2()
+        request.sdiag_family = UInt8(isIPv4 ? AF_INET : AF_INET6)
+        request.sdiag_protocol = UInt8(IPPROTO_TCP)
+        request.idiag_states = UInt32.max
+        request.id.idiag_sport = tuple.source.port.bigEndian
+        request.id.idiag_dport = tuple.destination.port.bigEndian
+        let start = isIPv4 ? 12 : 0
+        withUnsafeMutableBytes(of: &request.id.idiag_src) { $0.copyBytes(from: tuple.source.address[start...]) }
+        withUnsafeMutableBytes(of: &request.id.idiag_dst) { $0.copyBytes(from: tuple.destination.address[start...]) }
+        request.id.idiag_if = loopback
+        request.id.idiag_cookie = (UInt32.max, UInt32.max)  // none
+        let size = headerSize + MemoryLayout<inet_diag_req_v2>.size
+        let header = nlmsghdr(
+            nlmsg_len: UInt32(size), nlmsg_type: UInt16(SOCK_DIAG_BY_FAMILY), nlmsg_flags: UInt16(NLM_F_REQUEST),
+            nlmsg_seq: sequence, nlmsg_pid: 0)
+        return withUnsafeBytes(of: header, Array.init) + withUnsafeBytes(of: request, Array.init)
+    }
+
+    enum Answer: Equatable {
+        case owner(UInt32)
+        /// The kernel knows no such socket, or it has nobody who holds it.
+        case nobody
+        /// An answer to something else.
+        case other
+    }
+
+    /// Reads one datagram; believes nothing that was not asked for.
+    static func answer(_ datagram: UnsafeRawBufferPointer, to tuple: SocketTuple, sequence: UInt32) -> Answer {
+        guard datagram.count >= headerSize else { return .other }
+        let header = datagram.loadUnaligned(as: nlmsghdr.self)
+        guard header.nlmsg_seq == sequence, header.nlmsg_len <= datagram.count else { return .other }
+        guard Int32(header.nlmsg_type) == SOCK_DIAG_BY_FAMILY,
+            Int(header.nlmsg_len) >= headerSize + MemoryLayout<inet_diag_msg>.size
+        else { return .nobody }
+        let message = datagram.loadUnaligned(fromByteOffset: headerSize, as: inet_diag_msg.self)
+        guard tuple == Self.tuple(message) else { return .nobody }
+        // A socket that its process has closed lingers without an owner and would be shown as root's. It has no inode.
+        guard message.idiag_inode != 0, callerStates.contains(TCPState(rawValue: message.idiag_state)) else {
+            return .nobody
+        }
+        return .owner(message.idiag_uid)
+    }
+
+    /// Of which socket the kernel speaks: where the one asked for has gone it may find one that listens.
+    private static func tuple(_ message: inet_diag_msg) -> SocketTuple? {
+        let length: Int
+        switch Int32(message.idiag_family) {
+        case AF_INET: length = 4
+        case AF_INET6: length = 16
+        default: return nil
+        }
+        let id = message.id
+        return withUnsafeBytes(of: id.idiag_src) { source in
+            withUnsafeBytes(of: id.idiag_dst) { destination in
+                SocketTuple(
+                    source: SocketTuple.End(address: source.prefix(length), port: UInt16(bigEndian: id.idiag_sport)),
+                    destination: SocketTuple.End(
+                        address: destination.prefix(length), port: UInt16(bigEndian: id.idiag_dport)))
+            }
+        }
+    }
+}

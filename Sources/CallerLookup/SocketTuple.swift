@@ -1,0 +1,70 @@
+internal import Glibc
+
+/// The two ends that tell one TCP connection from all others; the source is the end whose owner is asked for.
+struct SocketTuple: Equatable {
+    var source: End
+    var destination: End
+
+    /// An address of either family: IPv4 ones are kept mapped into IPv6 (RFC 4291, 2.5.5.2), since a connection may have
+    /// a socket of either family at either end.
+    struct End: Equatable {
+        /// 16 bytes in network order.
+        var address: [UInt8]
+        var port: UInt16
+
+        var isIPv4: Bool { address.starts(with: Self.mapped) }
+
+        var isLoopback: Bool {
+            isIPv4 ? address[12] == 127 : address == [UInt8](repeating: 0, count: 15) + [1]
+        }
+
+        /// As the kernel writes it: 4 bytes, or 16.
+        init(address: some Collection<UInt8>, port: UInt16) {
+            self.address = address.count == 4 ? Self.mapped + address : Array(address)
+            self.port = port
+        }
+
+        private static let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
+    }
+
+    var isLoopback: Bool { source.isLoopback && destination.isLoopback }
+
+    init(source: End, destination: End) {
+        self.source = source
+        self.destination = destination
+    }
+
+    /// The caller's side of an accepted socket: its source is our remote end; nil when it is no TCP over IP.
+    init?(ofPeerOf descriptor: Int32) {
+        guard let remote = Self.end({ getpeername(descriptor, $0, $1) }),
+            let local = Self.end({ getsockname(descriptor, $0, $1) })
+        else { return nil }
+        self.init(source: remote, destination: local)
+    }
+
+    private static func end(
+        _ ask: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) -> End? {
+        var storage = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = withUnsafeMutablePointer(to: &storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { ask($0, &size) }
+        }
+        guard result == 0 else { return nil }
+        return withUnsafeBytes(of: storage) { bytes in
+            switch Int32(storage.ss_family) {
+            case AF_INET:
+                let address = bytes.loadUnaligned(as: sockaddr_in.self)
+                return withUnsafeBytes(of: address.sin_addr) {
+                    End(address: $0, port: UInt16(bigEndian: address.sin_port))
+                }
+            case AF_INET6:
+                let address = bytes.loadUnaligned(as: sockaddr_in6.self)
+                return withUnsafeBytes(of: address.sin6_addr) {
+                    End(address: $0, port: UInt16(bigEndian: address.sin6_port))
+                }
+            default: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// A piece of a page; text becomes one by being escaped, so that nothing from a record or an error can be markup.
+struct HTML: ExpressibleByStringInterpolation {
+    let source: String
+
+    init(stringLiteral source: String) { self.source = source }
+    init(stringInterpolation pieces: Interpolation) { source = pieces.source }
+
+    struct Interpolation: StringInterpolationProtocol {
+        fileprivate var source = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) { source.reserveCapacity(2 * literalCapacity) }
+
+        mutating func appendLiteral(_ literal: String) { source += literal }
+        mutating func appendInterpolation(_ part: HTML) { source += part.source }
+        mutating func appendInterpolation(_ parts: [HTML]) { for part in parts { source += part.source } }
+        mutating func appendInterpolation(_ number: Int) { source += String(number) }
+
+        /// Fit for content and for attributes in double quotes.
+        mutating func appendInterpolation(_ text: String) {
+            for character in text.unicodeScalars {
+                switch character {
+                case "&": source += "&amp;"
+                case "<": source += "&lt;"
+                case ">": source += "&gt;"
+                case "\"": source += "&quot;"
+                case "'": source += "&#39;"
+                default: source.unicodeScalars.append(character)
+                }
+            }
+        }
+    }
+}

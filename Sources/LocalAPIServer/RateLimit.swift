@@ -1,0 +1,52 @@
+internal import Synchronization
+
+/// A token bucket for each caller: so many calls a second in the long run, and a burst now and then.
+final class RateLimit: Sendable {
+    enum Key: Hashable {
+        case user(UInt32)
+        case address(String)
+        case unknown
+    }
+
+    private struct Bucket {
+        var calls: Double
+        var filled: ContinuousClock.Instant
+    }
+
+    private let perSecond: Double
+    private let burst: Double
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let buckets = Mutex<[Key: Bucket]>([:])
+    /// Callers remembered; the ones beyond it are let off what they took.
+    private static let capacity = 1024
+
+    init(perSecond: Int, burst: Int, now: @escaping @Sendable () -> ContinuousClock.Instant) {
+        self.perSecond = Double(perSecond)
+        self.burst = Double(burst)
+        self.now = now
+    }
+
+    /// Counts one call; nil when it may be made, else the time until the next one may.
+    func take(_ key: Key) -> Duration? {
+        let now = now()
+        return buckets.withLock { buckets in
+            if buckets.count >= Self.capacity, buckets[key] == nil { buckets = buckets.filter { !isFull($1, at: now) } }
+            if buckets.count >= Self.capacity, buckets[key] == nil { buckets = [:] }
+            var bucket = buckets[key] ?? Bucket(calls: burst, filled: now)
+            bucket.calls = calls(in: bucket, at: now)
+            bucket.filled = now
+            defer { buckets[key] = bucket }
+            guard bucket.calls >= 1 else { return .seconds((1 - bucket.calls) / perSecond) }
+            bucket.calls -= 1
+            return nil
+        }
+    }
+
+    private func calls(in bucket: Bucket, at now: ContinuousClock.Instant) -> Double {
+        min(burst, bucket.calls + (now - bucket.filled) / .seconds(1) * perSecond)
+    }
+
+    private func isFull(_ bucket: Bucket, at now: ContinuousClock.Instant) -> Bool {
+        calls(in: bucket, at: now) >= burst
+    }
+}

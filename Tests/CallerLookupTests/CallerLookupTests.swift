@@ -1,0 +1,80 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import CallerLookup
+
+@Suite("Who is at the other end", .serialized)
+struct CallerLookupTests {
+    private let lookup = CallerLookup()
+
+    @Test(
+        "the owner of a loopback connection is found, whatever families its ends have",
+        arguments: [
+            ("127.0.0.1", nil, false), ("::1", nil, false), ("127.0.0.1", "::ffff:127.0.0.1", false),
+            ("::", "127.0.0.1", true), ("::", "::ffff:127.0.0.1", true), ("::", "::1", true),
+        ] as [(String, String?, Bool)])
+    func owner(_ listening: String, _ calling: String?, _ isDualStack: Bool) throws {
+        let target = calling ?? listening
+        let pair = try LoopbackPair(listening: listening, calling: target, isDualStack: isDualStack)
+        #expect(lookup.problem == nil)
+        #expect(lookup.credentials(ofPeerOf: pair.accepted) == PeerCredentials(user: getuid()))
+    }
+
+    @Test("a caller that has finished sending is still known, one that has closed is nobody and not root")
+    func closing() throws {
+        let pair = try LoopbackPair(listening: "127.0.0.1")
+        shutdown(pair.caller, Int32(SHUT_WR))
+        #expect(lookup.credentials(ofPeerOf: pair.accepted)?.user == getuid())
+        pair.closeCaller()
+        #expect(lookup.credentials(ofPeerOf: pair.accepted) == nil)
+    }
+
+    @Test("a connection that was reset is nobody's")
+    func reset() throws {
+        let pair = try LoopbackPair(listening: "127.0.0.1")
+        var now = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(pair.caller, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+        pair.closeCaller()
+        #expect(lookup.credentials(ofPeerOf: pair.accepted) == nil)
+    }
+
+    @Test("over a Unix socket the process is known with its groups")
+    func unix() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        defer { ends.forEach { close($0) } }
+        var groups = [gid_t](repeating: 0, count: 256)
+        let count = getgroups(Int32(groups.count), &groups)
+        let found = try #require(lookup.credentials(ofPeerOf: ends[0]))
+        #expect(found.user == getuid())
+        #expect(found.groups == [getgid()] + groups.prefix(Int(count)))
+    }
+
+    @Test("what is no socket, or not connected, is nobody's")
+    func noSocket() throws {
+        let pair = try LoopbackPair(listening: "127.0.0.1")
+        #expect(lookup.credentials(ofPeerOf: -1) == nil)
+        let unconnected = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(unconnected) }
+        #expect(lookup.credentials(ofPeerOf: unconnected) == nil)
+        withExtendedLifetime(pair) {}
+    }
+
+    @Test(
+        "other users are told apart, and nobody is nobody in particular",
+        .enabled(if: getuid() == 0, "only root can call as somebody else"),
+        arguments: ["127.0.0.1", "::1"], [("54321", 54321), ("1", 1), ("65534", nil)] as [(String, UInt32?)])
+    func otherUsers(_ host: String, _ user: (name: String, expected: UInt32?)) throws {
+        let pair = try LoopbackPair(listening: host, connects: false)
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/setpriv")
+        let call = "exec 3<>/dev/tcp/\(host)/\(pair.port) && read -r line <&3"
+        process.arguments = ["--reuid=\(user.name)", "--regid=54321", "--clear-groups", "bash", "-c", call]
+        try process.run()
+        let accepted = pair.acceptAnother()
+        #expect(lookup.credentials(ofPeerOf: accepted)?.user == user.expected)
+        close(accepted)
+        process.waitUntilExit()
+    }
+}
