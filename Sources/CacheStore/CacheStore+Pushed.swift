@@ -71,8 +71,8 @@ extension CacheStore {
         }
         return ends.contains { end in
             // A deletion that merging dropped without a conflict met one there: the upstream has what was wanted.
-            let isDone = write.operation == .delete && end[2] == ChangeLogReason.merged.rawValue
-            return end[1] == "discarded" && !isDone
+            let isDone = write.operation == .delete && end[2] as String? == ChangeLogReason.merged.rawValue
+            return end[1] as String == "discarded" && !isDone
         }
     }
 }

@@ -134,12 +134,17 @@ struct SealingAdapter {
         }
     }
 
-    /// Errors may quote what was sent, kept answers hold records. That the calls were answered stays known, so a repeat
-    /// does nothing a second time.
+    /// Errors may quote what was sent, the history has it, kept answers hold records. That the calls were answered stays
+    /// known, so a repeat does nothing a second time.
     private func forgetQuotes(_ entity: Entity) throws {
         try db.execute(
             sql: "UPDATE sync_outbox SET error_message = '…' WHERE entity = ? AND error_message IS NOT NULL",
             arguments: [entity.name])
+        try db.execute(
+            sql: """
+                UPDATE sync_change_log SET detail = json_remove(detail, '$.values', '$.error')
+                WHERE entity = ? AND detail IS NOT NULL
+                """, arguments: [entity.name])
         try db.execute(sql: "UPDATE sync_answer SET answer = '{}'")
     }
 

@@ -51,6 +51,7 @@ extension LocalAPIServer {
         case "healthz": Resource().on("GET") { _ in .text("alive\n") }
         case "metrics": Resource().on("GET") { _ in try await metricsText() }
         case "readyz": Resource().on("GET") { _ in try ready() }
+        case "openapi.json": Resource().on("GET") { _ in try openAPI() }
         default: nil
         }
     }

@@ -24,7 +24,7 @@ extension LocalAPIServer {
             "secrets were shown",
             metadata: [
                 "entity": "\(entity.name)", "id": "\(record[entity.key]?.plain ?? key)",
-                "fields": "\(secrets.map(\.key).joined(separator: ","))", "peer": "\(request.peer.shown)",
+                "fields": "\(secrets.map(\.key).joined(separator: ","))", "caller": "\(request.sender)",
             ])
         let members = record.members.filter { $0.key != "_sync" } + secrets
         let sync = record.members.filter { $0.key == "_sync" }
@@ -44,12 +44,11 @@ extension LocalAPIServer {
     }
 }
 
-extension Peer {
-    fileprivate var shown: String {
-        switch self {
-        case .unix(let pid, let user, _): "uid \(user) pid \(pid)"
-        case .tcp(let remote, _): "\(remote.address):\(remote.port)"
-        case .unknown: "unknown"
-        }
+extension Request {
+    /// Who sent it, for the log.
+    fileprivate var sender: String {
+        if let user = caller.user { return "user \(user)" }
+        guard case .tcp(let remote, _) = peer else { return "unknown" }
+        return "\(remote.address):\(remote.port)"
     }
 }

@@ -114,8 +114,10 @@ struct StatusPage {
             """
     }
 
-    private static let links = ["/v1/status", "/v1/pending", "/v1/conflicts", "/v1/drift"]
-        .map { "<a href=\"\($0)\">\($0)</a> " as HTML }
+    private static let links = [
+        "/v1/status", "/v1/pending", "/v1/conflicts", "/v1/drift", "/metrics", "/openapi.json",
+    ]
+    .map { "<a href=\"\($0)\">\($0)</a> " as HTML }
 
     // MARK: Values
 

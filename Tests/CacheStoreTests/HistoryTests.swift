@@ -107,6 +107,22 @@ import Testing
         #expect(try Self.kinds(cache, key) == ["queued", "discarded", "deleted"])
     }
 
+    @Test("a correction in the queue tells what it set and what it took out")
+    func corrected() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"open"}]"#)
+        try await cache.store.update(
+            "orders", key: "a", body: .object(["status": "ready", "notes": "x"]), at: TestCache.now)
+        try await Self.attempt(cache, .failed(PushFailure(kind: "refused", status: 422, message: "no")))
+        let id = try #require(try cache.store.pending(after: 0, limit: 1).changes.first?["id"]?.integer)
+        try await cache.store.correct(
+            Int64(id), setting: .object(["status": "open"]), removing: ["notes"], at: TestCache.now)
+        let correction = try #require(Self.history(cache, "a").last)
+        #expect(correction["kind"] == "queued" && correction["reason"] == "corrected")
+        #expect(correction["values"]?.text == #"{"status":"open"}"#)
+        #expect(correction["removed"]?.text == #"["notes"]"#)
+    }
+
     @Test("what was cut short by the end of the process is told at the next start")
     func interrupted() async throws {
         let cache = try TestCache()

@@ -61,6 +61,22 @@ struct QueryPlanTests {
         }
     }
 
+    @Test("what is searched for is looked up in the search index and then by key", arguments: schemas)
+    func search(_ name: String) throws {
+        let cache = try shipped(name)
+        let searched = cache.store.schema.entities.filter { SearchTable($0) != nil }
+        #expect(!searched.isEmpty)
+        for entity in searched {
+            let table = EntityTable(entity: entity)
+            for text in ["ada smi", "900123", "ada 900123"] {
+                var query = ListQuery(entity: entity.name)
+                query.search = try SearchQuery(text)
+                let plan = try plan(ListStatement(table: table, query: query), cache)
+                #expect(!plan.contains { $0.hasPrefix("SCAN \(table.name.filter { $0 != "\"" })") }, "\(text) \(plan)")
+            }
+        }
+    }
+
     // MARK: Parts
 
     private func shipped(_ name: String) throws -> TestCache {

@@ -25,7 +25,7 @@ enum SearchShop {
               update: { call: "PATCH /clients/{id}" }
               delete: { call: "DELETE /clients/{id}" }
           devices:
-            title: "{number} {pin}"
+            title: "{number}"
             title_else: model
             fields:
               id: { type: string }

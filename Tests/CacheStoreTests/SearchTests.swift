@@ -108,7 +108,7 @@ struct SearchTests {
         #expect(throws: CacheError.self) { try cache.hits("red", in: ["colours"]) }
         _ = try await cache.pull("parts", #"[{"id":"p","code":"AB-12/34 x"}]"#)
         #expect(try cache.found("b1234", in: "parts") == ["p"])
-        #expect(try cache.found("12/3 34x", in: "parts") == [])
+        #expect(try cache.found("12/3 35x", in: "parts") == [])
         #expect(try cache.found("b12 34x", in: "parts") == ["p"])
         #expect(try cache.found("red b12", in: "parts") == [])
         #expect(try cache.hits("1234").map(\.key) == ["p"])
@@ -131,7 +131,7 @@ struct SearchTests {
     func snippets() async throws {
         let cache = try await filled()
         _ = try await cache.pull(
-            "devices", #"[{"id":"x","model":"Pad","number":7,"pin":"4711","serial":"DN PX-4711"}]"#)
+            "devices", #"[{"id":"x","model":"Pad","pin":"4711","serial":"DN PX-4711"}]"#)
         #expect(
             try cache.hits("zoe") == [
                 SearchHit(entity: "clients", key: "a", title: "Zoë O'Brien", snippet: "«Zoë» O'Brien")

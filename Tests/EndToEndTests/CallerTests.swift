@@ -91,20 +91,22 @@ struct CallerTests {
     func hoarder() async throws {
         try await LoneDaemon.run { daemon throws in
             let hoard = Process()
+            let input = Pipe()
             let output = Pipe()
             hoard.executableURL = URL(filePath: "/usr/bin/setpriv")
             let script = """
                 for i in $(seq 900); do exec {fd}<>/dev/tcp/127.0.0.1/\(daemon.port) || exit 1; done; echo held; read -r
                 """
             hoard.arguments = ["--reuid=54321", "--regid=54321", "--clear-groups", "bash", "-c", script]
-            hoard.standardInput = Pipe()
+            hoard.standardInput = input
             hoard.standardOutput = output
             try hoard.run()
             #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "held\n")
             let start = ContinuousClock.now
             #expect(try Person.root.call(["\(daemon.address)/v1/status"]) == "200")
             #expect(ContinuousClock.now - start < .seconds(10), "before the idle connections are closed anyway")
-            hoard.terminate()
+            // It ends with its input; a signal would not reach a shell that was started with that signal ignored.
+            try input.fileHandleForWriting.close()
             hoard.waitUntilExit()
         }
     }

@@ -13,6 +13,7 @@ struct ReadingTests {
             let order = try await includes(shop)
             let tag = try await heads(shop, order)
             try await conditions(shop, order, tag)
+            try await figures(shop)
             try await refreshes(shop, order)
         } catch {
             await shop.end()
@@ -64,6 +65,20 @@ struct ReadingTests {
         let second = try await shop.exchange("PATCH", path, [HTTPHeader("If-Match", tag)], .object(["notes": "unseen"]))
         #expect(second.status == 412)
         #expect(second.header("Content-Type") == "application/problem+json")
+    }
+
+    /// What the engine did is told to Prometheus by the same daemon.
+    private func figures(_ shop: Shop) async throws {
+        #expect(try await shop.command("sync", "--wait").status == 0)
+        let lines = try await String(decoding: shop.exchange("GET", "/metrics", []).body, as: UTF8.self)
+            .split(separator: "\n")
+        func count(_ start: String) -> Int {
+            lines.filter { $0.hasPrefix("repairminder_sync_\(start)") }
+                .reduce(0) { $0 + (Int($1.split(separator: " ").last ?? "") ?? 0) }
+        }
+        #expect(count(#"pull_duration_seconds_count{entity="orders",outcome="completed"}"#) >= 2)
+        #expect(count(#"push_duration_seconds_count{entity="orders",outcome="acknowledged"}"#) == 1)
+        #expect(count(#"pulled_records_written_total{entity="orders"}"#) >= 20)
     }
 
     private func refreshes(_ shop: Shop, _ order: String) async throws {

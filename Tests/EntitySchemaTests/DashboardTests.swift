@@ -52,7 +52,7 @@ struct DashboardTests {
     @Test(
         "a figure that cannot be worked out is refused with its key and what was expected",
         arguments: [
-            ("sales: { of: sales,", "sales: { of: sails,", "sales.of", "did you mean sales?"),
+            ("sales: { of: sales,", "sales: { of: sale,", "sales.of", "did you mean sales?"),
             ("sales: { of", "until: { of", "until", "word of the dashboard's own answer"),
             ("at: at, where", "at: ended_at, where", "sales.at", "index: true"),
             ("at: at, where", "at: buyer, where", "sales.at", "type time"),

@@ -32,9 +32,9 @@ struct DashboardTests {
             schema = try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)
             let folder = FileManager.default.temporaryDirectory.appending(path: "dashboard-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            let store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema) {
-                UUID().uuidString
-            }
+            let store = try CacheStore(
+                path: folder.appending(path: "cache.db").path, schema: schema, sealer: TestAPI.sealer()
+            ) { UUID().uuidString }
             for (entity, list) in records {
                 _ = try await store.apply(
                     PulledPage(entity: entity, records: JSONText.array(list).text), at: Timestamp(milliseconds: 0))
@@ -53,7 +53,7 @@ struct DashboardTests {
                 clock: ContinuousClock(), now: now, random: { 0.5 }, log: Logger(label: "test"))
             api = LocalAPIServer(
                 schema: schema, store: store, engine: engine,
-                callers: CallerGuard(token: TestAPI.token, allowedUsers: [], allowedGroup: nil),
+                callers: CallerGuard(token: TestAPI.token, owners: [], group: nil),
                 about: LocalAPIServer.About(version: "1", startedAt: now()),
                 calendar: try #require(DashboardCalendar(timeZone: zone)), now: now, log: Logger(label: "test"))
         }
@@ -114,8 +114,7 @@ struct DashboardTests {
     }
 
     private static let zones = [
-        "UTC", "Europe/London", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "America/Santiago",
-        "Pacific/Chatham",
+        "Europe/London", "America/Santiago", "Asia/Kolkata", "Australia/Lord_Howe",
     ]
 
     @Test("the cache's figures are the upstream's, around every change of clocks and month's end", arguments: zones)
@@ -123,7 +122,7 @@ struct DashboardTests {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("dashboard of \(zone): seed \(seed)")
         var random = SplitMix64(seed: seed)
-        let records = Self.crowded(ShopGenerator(orders: 300, seed: seed).records(), zone, &random)
+        let records = Self.crowded(ShopGenerator(orders: 60, seed: seed).records(), zone, &random)
         let pair = try await Pair("repairminder", records, zone: zone)
         try await pair.compare(at: Self.moments(zone, &random))
     }
@@ -134,7 +133,7 @@ struct DashboardTests {
         print("dashboard of the live shape: seed \(seed)")
         var random = SplitMix64(seed: seed)
         let pair = try await Pair(
-            "repairminder-live", LiveShopGenerator(orders: 200, seed: seed).records(), zone: "Europe/London")
+            "repairminder-live", LiveShopGenerator(orders: 60, seed: seed).records(), zone: "Europe/London")
         try await pair.compare(at: Self.moments("Europe/London", &random).suffix(8).map { $0 })
     }
 
@@ -142,7 +141,7 @@ struct DashboardTests {
     private static func moments(_ zone: String, _ random: inout SplitMix64) -> [Timestamp] {
         edges(zone).flatMap { edge in
             [edge, edge - .milliseconds(1), edge + .seconds(Int64(random.below(7200)) - 3600)]
-        } + (0..<6).map { _ in ShopGenerator.reference - .seconds(Int64(random.below(40_000_000))) }
+        } + (0..<2).map { _ in ShopGenerator.reference - .seconds(Int64(random.below(40_000_000))) }
     }
 
     private static func edges(_ name: String) -> [Timestamp] {
@@ -151,7 +150,7 @@ struct DashboardTests {
         ]
         .compactMap { Timestamp(iso8601: $0) }
         var date = Date(timeIntervalSince1970: 1_740_000_000)
-        while let next = TimeZone(identifier: name)?.nextDaylightSavingTimeTransition(after: date), edges.count < 8 {
+        while let next = TimeZone(identifier: name)?.nextDaylightSavingTimeTransition(after: date), edges.count < 5 {
             edges.append(Timestamp(milliseconds: Int64(next.timeIntervalSince1970 * 1000)))
             date = next
         }

@@ -83,7 +83,8 @@ struct RecordTests {
     @Test(
         "what is not there gets 404",
         arguments: [
-            "/", "/v1", "/v2/orders", "/v1/order", "/v1/orders/zz", "/v1/orders/a/devices", "/v1/orders/zz/messages",
+            "/nothing", "/v1", "/v2/orders", "/v1/order", "/v1/orders/zz", "/v1/orders/a/devices",
+            "/v1/orders/zz/messages",
             "/v1/pending/9", "/v1/pending/x", "/v1/orders/a/messages/b",
         ])
     func notFound(_ path: String) async throws {

@@ -22,13 +22,13 @@ struct RevealTests {
     @Test("one record is shown with the secret that was asked for, is not to be kept, and it is logged to whom")
     func reveal() async throws {
         let api = try await api()
-        let answer = await api.call("GET", "/v1/orders/a?reveal=pin", peer: .unix(pid: 7, uid: 1000, gid: 5))
+        let answer = await api.call("GET", "/v1/orders/a?reveal=pin", caller: Caller(user: 1000, standing: .member))
         #expect(answer.status == 200)
         #expect(answer.json["pin"] == "1234")
         #expect(answer.json["total"]?.text == "129.90")
         #expect(answer.json.members.last?.key == "_sync")
         #expect(answer.header("Cache-Control") == "no-store")
-        #expect(log.lines == ["notice secrets were shown entity=orders fields=pin id=a peer=uid 1000 pid 7"])
+        #expect(log.lines == ["notice secrets were shown caller=user 1000 entity=orders fields=pin id=a"])
     }
 
     @Test("nobody sees it who does not ask, in a record, a list, a change or a conflict")

@@ -27,7 +27,7 @@ import Testing
         #expect(configuration == (try folder.configuration()))
         let set = Set(try ConfigurationFile(yaml: yaml, path: "config.yaml").values.keys)
         let withoutValue: Set<ConfigurationKey> = [
-            .secretKeyFile, .upstreamBaseURL, .upstreamTokenFile, .listenUnix,
+            .secretKeyFile, .upstreamBaseURL, .upstreamTokenFile, .listenUnix, .dashboardTimeZone,
         ]
         #expect(set.union(withoutValue) == Set(ConfigurationKey.allCases))
     }

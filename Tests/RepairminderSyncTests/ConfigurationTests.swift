@@ -128,7 +128,7 @@ enum Samples {
     static func value(_ key: ConfigurationKey) -> String {
         switch key {
         case .schema: "other"
-        case .stateDirectory, .upstreamTokenFile, .listenUnix: "/tmp/elsewhere"
+        case .stateDirectory, .secretKeyFile, .upstreamTokenFile, .listenUnix: "/tmp/elsewhere"
         case .upstreamBaseURL: "http://127.0.0.1:8080/"
         case .upstreamParallel, .retryMaximumAttempts, .listenRate, .listenThreads, .historyKeepDays: "7"
         case .historyKeepChanges: "777"

@@ -36,8 +36,8 @@ struct MeasurementTests {
         try test.upstream.set("/orders", #"[{"id":"a"}]"#)
         try await test.running {
             try await test.engine.sync(SyncRequest())
-            test.upstream.fail(.refused(status: 400, message: "no"))
-            try await test.change("a", #"{"status":"ready"}"#)
+            test.upstream.fail(.refused(status: 400, "no"))
+            try await test.change("a", #"{"notes":"x"}"#)
             try await test.engine.sync(SyncRequest())
             _ = try await test.store.retry(nil, at: test.clock.timestamp)
             try await test.engine.sync(SyncRequest())

@@ -21,7 +21,7 @@ struct SecretPushTests {
     }
 
     /// Two lines at the depth at which the schema has its fields.
-    private static let fields = "notes: { type: string }\n          pin: { type: string, secret: true }"
+    private static let fields = "notes: { type: string }\n      pin: { type: string, secret: true }"
 
     @Test("the upstream receives a secret in the clear, and its answer is no change")
     func clear() async throws {

@@ -60,9 +60,7 @@ struct ConfigurationValues {
 
     /// Nil where none is set.
     func timeZone(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
-        try value(
-            key, "a time zone's name such as Europe/London",
-            { TimeZone.knownTimeZoneIdentifiers.contains($0) || $0 == "UTC" ? $0 : nil })
+        try value(key, "a time zone's name such as Europe/London", { TimeZone(identifier: $0) == nil ? nil : $0 })
     }
 
     /// Nil for `off`.

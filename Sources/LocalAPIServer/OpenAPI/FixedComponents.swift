@@ -1,0 +1,203 @@
+internal import JSONText
+
+/// The component schemas and parameters that every system has, as they stand in the document.
+enum FixedComponents {
+    static func schemas() throws -> JSONText { try JSONText(parsing: schemaText) }
+    static func parameters() throws -> JSONText { try JSONText(parsing: parameterText) }
+
+    private static let schemaText = #"""
+        {
+          "OpenAPI": {"type": "object", "required": ["openapi"]},
+          "Time": {"type": ["string", "null"], "format": "date-time"},
+          "Cursor": {"type": ["string", "null"], "description": "for the next page; null after the last"},
+          "Fields": {"type": "object", "examples": [{"status": "ready"}]},
+          "Problem": {
+            "type": "object", "required": ["type", "title", "status", "detail"],
+            "properties": {
+              "type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"},
+              "detail": {"type": "string"},
+              "errors": {"type": "array", "items": {
+                "type": "object", "required": ["field", "message"],
+                "properties": {"field": {"type": "string"}, "message": {"type": "string"}}}},
+              "dependents": {"type": "array", "items": {"type": "integer"}}},
+            "examples": [{"type": "about:blank", "title": "Unprocessable content", "status": 422,
+              "detail": "status: expected one of open, ready, got \"lost\"",
+              "errors": [{"field": "status", "message": "expected one of open, ready, got \"lost\""}]}]},
+          "Sync": {
+            "type": "object", "required": ["state", "pending_fields", "synced_at", "error"],
+            "properties": {
+              "state": {"enum": ["synced", "pending", "uploading", "conflict", "error"]},
+              "pending_fields": {"type": "array", "items": {"type": "string"}},
+              "synced_at": {"$ref": "#/components/schemas/Time"},
+              "error": {"type": ["object", "null"]}, "push": {"$ref": "#/components/schemas/Push"}}},
+          "Push": {
+            "type": "object", "required": ["state", "changes"], "description": "what became of a write that was waited for",
+            "properties": {
+              "state": {"enum": ["pending", "failed", "blocked", "conflict", "discarded"]},
+              "changes": {"type": "array", "items": {"type": "integer"}}, "position": {"type": ["integer", "null"]}}},
+          "Pushing": {"type": "object", "properties": {"_sync": {"type": "object"}}},
+          "Status": {
+            "type": "object",
+            "required": ["state", "progress", "phase", "error", "last_sync_at", "next_sync_at", "pending", "failed", "conflicts",
+              "entities", "upstream", "schema", "version", "uptime_s"],
+            "properties": {
+              "state": {"enum": ["idle", "syncing", "completed", "error", "offline", "paused"]},
+              "progress": {"type": "number"}, "phase": {"type": ["string", "null"]},
+              "error": {"type": ["string", "null"]}, "last_sync_at": {"$ref": "#/components/schemas/Time"},
+              "next_sync_at": {"$ref": "#/components/schemas/Time"}, "pending": {"type": "integer"},
+              "failed": {"type": "integer"}, "conflicts": {"type": "integer"}, "entities": {"type": "object"},
+              "upstream": {"type": "object"}, "schema": {"type": "string"}, "version": {"type": "string"},
+              "uptime_s": {"type": "integer"}}},
+          "SyncRequest": {
+            "type": "object", "additionalProperties": false,
+            "properties": {
+              "entities": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+              "full": {"type": "boolean"}, "delete": {"type": "boolean"}},
+            "examples": [{"entities": ["orders"], "full": true}]},
+          "PendingCount": {
+            "type": "object", "required": ["pending", "failed"],
+            "properties": {"pending": {"type": "integer"}, "failed": {"type": "integer"}},
+            "examples": [{"pending": 3, "failed": 1}]},
+          "PendingChange": {
+            "type": "object",
+            "required": ["id", "entity", "record_id", "operation", "fields", "request", "state", "retry_count", "created_at"],
+            "properties": {
+              "id": {"type": "integer"}, "entity": {"type": "string"}, "record_id": {"type": "string"},
+              "operation": {"enum": ["create", "update", "delete"]},
+              "fields": {"type": "array", "items": {"type": "string"}}, "body": {"type": ["object", "null"]},
+              "request": {"type": ["object", "null"]},
+              "state": {"enum": ["queued", "uploading", "waiting", "blocked", "failed"]},
+              "retry_count": {"type": "integer"}, "created_at": {"$ref": "#/components/schemas/Time"},
+              "last_attempt_at": {"$ref": "#/components/schemas/Time"},
+              "next_attempt_at": {"$ref": "#/components/schemas/Time"}, "error": {"type": ["object", "null"]},
+              "blocked_by": {"type": ["integer", "null"]}, "conflict": {"type": ["integer", "null"]}},
+            "examples": [{"id": 4, "entity": "orders", "record_id": "ord_4bba", "operation": "update", "fields": ["status"],
+              "body": {"status": "ready"}, "request": {"method": "PATCH", "path": "/api/orders/ord_4bba"}, "state": "queued",
+              "retry_count": 0, "created_at": "2026-11-21T10:42:00.000Z", "last_attempt_at": null, "next_attempt_at": null,
+              "error": null, "blocked_by": null, "conflict": null}]},
+          "PendingChanges": {
+            "type": "object", "required": ["data", "next"],
+            "properties": {
+              "data": {"type": "array", "items": {"$ref": "#/components/schemas/PendingChange"}},
+              "next": {"$ref": "#/components/schemas/Cursor"}}},
+          "Retried": {"type": "object", "required": ["retried"], "properties": {"retried": {"type": "integer"}}},
+          "Choice": {
+            "type": "object", "required": ["winner"], "additionalProperties": false,
+            "properties": {"winner": {"enum": ["local", "server"]}}},
+          "Conflict": {
+            "type": "object",
+            "required": ["id", "at", "entity", "record_id", "operation", "field", "base", "local", "server", "rule", "winner"],
+            "properties": {
+              "id": {"type": "integer"}, "at": {"$ref": "#/components/schemas/Time"}, "entity": {"type": "string"},
+              "record_id": {"type": "string"}, "change_id": {"type": ["integer", "null"]},
+              "operation": {"enum": ["create", "update", "delete"]}, "field": {"type": ["string", "null"]},
+              "local_at": {"$ref": "#/components/schemas/Time"}, "server_at": {"$ref": "#/components/schemas/Time"},
+              "rule": {"enum": ["last_write_wins", "local_wins", "server_wins", "manual"]},
+              "winner": {"enum": ["local", "server", null]}, "decided_at": {"$ref": "#/components/schemas/Time"},
+              "undone_at": {"$ref": "#/components/schemas/Time"}}},
+          "Conflicts": {
+            "type": "object", "required": ["data", "next"],
+            "properties": {
+              "data": {"type": "array", "items": {"$ref": "#/components/schemas/Conflict"}},
+              "next": {"$ref": "#/components/schemas/Cursor"}}},
+          "Drift": {
+            "type": "object", "required": ["data", "set_aside"],
+            "properties": {
+              "data": {"type": "array", "items": {
+                "type": "object", "required": ["entity", "field", "kind", "count"],
+                "properties": {
+                  "entity": {"type": "string"}, "field": {"type": "string"},
+                  "kind": {"enum": ["unknown", "missing", "type", "value"]}, "expected": {"type": ["string", "null"]},
+                  "found": {"type": "string"}, "count": {"type": "integer"}}}},
+              "set_aside": {"type": "array", "items": {"type": "object"}}}},
+          "Change": {
+            "type": "object", "required": ["seq", "at", "kind", "entity", "id", "fields"],
+            "properties": {
+              "seq": {"type": "integer"}, "at": {"$ref": "#/components/schemas/Time"}, "kind": {"type": "string"},
+              "entity": {"type": ["string", "null"]}, "id": {"type": ["string", "null"]},
+              "fields": {"type": ["array", "null"], "items": {"type": "string"}},
+              "change_id": {"type": ["integer", "null"]}, "old_id": {"type": ["string", "null"]}},
+            "examples": [{"seq": 812, "at": "2026-11-21T10:42:00.000Z", "kind": "queued", "entity": "orders",
+              "id": "ord_4bba", "fields": ["status"], "change_id": 4}]},
+          "Changes": {
+            "type": "object", "required": ["epoch", "data", "next"],
+            "properties": {
+              "epoch": {"type": "string"}, "next": {"type": "integer"},
+              "data": {"type": "array", "items": {"$ref": "#/components/schemas/Change"}}}},
+          "History": {
+            "type": "object", "required": ["data", "next"],
+            "properties": {
+              "data": {"type": "array", "items": {"type": "object", "required": ["seq", "at", "kind"]}},
+              "next": {"$ref": "#/components/schemas/Cursor"}}},
+          "Found": {
+            "type": "object", "required": ["data", "complete"],
+            "properties": {
+              "complete": {"type": "boolean"},
+              "data": {"type": "array", "items": {
+                "type": "object", "required": ["entity", "id", "title", "snippet"],
+                "properties": {
+                  "entity": {"type": "string"}, "id": {"type": "string"}, "title": {"type": ["string", "null"]},
+                  "snippet": {"type": ["string", "null"]}}}}},
+            "examples": [{"data": [{"entity": "clients", "id": "cli_9", "title": "Zoë Smith", "snippet": "«Zoë» Smith"}],
+              "complete": true}]},
+          "Dashboard": {
+            "type": "object", "required": ["period", "scope", "time_zone", "from", "until"],
+            "properties": {
+              "period": {"type": "string"}, "scope": {"type": "string"}, "time_zone": {"type": "string"},
+              "from": {"$ref": "#/components/schemas/Time"}, "until": {"$ref": "#/components/schemas/Time"}}}
+        }
+        """#
+
+    private static let parameterText = #"""
+        {
+          "id": {"name": "id", "in": "path", "required": true, "description": "any key that the record has or had",
+            "schema": {"type": "string", "minLength": 1}},
+          "number": {"name": "id", "in": "path", "required": true, "schema": {"type": "integer", "minimum": 1}},
+          "limit": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000}},
+          "cursor": {"name": "cursor", "in": "query", "description": "next of the page before, all else being the same",
+            "schema": {"type": "string"}},
+          "sort": {"name": "sort", "in": "query", "description": "fields with commas, - before one for descending",
+            "schema": {"type": "string"}, "example": "-created_at,id"},
+          "fields": {"name": "fields", "in": "query", "description": "only these, with commas",
+            "schema": {"type": "string"}},
+          "include": {"name": "include", "in": "query", "description": "relations to show with each, with commas and dots",
+            "schema": {"type": "string"}},
+          "sync": {"name": "sync", "in": "query", "schema": {"enum": ["pending", "error", "conflict"]}},
+          "count": {"name": "count", "in": "query", "schema": {"type": "boolean"}},
+          "q": {"name": "q", "in": "query", "description": "words to search by",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 200}},
+          "words": {"name": "q", "in": "query", "required": true, "schema": {"type": "string", "minLength": 1, "maxLength": 200}},
+          "refresh": {"name": "refresh", "in": "query", "description": "ask the upstream first",
+            "schema": {"type": "boolean"}},
+          "reveal": {"name": "reveal", "in": "query", "description": "secret fields to show, with commas; this is logged",
+            "schema": {"type": "string"}},
+          "wait_for_sync": {"name": "wait", "in": "query", "schema": {"type": "boolean"}},
+          "wait_for_push": {"name": "wait", "in": "query", "description": "answer when the upstream has it, or time is up",
+            "schema": {"enum": ["pushed"]}},
+          "timeout": {"name": "timeout", "in": "query", "description": "seconds to wait",
+            "schema": {"type": "integer", "minimum": 1, "maximum": 60}},
+          "wait_for_change": {"name": "wait", "in": "query", "description": "seconds to wait for a change",
+            "schema": {"type": "integer", "minimum": 0, "maximum": 60}},
+          "since": {"name": "since", "in": "query", "schema": {"type": "integer", "minimum": 0}},
+          "epoch": {"name": "epoch", "in": "query", "description": "the cache that since belongs to",
+            "schema": {"type": "string"}},
+          "entities": {"name": "entity", "in": "query", "description": "only of these, with commas",
+            "schema": {"type": "string"}},
+          "kinds": {"name": "kind", "in": "query", "description": "only these, with commas", "schema": {"type": "string"}},
+          "open": {"name": "open", "in": "query", "schema": {"type": "boolean"}},
+          "remove": {"name": "remove", "in": "query", "description": "fields to take out, with commas",
+            "schema": {"type": "string"}},
+          "cascade": {"name": "cascade", "in": "query", "description": "with the changes that depend on it",
+            "schema": {"type": "boolean"}},
+          "period": {"name": "period", "in": "query",
+            "schema": {"enum": ["today", "yesterday", "this_week", "this_month", "last_month"]}},
+          "scope": {"name": "scope", "in": "query", "schema": {"enum": ["company", "user"]}},
+          "user": {"name": "user", "in": "query", "schema": {"type": "string"}},
+          "if_match": {"name": "If-Match", "in": "header", "schema": {"type": "string"}},
+          "if_none_match": {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}},
+          "idempotency_key": {"name": "Idempotency-Key", "in": "header",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255}},
+          "last_event_id": {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}}
+        }
+        """#
+}

@@ -1,0 +1,106 @@
+internal import EntitySchema
+internal import JSONText
+
+/// The component schemas of one entity's records, with an example.
+///
+/// They say what the schema expects. Records that the upstream sends otherwise are served all the same, so nothing but the
+/// members that are ours is required of them.
+struct RecordSchemas {
+    let entity: Entity
+
+    var all: [(key: String, value: JSONText)] {
+        var schemas = [(EntityCalls.record(entity), record), (EntityCalls.list(entity), list)]
+        if entity.operations.contains(.create) { schemas.append((EntityCalls.new(entity), new)) }
+        if entity.operations.contains(.update) { schemas.append((EntityCalls.changes(entity), changes)) }
+        return schemas.map { (key: $0.0, value: $0.1) }
+    }
+
+    private var shown: [Field] { entity.fields.filter { !$0.secret } }
+
+    private var record: JSONText {
+        let ours: [(key: String, value: JSONText)] = [
+            ("_sync", OpenAPICall.reference("schemas", "Sync")), ("_include", .object(["type": "object"])),
+        ]
+        return .object([
+            "type": "object", "required": .array([.string(entity.key), "_sync"]),
+            "properties": .object(
+                members: shown.map { (key: $0.name, value: Self.described($0, isNullable: true)) } + ours),
+            "additionalProperties": true, "examples": .array([example]),
+        ])
+    }
+
+    private var list: JSONText {
+        let reference = OpenAPICall.reference("schemas", EntityCalls.record(entity))
+        return .object([
+            "type": "object", "required": .array(["data", "next"]),
+            "properties": .object([
+                "data": .object(["type": "array", "items": reference]),
+                "next": .object(["type": .array(["string", "null"])]), "total": .object(["type": "integer"]),
+            ]),
+        ])
+    }
+
+    /// What a new record may be sent with.
+    private var new: JSONText {
+        let required = entity.fields.filter { $0.required && $0.name != entity.key }.map { JSONText.string($0.name) }
+        var schema = body(of: entity.fields)
+        if !required.isEmpty { schema = schema.setting("required", to: .array(required)) }
+        return schema
+    }
+
+    private var changes: JSONText { body(of: entity.fields.filter { $0.name != entity.key }) }
+
+    private func body(of fields: [Field]) -> JSONText {
+        .object([
+            "type": "object",
+            "properties": .object(
+                members: fields.map { (key: $0.name, value: Self.described($0, isNullable: !$0.required)) }),
+            "additionalProperties": false,
+        ])
+    }
+
+    // MARK: Fields
+
+    private static func described(_ field: Field, isNullable: Bool) -> JSONText {
+        func typed(_ types: [JSONText]) -> JSONText {
+            let all = isNullable ? types + ["null"] : types
+            return .object(["type": all.count == 1 ? all[0] : .array(all)])
+        }
+        switch field.kind {
+        case .string: return typed(["string"])
+        case .integer: return typed(["integer"])
+        case .number, .money: return typed(["number"])
+        case .boolean: return typed(["boolean"])
+        case .time: return typed(["string"]).setting("format", to: "date-time")
+        case .object: return typed(["object"])
+        case .list: return typed(["array"])
+        case .reference(let other):
+            return typed(["string", "integer"]).setting("description", to: .string("the key of a record of \(other)"))
+        case .enum(let values):
+            let names = values.map { JSONText.string($0.value) }
+            return .object(["enum": .array(isNullable ? names + [.null] : names)])
+        }
+    }
+
+    private var example: JSONText {
+        let sync = JSONText.object([
+            "state": "synced", "pending_fields": .array([]), "synced_at": "2026-11-21T10:42:00.000Z", "error": .null,
+        ])
+        return .object(members: shown.map { (key: $0.name, value: example(of: $0)) } + [(key: "_sync", value: sync)])
+    }
+
+    private func example(of field: Field) -> JSONText {
+        if field.name == entity.key { return "5f0c3a" }
+        switch field.kind {
+        case .string: return .string(field.name)
+        case .integer: return 1
+        case .number, .money: return .decimal(12_990, places: 2)
+        case .boolean: return true
+        case .time: return "2026-11-21T10:42:00.000Z"
+        case .object: return .object([:])
+        case .list: return .array([])
+        case .reference: return "8d21b4"
+        case .enum(let values): return .string(values.first?.value ?? "")
+        }
+    }
+}
