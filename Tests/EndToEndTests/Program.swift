@@ -13,8 +13,14 @@ actor Program {
 
     /// Starts `name` from the folder of the built products; its standard output and error come as lines.
     init(_ name: String, _ arguments: [String]) throws {
-        process.executableURL = Self.products.appending(path: name)
+        try self.init(Self.products.appending(path: name), arguments)
+    }
+
+    /// Starts any program, with `environment` besides the test's own.
+    init(_ executable: URL, _ arguments: [String], environment: [String: String] = [:]) throws {
+        process.executableURL = executable
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardError = pipe
@@ -22,12 +28,22 @@ actor Program {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         lines = stream.makeAsyncIterator()
         let descriptor = dup(pipe.fileHandleForReading.fileDescriptor)
-        try process.run()
+        try Self.withoutBlockedSignals { try process.run() }
         Thread.detachNewThread { Self.read(descriptor, into: continuation) }
     }
 
+    /// A program takes over which signals are blocked, and the threads that tests run on block them all.
+    private static func withoutBlockedSignals(_ run: () throws -> Void) rethrows {
+        var none = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try run()
+    }
+
     /// Where the products of this build are: the test bundle lies beside them. `REPAIRMINDER_BIN` names another folder.
-    private static var products: URL {
+    static var products: URL {
         if let folder = ProcessInfo.processInfo.environment["REPAIRMINDER_BIN"] { return URL(filePath: folder) }
         return URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
     }

@@ -51,8 +51,10 @@ actor Shop {
     }
 
     static let schema = schemas.appending(path: "repairminder.yaml").path
-    private static let schemas = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "config/schemas")
+    private static let schemas = root.appending(path: "config/schemas")
+    /// The project's own folder.
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
 
     // MARK: The daemon
 
