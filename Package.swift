@@ -50,6 +50,7 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .target(name: "NetworkMonitor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "CallerLookup", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "ServiceManager", swiftSettings: strict),
         .target(name: "SocketServer", dependencies: ["CLinux"], swiftSettings: strict),
         .target(
             name: "LocalAPIServer",
@@ -63,7 +64,7 @@ let package = Package(
             name: "repairminder-sync",
             dependencies: [
                 "CacheStore", "CallerLookup", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer",
-                "NetworkMonitor", "Secrets", "SocketServer", "SyncEngine", "Upstream",
+                "NetworkMonitor", "Secrets", "ServiceManager", "SocketServer", "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -109,7 +110,8 @@ let package = Package(
         .testTarget(
             name: "RepairminderSyncTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "Secrets", "Upstream", "repairminder-sync",
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "Secrets", "SyncEngine", "Upstream",
+                "repairminder-sync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
             ],
@@ -120,7 +122,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["JSONText", "SocketServer", "Upstream", "repairminder-sync", "repairminder-upstream"],
+            dependencies: [
+                "JSONText", "SocketServer", "Upstream", "repairminder-sync", "repairminder-upstream",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "SimulationTests",
@@ -131,6 +136,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(name: "NetworkMonitorTests", dependencies: ["CLinux", "NetworkMonitor"], swiftSettings: strict),
+        .testTarget(name: "ServiceManagerTests", dependencies: ["ServiceManager"], swiftSettings: strict),
         .testTarget(name: "CallerLookupTests", dependencies: ["CallerLookup"], swiftSettings: strict),
         .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),
         .testTarget(

@@ -3,12 +3,17 @@ internal import GRDB
 /// Whose records a database holds, besides the account: fixed when the file is first used.
 package struct CacheOrigin: Sendable, Hashable {
     package var schema: String
-    /// The upstream's address.
-    package var upstream: String
+    /// The upstream's address; nil while nobody has said it.
+    package var upstream: String?
 
-    package init(schema: String, upstream: String) {
+    package init(schema: String, upstream: String?) {
         self.schema = schema
-        self.upstream = upstream.hasSuffix("/") ? String(upstream.dropLast()) : upstream
+        self.upstream = upstream.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+    }
+
+    /// Whether a database that says this of itself may be used: while the address is not known, every one of the schema.
+    package func includes(_ other: CacheOrigin) -> Bool {
+        schema == other.schema && (upstream == nil || upstream == other.upstream)
     }
 
     /// What the closed database at `path` says; nil where it says nothing or cannot be read.
@@ -25,10 +30,10 @@ package struct CacheOrigin: Sendable, Hashable {
 }
 
 extension CacheStore {
-    /// Writes down whose records these are, unless the file says so already.
+    /// Writes down whose records these are, unless the file says so already or the address is not known.
     package func claim(for origin: CacheOrigin) async throws {
-        guard try setting("upstream") == nil else { return }
+        guard let upstream = origin.upstream, try setting("upstream") == nil else { return }
         try await setSetting("schema", to: origin.schema)
-        try await setSetting("upstream", to: origin.upstream)
+        try await setSetting("upstream", to: upstream)
     }
 }

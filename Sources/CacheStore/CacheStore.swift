@@ -27,10 +27,12 @@ package struct CacheStore: Sendable {
     /// Opens, or makes, the database at `path` and fits its tables to `schema`, keeping records and queue. What the schema
     /// calls secret is stored as `sealer` seals it, never otherwise.
     ///
-    /// `schedule` runs a commit later, never two at once; nil leaves that to a queue of the store's own. Throws
-    /// `.incompatible` for a file of a newer version or sealed with another key, `.unwritable` when it cannot be used now.
+    /// `schedule` runs a commit later, never two at once; nil leaves that to a queue of the store's own. `goesOn` is asked
+    /// again and again while opening takes long; false undoes what was begun. Throws `.incompatible` for a file of a newer
+    /// version, which is left untouched, or one sealed with another key, `.unwritable` when it cannot be used now, and
+    /// `CancellationError` after `goesOn` was false.
     package init(
-        path: String, schema: EntitySchema, sealer: SecretSealer,
+        path: String, schema: EntitySchema, sealer: SecretSealer, goesOn: @escaping @Sendable () -> Bool = { true },
         schedule: (@Sendable (_ commit: @escaping @Sendable () -> Void) -> Void)? = nil,
         makeID: @escaping @Sendable () -> String
     ) throws {
@@ -40,15 +42,23 @@ package struct CacheStore: Sendable {
         selectOne = Dictionary(
             uniqueKeysWithValues: schema.entities.map { ($0.name, RecordSelect(table: EntityTable(entity: $0)).one) })
         do {
+            try Migrations.requireKnownVersion(path: path)
             pool = try DatabasePool(path: path, configuration: Self.configuration())
             try Self.prepareWriter(pool)
-            try Self.migrate(pool, schema, sealer, sealers)
+            try WorkWatch(goesOn).during(pool) { [pool, sealers] in
+                try Self.migrate(pool, schema, sealer, sealers)
+            }
             epoch = try Epoch.current(pool, path: path)
             readers = try ReaderPool(path: path)
         } catch {
             throw GroupCommit.sorted(error)
         }
         writer = GroupCommit(writer: pool, schedule: schedule ?? GroupCommit.onQueue(), committed: signal.announce)
+    }
+
+    /// Returns when the writer has got round to it: for a watchdog. That the disk is full is no standstill.
+    package func awaitWriter() async {
+        try? await writer.write { _ in }
     }
 
     func table(_ entity: String) throws(CacheError) -> EntityTable {
@@ -83,12 +93,7 @@ package struct CacheStore: Sendable {
     private static func migrate(
         _ pool: DatabasePool, _ schema: EntitySchema, _ sealer: SecretSealer, _ sealers: RecordSealers
     ) throws {
-        let migrator = Migrations.migrator()
-        if try pool.read(migrator.hasBeenSuperseded) {
-            throw CacheError.incompatible(
-                "the database was written by a newer version of repairminder-sync; install that version again")
-        }
-        try migrator.migrate(pool)
+        try Migrations.migrator().migrate(pool)
         try pool.write { db in
             let search = SearchTableAdapter(schema: schema, db: db)
             try search.dropOutdated()

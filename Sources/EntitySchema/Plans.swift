@@ -26,7 +26,8 @@ package struct UpstreamPlan: Sendable, Equatable {
         case field(String, header: String)
     }
 
-    package var baseURL: String
+    /// Nil where each installation has an address of its own, which the configuration then names.
+    package var baseURL: String?
     package var account: Account?
     package var refresh: Refresh?
     /// How a person gets the first tokens; the first way is the usual one.

@@ -34,14 +34,9 @@ struct SchemaReader {
             "base_url", "auth", "account", "probe", "error_message", "pagination", "records", "record",
             "idempotency_header", "version",
         ])
-        let base = try node.required("base_url")
-        let url = try base.string()
-        guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
-            throw base.error("expected an address that begins with https:// (or http://)")
-        }
         let auth = try authReader(node.child("auth"))
         return UpstreamPlan(
-            baseURL: url.hasSuffix("/") ? String(url.dropLast()) : url,
+            baseURL: try baseURL(node.child("base_url")),
             account: try account(node.child("account")),
             refresh: try auth?.refresh(),
             login: try auth?.login() ?? [],
@@ -51,6 +46,15 @@ struct SchemaReader {
             record: try (node.child("record") ?? node.child("records"))?.place() ?? .itself,
             idempotencyHeader: try node.child("idempotency_header")?.string(),
             version: try version(node.child("version")))
+    }
+
+    private func baseURL(_ node: SchemaNode?) throws(SchemaError) -> String? {
+        guard let node else { return nil }
+        let url = try node.string()
+        guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
+            throw node.error("expected an address that begins with https:// (or http://)")
+        }
+        return url.hasSuffix("/") ? String(url.dropLast()) : url
     }
 
     private func account(_ node: SchemaNode?) throws(SchemaError) -> UpstreamPlan.Account? {

@@ -56,6 +56,7 @@ struct StatusPage {
     }
 
     private var problem: HTML {
+        if let missing = status["missing"]?.string { return "<p role=\"alert\">Not set up: \(missing)</p>\n" }
         guard let error = status["error"]?.string else { return "" }
         return "<p role=\"alert\">\(error)</p>\n"
     }

@@ -83,6 +83,7 @@ extension LocalAPIServer {
             "progress": number(status.progress),
             "phase": .string(status.phase),
             "error": .string(status.error),
+            "missing": .string(await engine.missing()),
             "last_sync_at": time(status.lastSyncAt),
             "next_sync_at": time(status.nextSyncAt),
             "pending": .integer(count.pending),

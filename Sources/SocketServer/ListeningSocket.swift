@@ -62,12 +62,8 @@ struct ListeningSocket: Sendable {
             throw bindError(path)
         }
         do throws(ServerError) {
-            guard chmod(path, mode) == 0, group.map({ chown(path, uid_t.max, $0) == 0 }) ?? true,
-                let status = fileStatus(path)
-            else {
-                throw .notPermitted(
-                    "Mode and group of \(path) could not be set (\(errorText())); check the group and the directory.")
-            }
+            try setRights(path: path, mode: mode, group: group)
+            guard let status = fileStatus(path) else { throw .system("\(path) went away while it was made.") }
             try startListening(descriptor, path)
             return ListeningSocket(
                 descriptor: descriptor, address: .unix(path: path), file: (status.st_dev, status.st_ino))
@@ -75,6 +71,19 @@ struct ListeningSocket: Sendable {
             Glibc.close(descriptor)
             unlink(path)
             throw error
+        }
+    }
+
+    /// Gives the socket's file the permissions that `listener` names.
+    func setRights(of listener: Listener) throws(ServerError) {
+        guard case .unix(let path, let mode, let group) = listener else { return }
+        try Self.setRights(path: path, mode: mode, group: group)
+    }
+
+    private static func setRights(path: String, mode: UInt32, group: UInt32?) throws(ServerError) {
+        guard chmod(path, mode) == 0, group.map({ chown(path, uid_t.max, $0) == 0 }) ?? true else {
+            throw .notPermitted(
+                "Mode and group of \(path) could not be set (\(errorText())); check the group and the directory.")
         }
     }
 

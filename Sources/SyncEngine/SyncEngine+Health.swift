@@ -8,8 +8,20 @@ extension SyncEngine {
     var canCall: Bool { !isPaused && health.reasonNotToCall(at: steady()) == nil }
 
     /// For all work: held while the upstream is down, asked for patience, or syncing is paused.
-    nonisolated var watched: WatchedUpstream {
-        WatchedUpstream(upstream: upstream, refusal: { await self.refusal }, report: { await self.note($1, about: $0) })
+    nonisolated var watched: WatchedUpstream { watched(for: nil) }
+
+    /// The same for a loop, whose pulse each request is.
+    nonisolated func watched(for pulse: Pulse?) -> WatchedUpstream {
+        WatchedUpstream(
+            upstream: upstream,
+            refusal: {
+                pulse?.beat()
+                return await self.refusal
+            },
+            report: {
+                pulse?.beat()
+                await self.note($1, about: $0)
+            })
     }
 
     /// For finding out whether a failing upstream works again: held only while syncing is paused.

@@ -55,7 +55,7 @@ extension SyncEngine {
 
     private func puller(of entity: String, _ request: SyncRequest) -> Puller {
         Puller(
-            store: store, upstream: watched, clock: clock, now: now,
+            store: store, upstream: watched(for: pullPulse), clock: clock, now: now,
             deletionGuard: DeletionGuard(share: settings.deleteGuard, confirmed: request.deletes)
         ) { seen, total in
             await self.note(entity, seen: seen, total: total)

@@ -10,12 +10,15 @@ extension SyncEngine {
 
     func pushLoop() async throws {
         while !Task.isCancelled {
+            pushPulse.beat()
             if canCall {
                 // A run pulls what those edits must meet, and pushes.
                 let held = try heldEntities()
-                if held.isEmpty { try await pushOnce() } else { await requestSync(SyncRequest(entities: held)) }
+                if held.isEmpty { try await pushOnce(pushPulse) } else { await requestSync(SyncRequest(entities: held)) }
             }
-            await pushRest.rest(for: try pushWait())
+            let wait = try pushWait()
+            pushPulse.rest(for: wait)
+            await pushRest.rest(for: wait)
             guard !Task.isCancelled else { break }
             // A burst of writes goes together.
             try await clock.sleep(for: settings.writeDelay)
@@ -33,13 +36,15 @@ extension SyncEngine {
         return next > time ? next.since(time) : .seconds(1)
     }
 
-    func pushOnce() async throws {
+    /// `pulse` is the calling loop's.
+    func pushOnce(_ pulse: Pulse) async throws {
         // The pull loop pushes before it pulls; one at a time is enough, since one sends all there is.
         guard !isPushing else { return }
         isPushing = true
         defer { isPushing = false }
         do {
             guard try store.pendingCount().pending > 0 else { return }
+            let watched = watched(for: pulse)
             try await requireAccount(watched)
             try await pusher(watched).drain(through: gate)
         } catch UpstreamError.cancelled {

@@ -7,6 +7,7 @@ internal import Upstream
 extension SyncEngine {
     func pullLoop() async throws {
         while !Task.isCancelled {
+            pullPulse.beat()
             if health.isDown, !isPaused { try await probe() }
             let time = steady()
             if let nextSyncAt, nextSyncAt <= time { health.retryAuthorization() }
@@ -18,7 +19,9 @@ extension SyncEngine {
             } else if requested != nil, !canCall {
                 finishWaiters(.failure(reasonNotToCall), through: run.number + 1)
             }
-            await pullRest.rest(for: pullWait())
+            let wait = pullWait()
+            pullPulse.rest(for: wait)
+            await pullRest.rest(for: wait)
         }
         throw CancellationError()
     }
@@ -48,12 +51,13 @@ extension SyncEngine {
         run.begin(request)
         log.info("sync started", metadata: ["full": "\(request.full)"])
         var result: Result<Void, SyncError> = .success(())
+        var isHeld = false
         do {
-            try await requireAccount(watched)
+            try await requireAccount(watched(for: pullPulse))
             let held = try heldEntities()
             if !held.isEmpty { try await pullEntities(SyncRequest(entities: held)) }
             run.phase = "pushing"
-            try await pushOnce()
+            try await pushOnce(pullPulse)
             try await pullEntities(request)
             try warnOfNewDrift()
             try await rememberClockOffset()
@@ -61,6 +65,7 @@ extension SyncEngine {
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch let error as UpstreamError {
+            if case .held = error { isHeld = true }
             run.error = error.message
             result = .failure(canCall ? .upstream(error.message) : reasonNotToCall)
         } catch let error as CacheError {
@@ -70,7 +75,8 @@ extension SyncEngine {
         }
         run.end(at: now())
         if let error = run.error {
-            log.warning("sync failed", metadata: ["error": "\(error)"])
+            // What holds all requests back was told when it began.
+            log.log(level: isHeld ? .info : .warning, "sync failed", metadata: ["error": "\(error)"])
         } else {
             log.info("sync ended")
         }

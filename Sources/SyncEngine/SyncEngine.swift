@@ -25,6 +25,8 @@ package actor SyncEngine {
     let log: Logger
     let pushRest: Rest
     let pullRest: Rest
+    let pushPulse: Pulse
+    let pullPulse: Pulse
     let refreshes: RefreshDesk
     let clock: any Clock<Duration>
 
@@ -72,6 +74,8 @@ package actor SyncEngine {
         steady = { start + stopwatch.duration }
         pushRest = Rest(clock: clock)
         pullRest = Rest(clock: clock)
+        pushPulse = Pulse(clock: clock, patience: settings.patience)
+        pullPulse = Pulse(clock: clock, patience: settings.patience)
         refreshes = RefreshDesk(clock: clock, parallel: settings.parallel)
     }
 
@@ -146,6 +150,17 @@ package actor SyncEngine {
         isPaused = false
         await pushRest.call()
         await pullRest.call()
+    }
+
+    /// Whether both loops move: each rests as long as it meant to, or has begun or ended something within
+    /// `SyncSettings.patience`. For a watchdog.
+    package func isMoving() -> Bool { pushPulse.isMoving && pullPulse.isMoving }
+
+    /// What a person must still give before the upstream can be used; nil where nothing is known to be missing.
+    package func missing() async -> String? {
+        // An upstream that has answered lacks nothing, be it that it wants no token.
+        guard run.lastSucceededAt == nil, status().error != nil else { return nil }
+        return await upstream.missing
     }
 
     package func status() -> SyncStatus {

@@ -11,11 +11,13 @@ package struct SyncSettings: Sendable, Equatable {
     /// Requests in flight while pushing.
     package var parallel: Int
     package var retry: RetryPolicy
+    /// The longest that one request may take with all that belongs to it; a loop that is silent for longer is stuck.
+    package var patience: Duration
 
     package init(
         interval: Duration = .seconds(900), fullEvery: Duration = .seconds(86_400),
         deleteGuard: Double = 0.2, writeDelay: Duration = .milliseconds(100), parallel: Int = 4,
-        retry: RetryPolicy = RetryPolicy()
+        retry: RetryPolicy = RetryPolicy(), patience: Duration = .seconds(360)
     ) {
         self.interval = interval
         self.fullEvery = fullEvery
@@ -23,5 +25,6 @@ package struct SyncSettings: Sendable, Equatable {
         self.writeDelay = writeDelay
         self.parallel = parallel
         self.retry = retry
+        self.patience = patience
     }
 }

@@ -3,7 +3,8 @@ internal import JSONText
 
 /// One request below the upstream's address and its answer, with every failure sorted by what to do about it.
 struct HTTPCaller: Sendable {
-    let baseURL: String
+    /// Nil while nobody has said where the upstream is: then nothing is sent.
+    let baseURL: String?
     let transport: any HTTPTransport
     /// For each exchange as a whole.
     var deadline: Duration
@@ -13,6 +14,8 @@ struct HTTPCaller: Sendable {
     let errorMessage: Place?
     let clock: ServerClock?
     let now: @Sendable () -> Timestamp
+
+    static let missingAddress = "the upstream's address is missing; set upstream.base_url in the configuration"
 
     /// The same with a shorter deadline, if this is one.
     func within(_ deadline: Duration) -> HTTPCaller {
@@ -25,6 +28,7 @@ struct HTTPCaller: Sendable {
     func send(
         _ method: String, _ path: String, headers: [HTTPHeader] = [], body: JSONText? = nil, token: String? = nil
     ) async throws(UpstreamError) -> HTTPResponse {
+        guard let baseURL else { throw .held(Self.missingAddress) }
         var headers = headers
         if let token { headers.append(HTTPHeader("Authorization", "Bearer \(token)")) }
         let request = HTTPRequest(

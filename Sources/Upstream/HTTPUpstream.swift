@@ -42,7 +42,7 @@ package struct HTTPUpstream: Upstream {
 
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let list = request.list
-        let address = PageAddress(request, base: BaseAddress(caller.baseURL))
+        let address = PageAddress(request, base: BaseAddress(caller.baseURL ?? ""))
         let response = try await send("GET", address.path, headers: Self.acceptJSON, body: nil)
         let body = try caller.json(response, request.path)
         guard let records = list.records.value(in: body), records.kind == .array else {
@@ -97,11 +97,20 @@ package struct HTTPUpstream: Upstream {
             status = try await caller.within(.seconds(10)).send("GET", plan.probe).status
         } catch .cancelled {
             throw .cancelled
+        } catch .held(let message) {
+            throw .held(message)
         } catch {
             throw .offline(error.message)
         }
         // Any other answer shows that it works, be it only by refusing a caller without a token.
         guard status < 500 else { throw .unclear(status: status, "GET \(plan.probe) answered \(status)") }
+    }
+
+    package var missing: String? {
+        get async {
+            guard caller.baseURL != nil else { return HTTPCaller.missingAddress }
+            return await token?.missing
+        }
     }
 
     // MARK: One exchange
@@ -130,7 +139,7 @@ package struct HTTPUpstream: Upstream {
             if check { try await requireSameAccount(used) }
             response = try await caller.send(method, path, headers: headers, body: body, token: used)
         }
-        if let failure = caller.failure(response, method, path) { throw failure }
+        if let failure = caller.failure(response, method, path) { throw token == nil ? failure.ofNobody : failure }
         return (response, used)
     }
 
@@ -144,5 +153,13 @@ package struct HTTPUpstream: Upstream {
             throw .unauthorized("the token is now that of another account (\(id)); nothing was sent with it")
         }
         identity.note(account: id, of: token)
+    }
+}
+
+extension UpstreamError {
+    /// The same where there is no token at all, and no sign-in to get one by.
+    fileprivate var ofNobody: UpstreamError {
+        guard case .unauthorized(let message) = self else { return self }
+        return .unauthorized("\(message); there is no token: name its file as upstream.token_file")
     }
 }

@@ -62,6 +62,16 @@ package actor RotatingToken: Credentials {
         return true
     }
 
+    package var missing: String? {
+        do {
+            return try store.load() == nil ? Self.nobody : nil
+        } catch {
+            return nil
+        }
+    }
+
+    private static let nobody = "nobody is signed in; run repairminder-sync login"
+
     // MARK: One exchange for all
 
     /// Not ended by the cancellation of who asks: an exchange that is cut off may have used up the refresh token.
@@ -86,7 +96,7 @@ package actor RotatingToken: Credentials {
 
     private func next() async throws(UpstreamError) -> Tokens {
         guard let saved = try load() else {
-            throw .unauthorized("nobody is signed in; run repairminder-sync login")
+            throw .unauthorized(Self.nobody)
         }
         if saved != tokens {
             unsaved = nil

@@ -20,6 +20,13 @@ package protocol Upstream: Sendable {
 
     /// Returns when the upstream answers, and with something else than that it has failed.
     func probe() async throws(UpstreamError)
+
+    /// What a person must still give before anything can be asked of it; nil where nothing is known to be missing.
+    var missing: String? { get async }
+}
+
+extension Upstream {
+    package var missing: String? { nil }
 }
 
 /// A record as the upstream answered it by itself.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Glibc
 
 /// The command: `run` is the daemon, all others talk to it.
@@ -40,7 +41,11 @@ struct RepairminderSync: AsyncParsableCommand {
     /// Says what went wrong and ends with the status that `CommandStatus` has for it.
     private static func end(with error: any Error) -> Never {
         if let failure = CommandFailure(any: error) {
-            if !failure.message.isEmpty { StandardStream.error.write("repairminder-sync: \(failure.message)\n") }
+            if !failure.message.isEmpty {
+                // The journal knows by this that it is an error (sd-daemon(3)).
+                let isJournal = StandardStream.error.isJournal(environment: ProcessInfo.processInfo.environment)
+                StandardStream.error.write("\(isJournal ? "<3>" : "")repairminder-sync: \(failure.message)\n")
+            }
             Glibc.exit(failure.status.rawValue)
         }
         let code = exitCode(for: error)

@@ -1,6 +1,8 @@
 import EntitySchema
+import Foundation
 import GRDB
 import JSONText
+import Synchronization
 import Testing
 
 @testable import CacheStore
@@ -45,14 +47,64 @@ struct OpeningTests {
         _ = try TestCache(in: cache.folder)
     }
 
-    @Test("a database of a newer version is refused")
+    @Test("a database of a newer version is refused, and neither the file nor the log of a crash is touched")
     func newer() throws {
         let cache = try TestCache()
-        try cache.store.close()
-        try DatabaseQueue(path: cache.path).write { db in
+        // As a newer version leaves it that is killed: the last of it is in the log alone.
+        try cache.store.pool.writeWithoutTransaction { db in
             try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('999: from the future')")
         }
-        #expect(throws: CacheError.self) { try TestCache(in: cache.folder) }
+        let folder = try TestCache.temporaryFolder()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(
+                atPath: cache.path + suffix, toPath: folder.path + "/cache.db" + suffix)
+        }
+        let before = try bytes(in: folder)
+        #expect(throws: CacheError.self) { try TestCache(in: folder) }
+        #expect(try bytes(in: folder) == before)
+    }
+
+    private func bytes(in folder: URL) throws -> [Data] {
+        try ["", "-wal"].map { try Data(contentsOf: URL(filePath: folder.path + "/cache.db" + $0)) }
+    }
+
+    @Test("whoever opens a cache is asked whether to go on while its tables are rebuilt, and not when nothing is to do")
+    func asks() async throws {
+        let cache = try await filled()
+        try cache.store.close()
+        let count = Mutex(0)
+        let goesOn: @Sendable () -> Bool = {
+            count.withLock { $0 += 1 }
+            return true
+        }
+        let same = try TestCache(in: cache.folder, goesOn: goesOn)
+        #expect(count.withLock { $0 } == 0)
+        try same.store.close()
+        _ = try TestCache(schema: Self.indexed, in: cache.folder, goesOn: goesOn)
+        #expect(count.withLock { $0 } > 0)
+    }
+
+    @Test("what is given up is undone, and goes on at the next opening")
+    func givenUp() async throws {
+        let cache = try await filled()
+        let before = try structure(cache)
+        try cache.store.close()
+        #expect(throws: CancellationError.self) { try TestCache(schema: Self.indexed, in: cache.folder) { false } }
+        let again = try TestCache(in: cache.folder)
+        #expect(try structure(again) == before)
+        let changed = try again.reopened(schema: Self.indexed)
+        let notes = ListQuery.Filter(field: "notes", comparison: .equal, values: ["n7"])
+        #expect(try changed.keys(ListQuery(entity: "orders", filters: [notes])) == ["o7"])
+    }
+
+    private static let indexed = TestCache.shop.replacing(
+        "notes: { type: string }", with: "notes: { type: string, index: true }")
+
+    private func filled() async throws -> TestCache {
+        let cache = try TestCache()
+        let records = (0..<500).map { #"{"id":"o\($0)","notes":"n\($0)"}"# }
+        _ = try await cache.pull("orders", "[\(records.joined(separator: ","))]")
+        return cache
     }
 
     @Test("a person at a shell reads each entity under its own name")

@@ -14,14 +14,17 @@ final class TestCache: Sendable {
 
     static let now = Timestamp(milliseconds: 1_795_257_720_000)
 
-    init(schema yaml: String = TestCache.shop, in folder: URL? = nil, key: UInt8 = 1) throws {
+    init(
+        schema yaml: String = TestCache.shop, in folder: URL? = nil, key: UInt8 = 1,
+        goesOn: @escaping @Sendable () -> Bool = { true }
+    ) throws {
         let folder = try folder ?? Self.temporaryFolder()
         self.folder = folder
         let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
         let counter = Counter()
         let sealer = try #require(SecretSealer(key: Array(repeating: key, count: SecretSealer.keyLength)))
         store = try CacheStore(
-            path: folder.appending(path: "cache.db").path, schema: schema, sealer: sealer
+            path: folder.appending(path: "cache.db").path, schema: schema, sealer: sealer, goesOn: goesOn
         ) { counter.next() }
     }
 

@@ -82,6 +82,19 @@ import Testing
         #expect(try chosen(there) == "shop-new.db")
     }
 
+    @Test("while the upstream's address is not known the cache in use stays, and is renamed by nobody")
+    func noAddress() throws {
+        let nowhere = CacheOrigin(schema: "shop", upstream: nil)
+        #expect(try chosen(nowhere) == "shop-new.db")
+        try write("shop-new.db", nil)
+        #expect(try chosen(here) == "shop-new.db")
+        try write("shop-new.db", here)
+        #expect(try chosen(nowhere) == "shop-new.db")
+        let state = try state(nowhere)
+        #expect(try state.name("\(folder)/shop-new.db", after: "1") == "\(folder)/shop-new.db")
+        #expect(try chosen(CacheOrigin(schema: "other", upstream: nil)) == "other-new.db")
+    }
+
     @Test("a schema whose name begins like another's does not take that one's file")
     func schemas() throws {
         let live = CacheOrigin(schema: "shop-live", upstream: "https://a.example")

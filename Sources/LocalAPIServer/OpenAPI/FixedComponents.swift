@@ -38,12 +38,14 @@ enum FixedComponents {
           "Pushing": {"type": "object", "properties": {"_sync": {"type": "object"}}},
           "Status": {
             "type": "object",
-            "required": ["state", "progress", "phase", "error", "last_sync_at", "next_sync_at", "pending", "failed", "conflicts",
+            "required": ["state", "progress", "phase", "error", "missing", "last_sync_at", "next_sync_at", "pending", "failed", "conflicts",
               "entities", "upstream", "schema", "version", "uptime_s"],
             "properties": {
               "state": {"enum": ["idle", "syncing", "completed", "error", "offline", "paused"]},
               "progress": {"type": "number"}, "phase": {"type": ["string", "null"]},
-              "error": {"type": ["string", "null"]}, "last_sync_at": {"$ref": "#/components/schemas/Time"},
+              "error": {"type": ["string", "null"]},
+              "missing": {"type": ["string", "null"], "description": "what a person must still give before anything can be synced"},
+              "last_sync_at": {"$ref": "#/components/schemas/Time"},
               "next_sync_at": {"$ref": "#/components/schemas/Time"}, "pending": {"type": "integer"},
               "failed": {"type": "integer"}, "conflicts": {"type": "integer"}, "entities": {"type": "object"},
               "upstream": {"type": "object"}, "schema": {"type": "string"}, "version": {"type": "string"},

@@ -1,6 +1,5 @@
 import ArgumentParser
 import EntitySchema
-import Upstream
 
 struct CheckConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,27 +10,12 @@ struct CheckConfigCommand: AsyncParsableCommand {
     @OptionGroup var options: ConfigurationOptions
 
     func run() async throws {
-        let surroundings = Surroundings.ofThisProcess()
-        let configuration = try options.configuration(surroundings: surroundings)
-        let finder = SchemaFinder(surroundings: surroundings)
-        let schema = try finder.schema(for: configuration)
-        if let path = configuration.upstream.tokenFile {
-            do {
-                _ = try BearerToken(path: path)
-            } catch {
-                throw ConfigurationError(place: "upstream.token_file", problem: error.message)
-            }
-        }
-        do {
-            _ = try SecretKeyFile(configuration).existing()
-        } catch {
-            throw ConfigurationError(place: "secret_key_file", problem: error.message)
-        }
-        for warning in configuration.warnings { StandardStream.error.write("warning: \(warning)\n") }
+        let setup = try options.setupReader(surroundings: .ofThisProcess()).setup()
+        for warning in setup.configuration.warnings { StandardStream.error.write("warning: \(warning)\n") }
         let lines = [
-            "ok", "configuration  \(configuration.file ?? "none, all defaults")",
-            "schema         \(try finder.path(for: configuration)) (\(schema.entities.count) entities)",
-            "state_dir      \(configuration.stateDirectory)",
+            "ok", "configuration  \(setup.configuration.file ?? "none, all defaults")",
+            "schema         \(setup.schemaFile) (\(setup.schema.entities.count) entities)",
+            "state_dir      \(setup.configuration.stateDirectory)",
         ]
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")
     }

@@ -25,12 +25,16 @@ struct LoginCommand: AsyncParsableCommand {
         let configuration = try options.configuration(surroundings: surroundings)
         let schema = try SchemaFinder(surroundings: surroundings).schema(for: configuration)
         let (way, refresh) = try chosen(schema)
+        let baseURL = configuration.upstream.baseURL
+        guard baseURL ?? schema.upstream.baseURL != nil else {
+            throw CommandFailure(
+                .badConfiguration, "nobody has said where the upstream is; set upstream.base_url in the configuration")
+        }
         // Before anything is asked: what cannot be kept need not be got.
         try StateDirectory.make(configuration.stateDirectory)
         let owner = try StateOwner(folder: configuration.stateDirectory)
         let transport = try Self.transport()
         let questions = Questions()
-        let baseURL = configuration.upstream.baseURL
         do {
             let tokens = try await SignInSession(
                 plan: schema.upstream, refresh: refresh, baseURL: baseURL, transport: transport, now: Self.now

@@ -2,11 +2,14 @@ import ArgumentParser
 import EntitySchema
 import Foundation
 import Glibc
+import LocalAPIServer
 import Logging
+import ServiceManager
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Run the daemon in the foreground until it is told to stop.")
+        commandName: "run", abstract: "Run the daemon in the foreground until it is told to stop.",
+        discussion: "SIGHUP makes it read configuration and schema anew; SIGTERM and SIGINT end it.")
 
     @OptionGroup var options: ConfigurationOptions
 
@@ -14,19 +17,42 @@ struct RunCommand: AsyncParsableCommand {
         // A log that nobody reads any more must not end the daemon.
         signal(SIGPIPE, SIG_IGN)
         let surroundings = Surroundings.ofThisProcess()
-        let configuration = try options.configuration(surroundings: surroundings)
-        let schema = try SchemaFinder(surroundings: surroundings).schema(for: configuration)
+        let notifier = ServiceNotifier(environment: surroundings.environment)
+        do {
+            let reader = options.setupReader(surroundings: surroundings)
+            try await Daemon(
+                try reader.setup(), host: host(surroundings, notifier), reread: { try reader.setup() }
+            ).run()
+        } catch {
+            // Shown beside the exit status for as long as the service is down.
+            notifier.send(.status(CommandFailure(any: error)?.message ?? "\(error)"))
+            throw error
+        }
+    }
+
+    private func host(_ surroundings: Surroundings, _ notifier: ServiceNotifier) -> DaemonHost {
         let now: @Sendable () -> Timestamp = { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
-        let style = LineLogHandler.Style(
-            format: configuration.log.format,
-            isJournal: StandardStream.error.isJournal(environment: surroundings.environment))
-        let daemon = Daemon(configuration: configuration, schema: schema, now: now) { label in
+        let start = ContinuousClock.now
+        let isJournal = StandardStream.error.isJournal(environment: surroundings.environment)
+        return DaemonHost(
+            notifier: notifier,
+            watchdogInterval: Watchdog.interval(environment: surroundings.environment, pid: getpid()),
+            startedAt: now(), metrics: Metrics(uptime: { start.duration(to: .now) }), now: now,
+            monotonic: Self.monotonicTime
+        ) { log, label in
             Logger(label: label) { label in
                 LineLogHandler(
-                    label: label, level: configuration.log.level, style: style, now: now,
+                    label: label, level: log.level,
+                    style: LineLogHandler.Style(format: log.format, isJournal: isJournal), now: now,
                     write: StandardStream.error.write)
             }
         }
-        try await daemon.run()
+    }
+
+    /// What service managers compare times by.
+    @Sendable private static func monotonicTime() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }

@@ -26,6 +26,7 @@ enum StatusText {
             ("state", state(status)), ("last sync", status["last_sync_at"]?.plain ?? ""),
             ("next sync", status["next_sync_at"]?.plain ?? ""), ("upstream", reachable ?? ""),
             ("retry after", upstream?["retry_after"]?.plain ?? ""), ("error", status["error"]?.plain ?? ""),
+            ("missing", status["missing"]?.plain ?? ""),
             ("pending", status["pending"]?.plain ?? ""), ("failed", status["failed"]?.plain ?? ""),
             ("conflicts", status["conflicts"]?.plain ?? ""), ("drift", number(status["drift"])),
             ("set aside", number(status["set_aside"])), ("version", status["version"]?.plain ?? ""),

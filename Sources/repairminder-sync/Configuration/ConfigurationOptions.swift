@@ -98,6 +98,10 @@ struct ConfigurationOptions: ParsableArguments {
         try ConfigurationReader(path: config, flags: flags, surroundings: surroundings).configuration()
     }
 
+    func setupReader(surroundings: Surroundings) -> SetupReader {
+        SetupReader(path: config, flags: flags, surroundings: surroundings)
+    }
+
     /// The flags that were given.
     var flags: [ConfigurationKey: String] {
         let all: [ConfigurationKey: String?] = [

@@ -135,9 +135,10 @@ struct ConfigurationReader {
         surroundings.absolute(value.text, from: value.isFromFile ? file.map(surroundings.folder) : nil)
     }
 
+    /// An empty one counts as none: a unit can only set a credential that may be missing to nothing.
     private func credential(_ name: String) -> String? {
         let path = surroundings.environment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
-        return path.flatMap { surroundings.isFile($0) ? $0 : nil }
+        return path.flatMap { surroundings.isFile($0) && !surroundings.isEmpty($0) ? $0 : nil }
     }
 
     /// No error, since whoever starts the daemon may use the prefix for something of their own.

@@ -42,6 +42,10 @@ struct Surroundings: Sendable {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
     }
 
+    func isEmpty(_ path: String) -> Bool {
+        (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int == 0
+    }
+
     func text(of path: String) throws(ConfigurationError) -> String {
         do {
             return try String(contentsOfFile: path, encoding: .utf8)

@@ -55,7 +55,8 @@ struct StateDirectory {
     private var latest: String? {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let ours = names.filter { name in
-            name.hasPrefix("\(origin.schema)-") && name.hasSuffix(".db") && originOf("\(folder)/\(name)") == origin
+            name.hasPrefix("\(origin.schema)-") && name.hasSuffix(".db") 
+                && originOf("\(folder)/\(name)").map(origin.includes) == true
         }
         let used = ours.map { name in
             let attributes = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
@@ -65,7 +66,7 @@ struct StateDirectory {
     }
 
     /// A file that says nothing of where it comes from is from before files did, and taken for ours.
-    private func isOurs(_ path: String) -> Bool { originOf(path).map { $0 == origin } ?? true }
+    private func isOurs(_ path: String) -> Bool { originOf(path).map(origin.includes) ?? true }
 
     /// `<schema>-<account>.db`, unless that is the file of another upstream: then with a mark of this one. Nil stands
     /// for an account that is not known yet.
@@ -76,7 +77,7 @@ struct StateDirectory {
 
     /// The same for the same upstream (FNV-1a).
     private var mark: String {
-        let hash = "\(origin.schema) \(origin.upstream)".utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+        let hash = "\(origin.schema) \(origin.upstream ?? "")".utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3
         }
         return String(hash, radix: 16)
@@ -89,7 +90,8 @@ struct StateDirectory {
     /// other file is ever replaced: where there is one of that name, this one keeps its own.
     func name(_ old: String, after account: String) throws -> String {
         let new = path(for: account)
-        guard new != old, !FileManager.default.fileExists(atPath: new) else { return old }
+        // Without an address it cannot be told from the file of another upstream.
+        guard origin.upstream != nil, new != old, !FileManager.default.fileExists(atPath: new) else { return old }
         // The write-ahead log belongs to the file; what a crash left in it must come along.
         for suffix in ["-wal", "-shm", ""] where FileManager.default.fileExists(atPath: old + suffix) {
             guard rename(old + suffix, new + suffix) == 0 else {

@@ -1,0 +1,37 @@
+internal import GRDB
+internal import GRDBSQLite
+
+/// Asks again and again, while SQLite works on the writing connection, whether to go on.
+///
+/// It is asked every so many of SQLite's own instructions, so an answer shows that the work really moves.
+final class WorkWatch {
+    /// Some microseconds of work; a cache that is as it should be takes less to open.
+    private static let instructions: Int32 = 1000
+
+    private let goesOn: @Sendable () -> Bool
+
+    init(_ goesOn: @escaping @Sendable () -> Bool) {
+        self.goesOn = goesOn
+    }
+
+    /// Runs `body`, which works on `pool`. Throws `CancellationError` when it was to be given up; SQLite has then undone
+    /// the transaction under way.
+    func during(_ pool: DatabasePool, _ body: () throws -> Void) throws {
+        let context = Unmanaged.passRetained(self)
+        defer { context.release() }
+        pool.writeWithoutTransaction { db in
+            sqlite3_progress_handler(
+                db.sqliteConnection, Self.instructions,
+                { context in
+                    guard let context else { return 0 }
+                    return Unmanaged<WorkWatch>.fromOpaque(context).takeUnretainedValue().goesOn() ? 0 : 1
+                }, context.toOpaque())
+        }
+        defer { pool.writeWithoutTransaction { db in sqlite3_progress_handler(db.sqliteConnection, 0, nil, nil) } }
+        do {
+            try body()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
+            throw CancellationError()
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import Glibc
+
+/// The sockets that a program listens on, kept from one server to the next: callers who come in between queue and are
+/// turned away by nobody.
+package struct ListeningSockets: ~Copyable {
+    private var sockets: [(listener: Listener, socket: ListeningSocket)] = []
+
+    package init() {}
+
+    deinit { sockets.forEach { $0.socket.close() } }
+
+    /// Listens on these from here on: keeps those that are open already, opens the others, and closes what is not among
+    /// them. Throws when one of them cannot be had; then nothing has changed.
+    package mutating func change(to listeners: [Listener]) throws(ServerError) {
+        var left = sockets
+        var wanted: [(listener: Listener, socket: ListeningSocket)] = []
+        var opened: [ListeningSocket] = []
+        do throws(ServerError) {
+            for listener in listeners {
+                if let index = left.firstIndex(where: { $0.listener.isSamePlace(as: listener) }) {
+                    let known = left.remove(at: index)
+                    if known.listener != listener { try known.socket.setRights(of: listener) }
+                    wanted.append((listener, known.socket))
+                } else {
+                    let socket = try ListeningSocket.open(listener)
+                    opened.append(socket)
+                    wanted.append((listener, socket))
+                }
+            }
+        } catch {
+            opened.forEach { $0.close() }
+            throw error
+        }
+        left.forEach { $0.socket.close() }
+        sockets = wanted
+    }
+
+    /// The same sockets for one server, which closes its own descriptors when it stops.
+    package func forServer() throws(ServerError) -> [Listener] {
+        var listeners: [Listener] = []
+        for (_, socket) in sockets {
+            let descriptor = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0)
+            guard descriptor >= 0 else {
+                throw .system("A listening socket could not be passed on (\(errorText())); raise the limit of open files.")
+            }
+            listeners.append(.descriptor(descriptor))
+        }
+        return listeners
+    }
+}
+
+extension Listener {
+    /// Whether one socket can be both, if perhaps with other permissions.
+    fileprivate func isSamePlace(as other: Listener) -> Bool {
+        if case .unix(let path, _, _) = self, case .unix(path, _, _) = other { return true }
+        return self == other
+    }
+}

@@ -1,0 +1,127 @@
+import CacheStore
+import CallerLookup
+import EntitySchema
+import Foundation
+import Glibc
+import LocalAPIServer
+import Logging
+import ServiceManager
+import SocketServer
+import SyncEngine
+import Upstream
+
+/// Making the parts of a service and handing them what they need.
+extension Service {
+    private var configuration: Configuration { setup.configuration }
+
+    /// A cache that has learnt its account since the last start is first given that account's name.
+    func open(_ state: StateDirectory, _ opening: LongWork) async throws -> CacheStore {
+        let sealer = try SecretKeyFile(configuration).sealer()
+        let open: (String) throws -> CacheStore = { path in
+            try CacheStore(
+                path: path, schema: setup.schema, sealer: sealer, goesOn: opening.goesOn,
+                makeID: { UUID().uuidString.lowercased() })
+        }
+        var path = try state.choose()
+        var store = try open(path)
+        if let account = try store.setting("account"), path != state.path(for: account) {
+            try store.close()
+            path = try state.name(path, after: account)
+            store = try open(path)
+        }
+        try await store.claim(for: setup.origin)
+        log.info("opened the cache", metadata: ["path": "\(path)"])
+        return store
+    }
+
+    func engine(_ store: CacheStore) throws -> SyncEngine {
+        // This clock goes on while the machine sleeps.
+        let start = ContinuousClock.now
+        let serverClock = ServerClock(
+            now: host.now, monotonic: { start.duration(to: .now) },
+            initialOffset: try SyncEngine.rememberedClockOffset(in: store))
+        let settings = SyncSettings(
+            interval: configuration.sync.interval, fullEvery: configuration.sync.fullEvery,
+            deleteGuard: configuration.sync.deleteGuard,
+            writeDelay: configuration.sync.writeDelay, parallel: configuration.upstream.parallel,
+            retry: RetryPolicy(
+                maximumAttempts: configuration.retry.maximumAttempts, base: configuration.retry.base,
+                cap: configuration.retry.cap),
+            // A request may find its token refused, and goes again with another after asking whose that is.
+            patience: configuration.upstream.deadline * 5 + .seconds(60))
+        return SyncEngine(
+            store: store, schema: setup.schema, upstream: try upstream(serverClock), settings: settings,
+            clock: ContinuousClock(),
+            now: host.now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset },
+            measure: { [metrics = host.metrics] in metrics.record($0) }, log: logger("sync"))
+    }
+
+    func logKeeper(_ store: CacheStore, _ engine: SyncEngine) -> LogKeeper {
+        let limits = LogLimits(
+            age: .seconds(configuration.history.keepDays * 86_400), count: configuration.history.keepChanges)
+        return LogKeeper(
+            store: store, limits: limits, isBusy: { await engine.status().state == .syncing }, now: host.now,
+            clock: ContinuousClock(), log: log)
+    }
+
+    private func upstream(_ clock: ServerClock) throws -> HTTPUpstream {
+        let transport = try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
+        return HTTPUpstream(
+            plan: setup.schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
+            token: try credentials(transport, clock), deadline: configuration.upstream.deadline, clock: clock,
+            now: host.now)
+    }
+
+    /// A token file that was named, else the sign-in that `login` keeps, where the schema says how it goes on.
+    private func credentials(_ transport: CurlTransport, _ clock: ServerClock) throws -> (any Credentials)? {
+        if let path = configuration.upstream.tokenFile { return try BearerToken(path: path) }
+        guard let refresh = setup.schema.upstream.refresh else { return nil }
+        return RotatingToken(
+            plan: setup.schema.upstream, refresh: refresh, baseURL: configuration.upstream.baseURL,
+            transport: transport, store: TokenStore(path: configuration.signInFile), clock: clock, now: host.now)
+    }
+
+    func server(
+        _ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory, listeners: [Listener]
+    ) throws -> SocketServer {
+        let callers = CallerGuard(
+            token: try state.apiToken(), owners: [0, getuid()], group: setup.group.map { GroupMembers(of: $0) },
+            isRemoteAllowed: configuration.listen.allowRemote, rate: configuration.listen.rate)
+        let lookup = CallerLookup()
+        if let problem = lookup.problem {
+            log.notice("callers over TCP need the token", metadata: ["error": "\(problem)"])
+        }
+        let api = LocalAPIServer(
+            schema: setup.schema, store: store, engine: engine, callers: callers,
+            about: LocalAPIServer.About(version: ProgramVersion.text, startedAt: host.startedAt),
+            calendar: configuration.dashboard.timeZone.flatMap(DashboardCalendar.init(timeZone:)) ?? .ofSystem,
+            metrics: host.metrics, now: host.now, log: logger("api"))
+        return SocketServer(
+            listeners: listeners, threads: configuration.listen.threads,
+            handler: { await api.respond(to: $0) },
+            lookup: { callers.caller(lookup.credentials(ofPeerOf: $0), over: $1) })
+    }
+}
+
+extension Setup {
+    var origin: CacheOrigin { CacheOrigin(schema: schema.name, upstream: baseURL) }
+
+    /// The group whose members may call; nil where the machine has none of that name.
+    fileprivate var group: gid_t? { getgrnam(configuration.listen.group).map { $0.pointee.gr_gid } }
+
+    var listeners: [Listener] {
+        var listeners: [Listener] = []
+        if let tcp = configuration.listen.tcp { listeners.append(.tcp(host: tcp.host, port: UInt16(tcp.port))) }
+        // Only the group is let near; without one only our own user.
+        if let unix = configuration.listen.unix {
+            listeners.append(.unix(path: unix, mode: group == nil ? 0o600 : 0o660, group: group))
+        }
+        return listeners
+    }
+}
+
+extension StateDirectory {
+    init(_ setup: Setup) throws {
+        try self.init(path: setup.configuration.stateDirectory, origin: setup.origin)
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Glibc
+
+/// The service manager's side: a datagram socket, at a path in a temporary folder or under an abstract name.
+final class NotifySocket: Sendable {
+    /// What `NOTIFY_SOCKET` is set to.
+    let name: String
+    private let descriptor: Int32
+
+    struct Failure: Error {}
+
+    init(abstract isAbstract: Bool = false) throws {
+        let path = FileManager.default.temporaryDirectory.path + "/notify-\(UUID().uuidString.prefix(8))"
+        name = isAbstract ? "@" + path : path
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = (isAbstract ? [0] : []) + Array(path.utf8)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+        }
+        guard result == 0 else { throw Failure() }
+    }
+
+    deinit {
+        close(descriptor)
+        unlink(name)
+    }
+
+    /// The next datagram that has come; nil where none has.
+    func next() -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT.rawValue))
+        return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
+    }
+}

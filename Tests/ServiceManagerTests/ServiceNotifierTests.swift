@@ -1,0 +1,44 @@
+import ServiceManager
+import Testing
+
+@Suite("Notifying the service manager")
+struct ServiceNotifierTests {
+    @Test("messages arrive together, one datagram a call, at a path or an abstract name", arguments: [false, true])
+    func sends(isAbstract: Bool) throws {
+        let socket = try NotifySocket(abstract: isAbstract)
+        let notifier = ServiceNotifier(environment: ["NOTIFY_SOCKET": socket.name])
+        #expect(notifier.send(.ready, .status("idle")))
+        #expect(notifier.send(.watchdog))
+        #expect(socket.next() == "READY=1\nSTATUS=idle")
+        #expect(socket.next() == "WATCHDOG=1")
+        #expect(socket.next() == nil)
+    }
+
+    @Test(
+        "each message is what sd_notify(3) says",
+        arguments: [
+            (.ready, "READY=1"), (.stopping, "STOPPING=1"), (.watchdog, "WATCHDOG=1"),
+            (.reloading(since: .seconds(3) + .microseconds(25)), "RELOADING=1\nMONOTONIC_USEC=3000025"),
+            (.extendTimeout(.seconds(60)), "EXTEND_TIMEOUT_USEC=60000000"),
+            (.status("one\nREADY=1\r\n"), "STATUS=one READY=1 "),
+        ] as [(ServiceMessage, String)])
+    func texts(message: ServiceMessage, text: String) throws {
+        let socket = try NotifySocket()
+        ServiceNotifier(environment: ["NOTIFY_SOCKET": socket.name]).send(message)
+        #expect(socket.next() == text)
+    }
+
+    @Test("without a service manager nothing is sent, and that is no failure", arguments: [nil, "", "vsock:2:1"])
+    func nobody(name: String?) {
+        let environment = name.map { ["NOTIFY_SOCKET": $0] } ?? [:]
+        #expect(ServiceNotifier(environment: environment).send(.ready))
+    }
+
+    @Test("a socket that nobody listens on, or that cannot be, is a failure")
+    func gone() throws {
+        let name = try NotifySocket().name
+        #expect(!ServiceNotifier(environment: ["NOTIFY_SOCKET": name]).send(.ready))
+        let long = "/" + String(repeating: "a", count: 107)
+        #expect(!ServiceNotifier(environment: ["NOTIFY_SOCKET": long]).send(.ready))
+    }
+}

@@ -1,0 +1,80 @@
+import ServiceManager
+import Synchronization
+import Testing
+
+@Suite("The watchdog", .timeLimit(.minutes(1)))
+struct WatchdogTests {
+    @Test("it pings when all parts move, and again after each interval")
+    func pings() async throws {
+        let scene = Scene()
+        try await scene.running([Watchdog.Part("a") { true }, Watchdog.Part("b") { true }]) {
+            #expect(await scene.event() == "ping")
+            await scene.clock.passSleep(of: .seconds(10))
+            #expect(await scene.event() == "ping")
+        }
+    }
+
+    @Test("a part that never answers keeps every ping back, and is named")
+    func stuck() async throws {
+        let scene = Scene()
+        let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+        let slow = Watchdog.Part("slow") {
+            for await _ in answers { break }
+            return true
+        }
+        try await scene.running([Watchdog.Part("quick") { true }, slow]) {
+            await scene.clock.passSleep(of: .seconds(10))
+            #expect(await scene.event() == "stuck: slow")
+            // No ping came before, and the next thing that happens is the one that its answer brings.
+            answer.yield()
+            #expect(await scene.event() == "ping")
+        }
+    }
+
+    @Test("a part that says it does not move is asked again soon, and pinged for once it moves")
+    func recovers() async throws {
+        let scene = Scene()
+        let isMoving = Mutex(false)
+        let part = Watchdog.Part("loop") { isMoving.withLock { $0 } }
+        try await scene.running([part]) {
+            #expect(await scene.event() == "stuck: loop")
+            isMoving.withLock { $0 = true }
+            await scene.clock.passSleep(of: .seconds(1))
+            #expect(await scene.event() == "ping")
+        }
+    }
+
+    @Test(
+        "it is wanted as sd_watchdog_enabled(3) says, every half of the time",
+        arguments: [
+            (["WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "7"], .seconds(15)),
+            (["WATCHDOG_USEC": "30000000"], .seconds(15)),
+            (["WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "8"], nil),
+            (["WATCHDOG_USEC": "0"], nil), (["WATCHDOG_USEC": "soon"], nil), ([:], nil),
+        ] as [([String: String], Duration?)])
+    func interval(environment: [String: String], interval: Duration?) {
+        #expect(Watchdog.interval(environment: environment, pid: 7) == interval)
+    }
+}
+
+/// A watchdog with a clock that stands still, and what it does in the order of its doing.
+private struct Scene {
+    let clock = StepClock()
+    private let events = AsyncStream.makeStream(of: String.self)
+
+    /// The next thing that it did.
+    func event() async -> String? {
+        for await event in events.stream { return event }
+        return nil
+    }
+
+    func running(_ parts: [Watchdog.Part], _ body: () async -> Void) async throws {
+        let watchdog = Watchdog(
+            parts: parts, interval: .seconds(10), clock: clock, ping: { [events] in events.continuation.yield("ping") },
+            report: { [events] in events.continuation.yield("stuck: \($0.joined(separator: ", "))") })
+        let task = Task { try await watchdog.run() }
+        await body()
+        task.cancel()
+        _ = await task.result
+    }
+}
