@@ -102,7 +102,7 @@ struct OpeningTests {
 
     private func filled() async throws -> TestCache {
         let cache = try TestCache()
-        let records = (0..<500).map { #"{"id":"o\($0)","notes":"n\($0)"}"# }
+        let records = (0..<500).map { #"{"id":"o\#($0)","notes":"n\#($0)"}"# }
         _ = try await cache.pull("orders", "[\(records.joined(separator: ","))]")
         return cache
     }

@@ -11,12 +11,13 @@ actor Program {
         var message: String
     }
 
-    /// Starts `name` from the folder of the built products; its standard output and error come as lines.
-    init(_ name: String, _ arguments: [String]) throws {
-        try self.init(Self.products.appending(path: name), arguments)
+    /// Starts `name` from the folder of the built products; its standard output and error come as lines. `environment`
+    /// goes over the test's own.
+    init(_ name: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+        try self.init(Self.products.appending(path: name), arguments, environment: environment)
     }
 
-    /// Starts any program, with `environment` besides the test's own.
+    /// Starts any program.
     init(_ executable: URL, _ arguments: [String], environment: [String: String] = [:]) throws {
         process.executableURL = executable
         process.arguments = arguments

@@ -93,6 +93,17 @@ import Testing
         #expect(configuration.upstream.tokenFile == folder.path + "/credentials/upstream-token")
     }
 
+    @Test("an empty credential is as good as none")
+    func emptyCredential() throws {
+        try folder.write("", to: "credentials/upstream-token")
+        try folder.write("", to: "credentials/secret-key")
+        let configuration = try folder.configuration(environment: [
+            "CREDENTIALS_DIRECTORY": folder.path + "/credentials"
+        ])
+        #expect(configuration.upstream.tokenFile == nil)
+        #expect(configuration.secretKeyFile == nil)
+    }
+
     @Test("a relative path starts from the file's folder when it stands there, else from the working directory")
     func relativePaths() throws {
         let file = try folder.write("upstream: {token_file: token}\nstate_dir: ~/state", to: "deep/config.yaml")

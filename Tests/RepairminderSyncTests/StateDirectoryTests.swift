@@ -24,7 +24,7 @@ import Testing
     }
 
     private func write(_ name: String, _ origin: CacheOrigin?) throws {
-        let text = origin.map { "\($0.schema) \($0.upstream)" } ?? ""
+        let text = origin.map { "\($0.schema) \($0.upstream ?? "")" } ?? ""
         try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
     }
 

@@ -32,7 +32,7 @@ final class NotifySocket: Sendable {
     /// The next datagram that has come; nil where none has.
     func next() -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT.rawValue))
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
     }
 }

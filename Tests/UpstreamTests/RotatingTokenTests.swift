@@ -57,6 +57,21 @@ struct RotatingTokenTests {
 
     private var now: Timestamp { time.now.withLock { $0 } }
 
+    @Test("a sign-in is missing until there has been one, and the upstream's address is missed before that")
+    func missing() async throws {
+        let (upstream, _, transport) = try upstream()
+        #expect(await upstream.missing == "nobody is signed in; run repairminder-sync login")
+        try store.save(Tokens(access: "new"))
+        #expect(await upstream.missing == nil)
+        var plan = try EntitySchema(yaml: Self.schema, file: "test.yaml").upstream
+        plan.baseURL = nil
+        let nowhere = HTTPUpstream(plan: plan, transport: transport, token: nil, now: { [time] in time.now.withLock { $0 } })
+        #expect(await nowhere.missing?.contains("upstream.base_url") == true)
+        #expect(await failure(nowhere) == .held(try #require(await nowhere.missing)))
+        await #expect(throws: UpstreamError.held(try #require(await nowhere.missing))) { try await nowhere.probe() }
+        #expect(transport.requests.isEmpty)
+    }
+
     @Test("is exchanged when it is refused, and the request goes again")
     func refused() async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))

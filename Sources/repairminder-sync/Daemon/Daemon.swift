@@ -56,6 +56,7 @@ actor Daemon {
             guard signal == .sighup else {
                 log.notice("stopping", metadata: ["signal": "\(signal)"])
                 host.notifier.send(.stopping, .status("stopping"))
+                serving?.cancel()
                 opening?.cancel()
                 return
             }
@@ -108,7 +109,6 @@ actor Daemon {
                     metadata: ["account": "\(account)"])
                 try StateDirectory(setup).use(account: account)
             } catch {
-                guard !Task.isCancelled else { return }
                 guard let working = previous.take() else { throw error }
                 refuse(error)
                 setup = working
@@ -125,11 +125,13 @@ actor Daemon {
             ready: { await self.noteReady() }, refusal: { await self.refusal })
         let task = Task { try await service.run(opening) }
         serving = task
-        try await withTaskCancellationHandler {
-            try await task.value
+        let result = await withTaskCancellationHandler {
+            await task.result
         } onCancel: {
             task.cancel()
         }
+        // What a service says that was told to end matters to nobody: another takes over, or none.
+        if !task.isCancelled { try result.get() }
     }
 
     private func listen() throws -> [Listener] {

@@ -1,0 +1,81 @@
+import Foundation
+import Glibc
+import SocketServer
+import Testing
+
+extension SocketServerTests {
+    @Suite struct ListeningSocketsTests {
+        private let path = FileManager.default.temporaryDirectory.path + "/listen-\(UUID().uuidString.prefix(8)).sock"
+
+        private func serve(_ listeners: [Listener], _ word: String, _ body: ([BoundAddress]) throws -> Void) async throws {
+            let server = SocketServer(listeners: listeners, limits: .quick) { _ in
+                Response(status: 200, body: Array(word.utf8))
+            }
+            let addresses = try server.bind()
+            let running = Task { try await server.run() }
+            defer { running.cancel() }
+            try body(addresses)
+            running.cancel()
+            try await running.value
+        }
+
+        @Test("who calls between two servers is answered by the second")
+        func handover() async throws {
+            var sockets = ListeningSockets()
+            try sockets.change(to: [.tcp(host: "127.0.0.1", port: 0), .unix(path: path, mode: 0o600, group: nil)])
+            var addresses: [BoundAddress] = []
+            try await serve(try sockets.forServer(), "first") { addresses = $0 }
+            let between = try addresses.map { address in
+                let client = try TestClient(address)
+                client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                return client
+            }
+            try await serve(try sockets.forServer(), "second") { same throws in
+                #expect(same == addresses)
+                for client in between { #expect(try client.receiveAnswer().body == "second") }
+            }
+        }
+
+        @Test("what is kept stays open, what is new is opened, what is left out is closed, its file removed")
+        func changes() async throws {
+            var sockets = ListeningSockets()
+            let unix = Listener.unix(path: path, mode: 0o600, group: nil)
+            try sockets.change(to: [.tcp(host: "127.0.0.1", port: 0), unix])
+            let before = try await addresses(try sockets.forServer())
+            try sockets.change(to: [.tcp(host: "127.0.0.1", port: 0), .tcp(host: "::1", port: 0)])
+            let after = try await addresses(try sockets.forServer())
+            #expect(after.count == 2)
+            #expect(after[0] == before[0])
+            #expect(!FileManager.default.fileExists(atPath: path))
+            _ = consume sockets
+            #expect(throws: TestClient.Failure.self) { try TestClient(before[0]) }
+        }
+
+        @Test("a change that cannot be made leaves everything as it was")
+        func refused() async throws {
+            var sockets = ListeningSockets()
+            let tcp = Listener.tcp(host: "127.0.0.1", port: 0)
+            try sockets.change(to: [tcp])
+            let before = try await addresses(try sockets.forServer())
+            let new = Listener.unix(path: path, mode: 0o600, group: nil)
+            #expect(throws: ServerError.self) { try sockets.change(to: [new, .unix(path: "/none/a", mode: 0o600, group: nil)]) }
+            #expect(!FileManager.default.fileExists(atPath: path))
+            #expect(try await addresses(try sockets.forServer()) == before)
+        }
+
+        @Test("a socket file whose permissions are to be others keeps listening")
+        func permissions() throws {
+            var sockets = ListeningSockets()
+            try sockets.change(to: [.unix(path: path, mode: 0o600, group: nil)])
+            try sockets.change(to: [.unix(path: path, mode: 0o660, group: nil)])
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o660)
+        }
+
+        private func addresses(_ listeners: [Listener]) async throws -> [BoundAddress] {
+            var result: [BoundAddress] = []
+            try await serve(listeners, "") { result = $0 }
+            return result
+        }
+    }
+}
