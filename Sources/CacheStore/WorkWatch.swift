@@ -5,8 +5,8 @@ internal import GRDBSQLite
 ///
 /// It is asked every so many of SQLite's own instructions, so an answer shows that the work really moves.
 final class WorkWatch {
-    /// Some microseconds of work; a cache that is as it should be takes less to open.
-    private static let instructions: Int32 = 1000
+    /// Less than a millisecond of work.
+    private static let instructions: Int32 = 5000
 
     private let goesOn: @Sendable () -> Bool
 

@@ -158,8 +158,8 @@ package actor SyncEngine {
 
     /// What a person must still give before the upstream can be used; nil where nothing is known to be missing.
     package func missing() async -> String? {
-        // An upstream that has answered lacks nothing, be it that it wants no token.
-        guard run.lastSucceededAt == nil, status().error != nil else { return nil }
+        // An upstream that has given records lacks nothing, be it that it wants no token.
+        guard run.failures > 0, run.entities.values.allSatisfy({ $0.lastSyncedAt == nil }) else { return nil }
         return await upstream.missing
     }
 

@@ -68,7 +68,7 @@ struct OpeningTests {
         try ["", "-wal"].map { try Data(contentsOf: URL(filePath: folder.path + "/cache.db" + $0)) }
     }
 
-    @Test("whoever opens a cache is asked whether to go on while its tables are rebuilt, and not when nothing is to do")
+    @Test("whoever opens a cache is asked again and again whether to go on while its tables are rebuilt")
     func asks() async throws {
         let cache = try await filled()
         try cache.store.close()
@@ -77,11 +77,8 @@ struct OpeningTests {
             count.withLock { $0 += 1 }
             return true
         }
-        let same = try TestCache(in: cache.folder, goesOn: goesOn)
-        #expect(count.withLock { $0 } == 0)
-        try same.store.close()
         _ = try TestCache(schema: Self.indexed, in: cache.folder, goesOn: goesOn)
-        #expect(count.withLock { $0 } > 0)
+        #expect(count.withLock { $0 } > 1)
     }
 
     @Test("what is given up is undone, and goes on at the next opening")
@@ -102,7 +99,7 @@ struct OpeningTests {
 
     private func filled() async throws -> TestCache {
         let cache = try TestCache()
-        let records = (0..<500).map { #"{"id":"o\#($0)","notes":"n\#($0)"}"# }
+        let records = (0..<2000).map { #"{"id":"o\#($0)","notes":"n\#($0)"}"# }
         _ = try await cache.pull("orders", "[\(records.joined(separator: ","))]")
         return cache
     }

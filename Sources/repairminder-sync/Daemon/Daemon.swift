@@ -66,7 +66,8 @@ actor Daemon {
 
     /// Reads everything anew and lets it take over; what cannot be used changes nothing.
     private func reload() {
-        host.notifier.send(.reloading(since: host.monotonic()), .status("reading the configuration anew"), .watchdog)
+        host.notifier.send(.reloading(since: host.monotonic()), .status("reading the configuration anew"))
+        giveSignOfLife()
         do {
             let new = try reread()
             guard new.configuration.stateDirectory == setup.configuration.stateDirectory else {
@@ -117,7 +118,7 @@ actor Daemon {
     }
 
     private func serve() async throws {
-        host.notifier.send(.watchdog)
+        giveSignOfLife()
         let opening = LongWork("preparing the database", notifier: host.notifier, monotonic: host.monotonic)
         self.opening = opening
         let service = Service(
@@ -132,6 +133,11 @@ actor Daemon {
         }
         // What a service says that was told to end matters to nobody: another takes over, or none.
         if !task.isCancelled { try result.get() }
+    }
+
+    /// Between two services no watchdog runs.
+    private func giveSignOfLife() {
+        if host.watchdogInterval != nil { host.notifier.send(.watchdog) }
     }
 
     private func listen() throws -> [Listener] {
