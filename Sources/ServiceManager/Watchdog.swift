@@ -36,7 +36,9 @@ package struct Watchdog: Sendable {
 
     /// Half of what the service manager waits for at most; nil when it wants no signs of life from this process.
     package static func interval(environment: [String: String], pid: Int32) -> Duration? {
-        guard let microseconds = environment["WATCHDOG_USEC"].flatMap({ Int64($0) }), microseconds > 0 else { return nil }
+        guard let microseconds = environment["WATCHDOG_USEC"].flatMap({ Int64($0) }), microseconds > 0 else {
+            return nil
+        }
         if let named = environment["WATCHDOG_PID"], Int32(named) != pid { return nil }
         return .microseconds(microseconds) / 2
     }

@@ -41,7 +41,8 @@ package struct ListeningSockets: ~Copyable {
         for (_, socket) in sockets {
             let descriptor = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0)
             guard descriptor >= 0 else {
-                throw .system("A listening socket could not be passed on (\(errorText())); raise the limit of open files.")
+                throw .system(
+                    "A listening socket could not be passed on (\(errorText())); raise the limit of open files.")
             }
             listeners.append(.descriptor(descriptor))
         }

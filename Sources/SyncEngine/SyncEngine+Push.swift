@@ -14,7 +14,11 @@ extension SyncEngine {
             if canCall {
                 // A run pulls what those edits must meet, and pushes.
                 let held = try heldEntities()
-                if held.isEmpty { try await pushOnce(pushPulse) } else { await requestSync(SyncRequest(entities: held)) }
+                if held.isEmpty {
+                    try await pushOnce(pushPulse)
+                } else {
+                    await requestSync(SyncRequest(entities: held))
+                }
             }
             let wait = try pushWait()
             pushPulse.rest(for: wait)

@@ -90,7 +90,9 @@ struct ServiceManagerTests {
         let first = try await manager.message(containing: "=")
         #expect(first == "STATUS=preparing the database\nEXTEND_TIMEOUT_USEC=60000000\nWATCHDOG=1")
         _ = try await manager.message(containing: "READY=1")
-        #expect(try await manager.message(containing: "last sync").contains(/^STATUS=idle, 0 pending, last sync [0-9:]{5}$/))
+        #expect(
+            try await manager.message(containing: "last sync").contains(/^STATUS=idle, 0 pending, last sync [0-9:]{5}$/)
+        )
         await daemon.signal(SIGTERM)
         #expect(await daemon.finish().status == 0)
         await manager.close()

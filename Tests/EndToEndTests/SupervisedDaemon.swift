@@ -45,7 +45,9 @@ struct SupervisedDaemon {
             headers: body == nil ? [] : [HTTPHeader("Content-Type", "application/json")],
             body: body.map { Array($0.bytes) })
         let response = try await local.send(request)
-        return (response.status, (try? JSONText(response.body)) ?? .string(String(decoding: response.body, as: UTF8.self)))
+        return (
+            response.status, (try? JSONText(response.body)) ?? .string(String(decoding: response.body, as: UTF8.self))
+        )
     }
 
     /// The port that the log names next.
@@ -82,7 +84,9 @@ struct SupervisedDaemon {
         }
 
         /// Without an `upstream` nobody says where that is, neither here nor in the schema. `edit` is made to the schema.
-        func configure(upstream: String? = "http://127.0.0.1:1", more: String = "", editing edit: (String) -> String = { $0 })
+        func configure(
+            upstream: String? = "http://127.0.0.1:1", more: String = "", editing edit: (String) -> String = { $0 }
+        )
             throws
         {
             var schema = try String(contentsOfFile: Shop.schema, encoding: .utf8)

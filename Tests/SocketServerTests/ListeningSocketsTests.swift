@@ -7,7 +7,9 @@ extension SocketServerTests {
     @Suite struct ListeningSocketsTests {
         private let path = FileManager.default.temporaryDirectory.path + "/listen-\(UUID().uuidString.prefix(8)).sock"
 
-        private func serve(_ listeners: [Listener], _ word: String, _ body: ([BoundAddress]) throws -> Void) async throws {
+        private func serve(_ listeners: [Listener], _ word: String, _ body: ([BoundAddress]) throws -> Void)
+            async throws
+        {
             let server = SocketServer(listeners: listeners, limits: .quick) { _ in
                 Response(status: 200, body: Array(word.utf8))
             }
@@ -58,7 +60,9 @@ extension SocketServerTests {
             try sockets.change(to: [tcp])
             let before = try await addresses(try sockets.forServer())
             let new = Listener.unix(path: path, mode: 0o600, group: nil)
-            #expect(throws: ServerError.self) { try sockets.change(to: [new, .unix(path: "/none/a", mode: 0o600, group: nil)]) }
+            #expect(throws: ServerError.self) {
+                try sockets.change(to: [new, .unix(path: "/none/a", mode: 0o600, group: nil)])
+            }
             #expect(!FileManager.default.fileExists(atPath: path))
             #expect(try await addresses(try sockets.forServer()) == before)
         }

@@ -65,7 +65,8 @@ struct RotatingTokenTests {
         #expect(await upstream.missing == nil)
         var plan = try EntitySchema(yaml: Self.schema, file: "test.yaml").upstream
         plan.baseURL = nil
-        let nowhere = HTTPUpstream(plan: plan, transport: transport, token: nil, now: { [time] in time.now.withLock { $0 } })
+        let nowhere = HTTPUpstream(
+            plan: plan, transport: transport, token: nil, now: { [time] in time.now.withLock { $0 } })
         #expect(await nowhere.missing?.contains("upstream.base_url") == true)
         #expect(await failure(nowhere) == .held(try #require(await nowhere.missing)))
         await #expect(throws: UpstreamError.held(try #require(await nowhere.missing))) { try await nowhere.probe() }

@@ -55,7 +55,7 @@ struct StateDirectory {
     private var latest: String? {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let ours = names.filter { name in
-            name.hasPrefix("\(origin.schema)-") && name.hasSuffix(".db") 
+            name.hasPrefix("\(origin.schema)-") && name.hasSuffix(".db")
                 && originOf("\(folder)/\(name)").map(origin.includes) == true
         }
         let used = ours.map { name in
