@@ -1,6 +1,6 @@
 # The commands that people and CI type. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help packages build test lint demo bench simulate fuzz completions man clean
+.PHONY: help packages build test lint demo bench simulate fuzz completions man deb boot clean
 
 help:            ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -9,7 +9,7 @@ packages:        ## install the Debian packages that are missing (asks for root 
 	@scripts/packages
 
 build: packages  ## build the release binaries into .build/release
-	swift build -c release
+	scripts/release-build
 
 demo: packages   ## a small repair shop, its upstream and the daemon, until Ctrl-C; ARGS="--rows 100000" for more
 	@scripts/demo $(ARGS)
@@ -22,10 +22,11 @@ test: packages   ## run every test
 simulate: packages ## run SEEDS (2000) bad days from FIRST (1) against engine and store, or replay one: SEED=n
 	@scripts/simulate $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),2000) --first $(or $(FIRST),1))
 
-lint:            ## formatting, imports, line counts
+lint:            ## formatting, imports, line counts, log lines that nobody explains
 	swift format lint --strict -rp Sources Tests Package.swift
 	scripts/import-fence
 	scripts/file-sizes
+	scripts/log-lines
 
 bench: packages  ## measure against the floor and print ratios; needs wrk
 	@scripts/bench $(ARGS)
@@ -38,6 +39,12 @@ completions: build ## shell completions into .build/share
 
 man: build       ## man pages into .build/share/man
 	scripts/manual
+
+deb: completions man ## the Debian package into .build/deb; ARGS="--check" asks lintian about it
+	scripts/deb $(ARGS)
+
+boot: deb        ## prove the package on a Debian booted in a container; needs root
+	Tests/Boot/run $(ARGS)
 
 clean:           ## remove what was built
 	rm -rf .build

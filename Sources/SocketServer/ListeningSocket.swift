@@ -81,10 +81,15 @@ struct ListeningSocket: Sendable {
     }
 
     private static func setRights(path: String, mode: UInt32, group: UInt32?) throws(ServerError) {
-        guard chmod(path, mode) == 0, group.map({ chown(path, uid_t.max, $0) == 0 }) ?? true else {
+        guard chmod(path, mode) == 0, group.map({ isGiven(path, to: $0) }) ?? true else {
             throw .notPermitted(
                 "Mode and group of \(path) could not be set (\(errorText())); check the group and the directory.")
         }
+    }
+
+    /// A file that is the group's from the start needs no call that a sandbox may forbid.
+    private static func isGiven(_ path: String, to group: UInt32) -> Bool {
+        fileStatus(path)?.st_gid == group || chown(path, uid_t.max, group) == 0
     }
 
     /// Takes over a socket that already listens.

@@ -23,7 +23,7 @@ package struct PrivateFile {
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw TokenFileError(message: "\(path) is no file; name the right one")
         }
-        guard status.st_mode & 0o077 == 0 else {
+        guard !Self.isOpenToOthers(status, for: geteuid()) else {
             throw TokenFileError(message: "\(path) can be read by others; run chmod 600 \(path)")
         }
         var bytes = [UInt8](repeating: 0, count: Self.largest)
@@ -39,6 +39,15 @@ package struct PrivateFile {
             count += part
         }
         throw TokenFileError(message: "\(path) is larger than any token or key; name the right file")
+    }
+
+    /// Whether anybody but `user` may read the file.
+    ///
+    /// A file of root's that we may read has an entry for us in its access control list, as systemd hands credentials over
+    /// (systemd.exec(5)). The bits of the group are then the limit of that list (acl(5)), and the group is root's.
+    static func isOpenToOthers(_ status: stat, for user: uid_t) -> Bool {
+        let isHandedOver = user != 0 && status.st_uid == 0 && status.st_gid == 0
+        return status.st_mode & (isHandedOver ? 0o007 : 0o077) != 0
     }
 
     /// Replaces the file in one step. When this returns, the bytes outlast a loss of power; when it throws, what was

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import Upstream
@@ -23,6 +24,21 @@ struct BearerTokenTests {
         #expect {
             try BearerToken(path: path)
         } throws: { ($0 as? TokenFileError)?.message.contains("chmod 600") == true }
+    }
+
+    @Test(
+        "may be root's file with a list of who reads it, as systemd hands it over, but no other group's",
+        arguments: [
+            (owner: 0, group: 0, mode: 0o440, isOpen: false), (owner: 0, group: 0, mode: 0o444, isOpen: true),
+            (owner: 0, group: 50, mode: 0o440, isOpen: true), (owner: 1000, group: 0, mode: 0o440, isOpen: true),
+        ])
+    func handedOver(_ owner: UInt32, _ group: UInt32, _ mode: UInt32, _ isOpen: Bool) {
+        var status = stat()
+        status.st_uid = owner
+        status.st_gid = group
+        status.st_mode = mode
+        #expect(PrivateFile.isOpenToOthers(status, for: 1000) == isOpen)
+        #expect(PrivateFile.isOpenToOthers(status, for: 0), "root is handed nothing over")
     }
 
     @Test(
