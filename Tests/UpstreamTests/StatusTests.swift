@@ -37,9 +37,10 @@ struct StatusTests {
         #expect(try await failure(status) == .unclear(status: status, "\(words) \(status): the shop says no"))
     }
 
-    @Test("a token that is not accepted is unauthorized")
+    @Test("a request that wants a token is unauthorized, and without one the message says where it goes")
     func unauthorized() async throws {
-        #expect(try await failure(401) == .unauthorized("\(words) 401: the shop says no"))
+        let advice = "there is no token: name its file as upstream.token_file"
+        #expect(try await failure(401) == .unauthorized("\(words) 401: the shop says no; \(advice)"))
     }
 
     @Test("a record that is not what it was is changed", arguments: [409, 412])
