@@ -9,6 +9,12 @@ package struct ListeningSockets: ~Copyable {
 
     deinit { sockets.forEach { $0.socket.close() } }
 
+    /// Callers who come from here on are refused.
+    package mutating func close() {
+        sockets.forEach { $0.socket.close() }
+        sockets = []
+    }
+
     /// Listens on these from here on: keeps those that are open already, opens the others, and closes what is not among
     /// them. Throws when one of them cannot be had; then nothing has changed.
     package mutating func change(to listeners: [Listener]) throws(ServerError) {
@@ -18,14 +24,15 @@ package struct ListeningSockets: ~Copyable {
         do throws(ServerError) {
             for listener in listeners {
                 if let index = left.firstIndex(where: { $0.listener.isSamePlace(as: listener) }) {
-                    let known = left.remove(at: index)
-                    if known.listener != listener { try known.socket.setRights(of: listener) }
-                    wanted.append((listener, known.socket))
+                    wanted.append((listener, left.remove(at: index).socket))
                 } else {
                     let socket = try ListeningSocket.open(listener)
                     opened.append(socket)
                     wanted.append((listener, socket))
                 }
+            }
+            for (listener, socket) in wanted where !sockets.contains(where: { $0.listener == listener }) {
+                try socket.setRights(of: listener)
             }
         } catch {
             opened.forEach { $0.close() }

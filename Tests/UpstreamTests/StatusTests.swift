@@ -37,7 +37,7 @@ struct StatusTests {
         #expect(try await failure(status) == .unclear(status: status, "\(words) \(status): the shop says no"))
     }
 
-    @Test("a request that wants a token is unauthorized, and without one the message says where it goes")
+    @Test("a call that is not accepted is unauthorized, and without any token the message says what to do")
     func unauthorized() async throws {
         let advice = "there is no token: name its file as upstream.token_file"
         #expect(try await failure(401) == .unauthorized("\(words) 401: the shop says no; \(advice)"))

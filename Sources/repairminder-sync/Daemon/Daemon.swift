@@ -41,6 +41,7 @@ actor Daemon {
         defer { lock.release() }
         // Trapped from the start, so that no signal finds its default action.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
+        defer { sockets.close() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.follow(signals) }
             group.addTask { try await self.serveOn() }
@@ -56,6 +57,7 @@ actor Daemon {
             guard signal == .sighup else {
                 log.notice("stopping", metadata: ["signal": "\(signal)"])
                 host.notifier.send(.stopping, .status("stopping"))
+                sockets.close()
                 serving?.cancel()
                 opening?.cancel()
                 return
