@@ -18,6 +18,8 @@ package enum CacheError: Error, Sendable, Equatable {
     case badQuery(field: String, message: String)
     /// The disk is full or the file cannot be written: later, when that has changed.
     case unwritable(String)
+    /// The database file is damaged: set it aside and rescue the queue (`QueueRescue`).
+    case damaged(String)
     /// Something is wrong with the database or this program; nothing was changed.
     case failed(String)
     /// The file was written by a newer version, or for a schema that this one cannot be adapted to: stop.

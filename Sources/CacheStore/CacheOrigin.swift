@@ -1,7 +1,7 @@
 internal import GRDB
 
 /// Whose records a database holds, besides the account: fixed when the file is first used.
-package struct CacheOrigin: Sendable, Hashable {
+package struct CacheOrigin: Sendable, Hashable, CustomStringConvertible {
     package var schema: String
     /// The upstream's address; nil while nobody has said it.
     package var upstream: String?
@@ -9,6 +9,10 @@ package struct CacheOrigin: Sendable, Hashable {
     package init(schema: String, upstream: String?) {
         self.schema = schema
         self.upstream = upstream.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+    }
+
+    package var description: String {
+        "the schema \(schema) with \(upstream.map { "the upstream \($0)" } ?? "no upstream")"
     }
 
     /// Whether a database that says this of itself may be used: while the address is not known, every one of the schema.

@@ -14,6 +14,7 @@ package struct CacheStore: Sendable {
     /// For records and lists; `pool` reads all else.
     let readers: ReaderPool
     let writer: GroupCommit
+    let damage = DamageWatch()
     let sealers: RecordSealers
     /// Makes record ids and idempotency keys.
     let makeID: @Sendable () -> String
@@ -29,8 +30,8 @@ package struct CacheStore: Sendable {
     ///
     /// `schedule` runs a commit later, never two at once; nil leaves that to a queue of the store's own. `goesOn` is asked
     /// again and again while opening takes long; false undoes what was begun. Throws `.incompatible` for a file of a newer
-    /// version, which is left untouched, or one sealed with another key, `.unwritable` when it cannot be used now, and
-    /// `CancellationError` after `goesOn` was false.
+    /// version or one sealed with another key, `.damaged` for one that is (both are left as they are, log included),
+    /// `.unwritable` when it cannot be used now, and `CancellationError` after `goesOn` was false.
     package init(
         path: String, schema: EntitySchema, sealer: SecretSealer, goesOn: @escaping @Sendable () -> Bool = { true },
         schedule: (@Sendable (_ commit: @escaping @Sendable () -> Void) -> Void)? = nil,
@@ -41,19 +42,29 @@ package struct CacheStore: Sendable {
         sealers = RecordSealers(schema, sealer)
         selectOne = Dictionary(
             uniqueKeysWithValues: schema.entities.map { ($0.name, RecordSelect(table: EntityTable(entity: $0)).one) })
+        let mark = OpeningCheck.mark(of: path)
+        let guardian = LogGuardian(path: path)
+        defer { guardian?.close() }
         do {
             try Migrations.requireKnownVersion(path: path)
+            try OpeningCheck(path: path, mark: mark).run()
             pool = try DatabasePool(path: path, configuration: Self.configuration())
-            try Self.prepareWriter(pool)
-            try WorkWatch(goesOn).during(pool) { [pool, sealers] in
-                try Self.migrate(pool, schema, sealer, sealers)
+            do {
+                try Self.prepareWriter(pool)
+                try WorkWatch(goesOn).during(pool) { [pool, sealers] in
+                    try Self.migrate(pool, schema, sealer, sealers)
+                }
+                epoch = try Epoch.current(pool, path: path)
+                readers = try ReaderPool(path: path, damage: damage)
+            } catch {
+                try? pool.close()
+                throw error
             }
-            epoch = try Epoch.current(pool, path: path)
-            readers = try ReaderPool(path: path)
         } catch {
             throw GroupCommit.sorted(error)
         }
-        writer = GroupCommit(writer: pool, schedule: schedule ?? GroupCommit.onQueue(), committed: signal.announce)
+        writer = GroupCommit(
+            writer: pool, schedule: schedule ?? GroupCommit.onQueue(), damage: damage, committed: signal.announce)
     }
 
     /// Returns when the writer has got round to it: for a watchdog. That the disk is full is no standstill.
@@ -129,7 +140,7 @@ package struct CacheStore: Sendable {
         do {
             return try pool.unsafeRead(body)
         } catch {
-            throw GroupCommit.sorted(error)
+            throw damage.sorted(error)
         }
     }
 
@@ -138,7 +149,7 @@ package struct CacheStore: Sendable {
         do {
             return try pool.read(body)
         } catch {
-            throw GroupCommit.sorted(error)
+            throw damage.sorted(error)
         }
     }
 
@@ -147,7 +158,11 @@ package struct CacheStore: Sendable {
         signal.close()
         readers.close()
         // The pool closes its writer first, so the last connection could not do this.
-        try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+        do {
+            try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            // Somebody beside us reads: the log stays, and the next start goes on from it.
+        }
         try pool.close()
     }
 }

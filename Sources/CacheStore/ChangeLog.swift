@@ -81,9 +81,9 @@ struct ChangeLog {
 
 /// Why a change is queued or left the queue, where the kind alone does not tell; part of an entry's detail.
 enum ChangeLogReason: String {
-    /// Queued by an edit, by a person who corrected it or wants it tried again, after an attempt that sent nothing, or
-    /// after the process died while it was sent.
-    case edited, corrected, retried, notSent = "not_sent", interrupted
+    /// Queued by an edit, by a person who corrected it or wants it tried again, after an attempt that sent nothing,
+    /// after the process died while it was sent, or because it came from another database.
+    case edited, corrected, retried, notSent = "not_sent", interrupted, carried
     /// Discarded by a person, by a later deletion here, or by what merging or a person's choice decided.
     case asked, superseded, merged
     /// A conflict was met, decided by a person, or its other choice queued.

@@ -22,11 +22,16 @@ final class GroupCommit: Sendable {
     private let writer: DatabasePool
     private let schedule: Schedule
     private let waiting = Mutex<[Job]>([])
+    private let damage: DamageWatch
     private let committed: @Sendable () -> Void
 
     /// `committed` is called after each commit, before those who wrote hear of it.
-    init(writer: DatabasePool, schedule: @escaping Schedule, committed: @escaping @Sendable () -> Void) {
+    init(
+        writer: DatabasePool, schedule: @escaping Schedule, damage: DamageWatch,
+        committed: @escaping @Sendable () -> Void
+    ) {
         self.writer = writer
+        self.damage = damage
         self.schedule = schedule
         self.committed = committed
     }
@@ -84,7 +89,7 @@ final class GroupCommit: Sendable {
                         } catch {
                             // An I/O error may have rolled everything back: then nobody's work is in the transaction.
                             guard db.isInsideTransaction else { throw error }
-                            let error = Self.sorted(error)
+                            let error = damage.sorted(error)
                             answers.append { _ in job.abandon(error) }
                         }
                     }
@@ -93,7 +98,7 @@ final class GroupCommit: Sendable {
             }
             committed()
         } catch {
-            failure = Self.sorted(error)
+            failure = damage.sorted(error)
         }
         guard let failure, answers.count < group.count else {
             for answer in answers { answer(failure) }
@@ -120,6 +125,8 @@ final class GroupCommit: Sendable {
         case .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_CANTOPEN:
             return CacheError.unwritable(
                 "the database cannot be written (\(error.message ?? error.resultCode.description)); check the disk")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+            return CacheError.damaged("the database is damaged (\(error.message ?? error.resultCode.description))")
         default:
             return CacheError.failed(
                 "the database answered \(error.resultCode): \(error.message ?? "no reason"); please report this")

@@ -73,7 +73,7 @@ package struct LocalTransaction {
         case SQLITE_ROW: return ShownRecord(reading: statement.sqliteStatement)
         case SQLITE_DONE: return nil
         case let code:
-            throw CacheError.failed("\(entity)/\(key) could not be read (SQLite says \(code)); please report this")
+            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "\(entity)/\(key) cannot be read")
         }
     }
 

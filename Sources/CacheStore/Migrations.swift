@@ -12,16 +12,17 @@ enum Migrations {
         migrator.registerMigration("3: change log and history") { db in try db.execute(sql: changeLog) }
         migrator.registerMigration("4: search") { db in try db.execute(sql: search) }
         migrator.registerMigration("5: idempotency") { db in try db.execute(sql: idempotency) }
+        migrator.registerMigration("6: carrying") { db in
+            try db.execute(sql: carrying)
+            try setMark(db)
+        }
         return migrator
     }
 
     /// Throws `.incompatible` for a file of a newer version. Only reads: not even the log of a crash is written back.
     static func requireKnownVersion(path: String) throws {
         guard access(path, F_OK) == 0 else { return }
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.busyMode = .timeout(5)
-        if try DatabaseQueue(path: path, configuration: configuration).read(migrator().hasBeenSuperseded) {
+        if try OpeningCheck.readOnly(path).read(migrator().hasBeenSuperseded) {
             throw CacheError.incompatible(
                 "\(path) was written by a newer version of repairminder-sync; install that version again")
         }

@@ -16,18 +16,20 @@ struct ReaderPool: Sendable {
     }
 
     private let seats: [Seat]
+    private let damage: DamageWatch
 
     /// `count`: as many as threads that read at once; more wait for one another.
-    init(path: String, count: Int = 2) throws {
+    init(path: String, damage: DamageWatch, count: Int = 2) throws {
+        self.damage = damage
         seats = try (0..<max(1, count)).map { _ in try Seat(path: path) }
     }
 
     /// Throws `CacheError` for whatever SQLite complains of.
     func read<Result: Sendable>(_ body: @Sendable (ReadConnection) throws -> Result) throws -> Result {
         for seat in seats {
-            if let result = try seat.connection.withLockIfAvailable({ try Self.run(body, $0) }) { return result }
+            if let result = try seat.connection.withLockIfAvailable({ try run(body, $0) }) { return result }
         }
-        return try seats[0].connection.withLock { try Self.run(body, $0) }
+        return try seats[0].connection.withLock { try run(body, $0) }
     }
 
     /// Waits for what is being read; nothing can be read afterwards.
@@ -35,14 +37,14 @@ struct ReaderPool: Sendable {
         for seat in seats { seat.connection.withLock { $0 = nil } }
     }
 
-    private static func run<Result: Sendable>(
+    private func run<Result: Sendable>(
         _ body: @Sendable (ReadConnection) throws -> Result, _ connection: ReadConnection?
     ) throws -> Result {
         guard let connection else { throw CacheError.unwritable("the database is closed") }
         do {
             return try body(connection)
         } catch {
-            throw GroupCommit.sorted(error)
+            throw damage.sorted(error)
         }
     }
 }

@@ -119,7 +119,7 @@ struct RecordSealer: Sendable {
 struct RecordSealers: Sendable {
     private let sealers: [String: RecordSealer]
     private let none: RecordSealer
-    private let sealer: SecretSealer
+    let sealer: SecretSealer
 
     init(_ schema: EntitySchema, _ sealer: SecretSealer) {
         self.sealer = sealer

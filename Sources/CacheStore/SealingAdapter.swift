@@ -40,12 +40,7 @@ struct SealingAdapter {
 
     private func adapt(_ entity: Entity) throws {
         let name = "secrets:\(entity.name)"
-        let known = try setting(name).map(Self.places) ?? []
-        let wanted = entity.secretPlaces
-        guard known != wanted else { return }
-        let conversion = Conversion(
-            opening: RecordSealer(known.filter { !wanted.contains($0) }, sealer),
-            sealing: RecordSealer(wanted.filter { !known.contains($0) }, sealer))
+        guard let conversion = try Self.conversion(of: entity, from: setting(name), sealer) else { return }
         try convertRecords(entity, conversion)
         try convertQueue(entity, conversion)
         try convertConflicts(entity, conversion)
@@ -55,11 +50,11 @@ struct SealingAdapter {
             try forgetQuotes(entity)
             try requestScrubbing()
         }
-        try set(name, to: Self.text(wanted))
+        try set(name, to: Self.text(entity.secretPlaces))
     }
 
     /// What is taken out of one state and put into the other.
-    private struct Conversion {
+    struct Conversion {
         var opening: RecordSealer
         var sealing: RecordSealer
 
@@ -71,6 +66,16 @@ struct SealingAdapter {
         func converted(_ record: JSONText) throws -> JSONText {
             try sealing.seal(opening.open(record).record)
         }
+    }
+
+    /// From the places that another database says are sealed in it to those that are here; nil where they are the same.
+    static func conversion(of entity: Entity, from known: String?, _ sealer: SecretSealer) throws -> Conversion? {
+        let known = try known.map(places) ?? []
+        let wanted = entity.secretPlaces
+        guard known != wanted else { return nil }
+        return Conversion(
+            opening: RecordSealer(known.filter { !wanted.contains($0) }, sealer),
+            sealing: RecordSealer(wanted.filter { !known.contains($0) }, sealer))
     }
 
     private func convertRecords(_ entity: Entity, _ conversion: Conversion) throws {

@@ -75,7 +75,8 @@ extension Problem {
             self.dependents = dependents
         case .changed(let detail): self.init(status: 412, title: "Precondition failed", detail: detail)
         case .badQuery(let field, let message): self = .badRequest(message, field: field)
-        case .unwritable(let detail), .failed(let detail), .incompatible(let detail): self = .unavailable(detail)
+        case .unwritable(let detail), .damaged(let detail), .failed(let detail), .incompatible(let detail):
+            self = .unavailable(detail)
         }
     }
 }

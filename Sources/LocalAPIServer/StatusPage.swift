@@ -56,9 +56,10 @@ struct StatusPage {
     }
 
     private var problem: HTML {
-        if let missing = status["missing"]?.string { return "<p role=\"alert\">Not set up: \(missing)</p>\n" }
-        guard let error = status["error"]?.string else { return "" }
-        return "<p role=\"alert\">\(error)</p>\n"
+        let rescue = status["rescue"]?["summary"]?.string.map { "The database was damaged and replaced: \($0)" }
+        let missing = status["missing"]?.string.map { "Not set up: \($0)" }
+        let problems = [rescue, missing ?? status["error"]?.string].compactMap(\.self)
+        return "\(problems.map { "<p role=\"alert\">\($0)</p>\n" as HTML })"
     }
 
     private var figures: HTML {

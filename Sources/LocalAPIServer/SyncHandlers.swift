@@ -91,6 +91,7 @@ extension LocalAPIServer {
             "conflicts": .integer(try store.openConflicts()),
             "drift": .integer(drift.drift),
             "set_aside": .integer(drift.setAside),
+            "rescue": try rescue(),
             "entities": try entities(status),
             "upstream": .object([
                 "reachable": .boolean(status.isReachable),
@@ -100,6 +101,16 @@ extension LocalAPIServer {
             "schema": .string(schema.name),
             "version": .string(about.version),
             "uptime_s": .integer(Int(now().since(about.startedAt).components.seconds)),
+        ])
+    }
+
+    /// What became of a damaged database, for as long as that is kept.
+    private func rescue() throws -> JSONText {
+        guard let report = try store.rescueNote() else { return .null }
+        return .object([
+            "at": .string(report.at), "reason": .string(report.reason), "set_aside": .string(report.setAside),
+            "rescued": .integer(report.rescued), "uncertain": .integer(report.uncertain),
+            "lost": .array(report.lost.map { .integer(Int($0)) }), "summary": .string(report.summary),
         ])
     }
 

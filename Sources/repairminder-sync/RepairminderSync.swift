@@ -20,7 +20,7 @@ struct RepairminderSync: AsyncParsableCommand {
             WatchCommand.self, EventsCommand.self, HistoryCommand.self,
             SearchCommand.self, ExportCommand.self,
             ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self,
-            CheckConfigCommand.self,
+            CheckConfigCommand.self, DoctorCommand.self, BackupCommand.self, RestoreCommand.self,
         ])
 
     static func main() async {
@@ -48,6 +48,8 @@ struct RepairminderSync: AsyncParsableCommand {
             }
             Glibc.exit(failure.status.rawValue)
         }
+        // A command that has said itself what there is to say.
+        if let code = error as? ExitCode { Glibc.exit(code.rawValue) }
         let code = exitCode(for: error)
         let message = fullMessage(for: error)
         if code.isSuccess {

@@ -21,6 +21,7 @@ import Testing
                 interval: .seconds(900), fullEvery: .seconds(86_400), deleteGuard: 0.2, writeDelay: .milliseconds(100)),
             retry: .init(maximumAttempts: 10, base: .seconds(2), cap: .seconds(300)),
             history: .init(keepDays: 30, keepChanges: 100_000),
+            backup: .init(every: .seconds(86_400), keep: 7, keepDays: 30),
             listen: .init(
                 tcp: ListenAddress("127.0.0.1:7679"), unix: nil, allowRemote: false, group: "repairminder", rate: nil,
                 threads: 2),
@@ -142,8 +143,10 @@ enum Samples {
         case .stateDirectory, .secretKeyFile, .upstreamTokenFile, .listenUnix: "/tmp/elsewhere"
         case .upstreamBaseURL: "http://127.0.0.1:8080/"
         case .upstreamParallel, .retryMaximumAttempts, .listenRate, .listenThreads, .historyKeepDays: "7"
+        case .backupKeep, .backupKeepDays: "5"
         case .historyKeepChanges: "777"
-        case .upstreamDeadline, .syncInterval, .syncFullEvery, .syncWriteDelay, .retryBase, .retryCap: "7s"
+        case .upstreamDeadline, .syncInterval, .syncFullEvery, .syncWriteDelay, .retryBase, .retryCap, .backupEvery:
+            "7s"
         case .syncDeleteGuard: "7.5%"
         case .listenTCP: "[::1]:0"
         case .listenAllowRemote: "true"

@@ -49,7 +49,7 @@ enum FixedComponents {
               "next_sync_at": {"$ref": "#/components/schemas/Time"}, "pending": {"type": "integer"},
               "failed": {"type": "integer"}, "conflicts": {"type": "integer"}, "entities": {"type": "object"},
               "upstream": {"type": "object"}, "schema": {"type": "string"}, "version": {"type": "string"},
-              "uptime_s": {"type": "integer"}}},
+              "rescue": {"type": ["object", "null"]}, "uptime_s": {"type": "integer"}}},
           "SyncRequest": {
             "type": "object", "additionalProperties": false,
             "properties": {

@@ -46,6 +46,7 @@ struct CommandFailure: Error, Equatable {
         switch error {
         case let error as TokenFileError: CommandFailure(.badConfiguration, error.message)
         case CacheError.incompatible(let message): CommandFailure(.badConfiguration, message)
+        case CacheError.damaged(let message): CommandFailure(.badData, message)
         case CacheError.unwritable(let message): CommandFailure(.temporaryFailure, message)
         case let error as StateError: CommandFailure(.temporaryFailure, error.message)
         case ServerError.unusable(let message), ServerError.notPermitted(let message):

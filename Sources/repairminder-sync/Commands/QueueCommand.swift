@@ -6,7 +6,8 @@ struct QueueCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue",
         abstract: "Show, correct, retry or discard the local changes on their way to the upstream.",
-        subcommands: [Show.self, Retry.self, Edit.self, Discard.self], defaultSubcommand: Show.self)
+        subcommands: [Show.self, Retry.self, Edit.self, Discard.self, Export.self, Import.self],
+        defaultSubcommand: Show.self)
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

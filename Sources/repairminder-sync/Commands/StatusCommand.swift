@@ -29,7 +29,8 @@ enum StatusText {
             ("missing", status["missing"]?.plain ?? ""),
             ("pending", status["pending"]?.plain ?? ""), ("failed", status["failed"]?.plain ?? ""),
             ("conflicts", status["conflicts"]?.plain ?? ""), ("drift", number(status["drift"])),
-            ("set aside", number(status["set_aside"])), ("version", status["version"]?.plain ?? ""),
+            ("set aside", number(status["set_aside"])), ("rescue", status["rescue"]?["summary"]?.plain ?? ""),
+            ("version", status["version"]?.plain ?? ""),
         ]
         let shown = facts.filter { !$0.1.isEmpty }
         return shown.map { name, value in name + String(repeating: " ", count: 13 - name.count) + value + "\n" }

@@ -13,6 +13,7 @@ struct Configuration: Sendable, Equatable {
     var sync: Sync
     var retry: Retry
     var history: History
+    var backup: Backup
     var listen: Listen
     var dashboard: Dashboard
     var log: Log
@@ -47,6 +48,14 @@ struct Configuration: Sendable, Equatable {
     struct History: Sendable, Equatable {
         var keepDays: Int
         var keepChanges: Int
+    }
+
+    /// The backups that the daemon makes by itself.
+    struct Backup: Sendable, Equatable {
+        /// Nil when off.
+        var every: Duration?
+        var keep: Int
+        var keepDays: Int
     }
 
     struct Listen: Sendable, Equatable {

@@ -60,6 +60,15 @@ struct ConfigurationOptions: ParsableArguments {
         help: ArgumentHelp("How many changes the change log keeps.", valueName: "n"))
     var historyKeepChanges: String?
 
+    @Option(name: .customLong("backup.every"), help: ArgumentHelp("Between backups, or off.", valueName: "duration"))
+    var backupEvery: String?
+
+    @Option(name: .customLong("backup.keep"), help: ArgumentHelp("How many backups are kept.", valueName: "n"))
+    var backupKeep: String?
+
+    @Option(name: .customLong("backup.keep-days"), help: ArgumentHelp("How long backups are kept.", valueName: "n"))
+    var backupKeepDays: String?
+
     @Option(name: .customLong("listen.tcp"), help: ArgumentHelp("Where the API listens, or off.", valueName: "ip:port"))
     var listenTCP: String?
 
@@ -112,6 +121,7 @@ struct ConfigurationOptions: ParsableArguments {
             .syncDeleteGuard: syncDeleteGuard, .syncWriteDelay: syncWriteDelay,
             .retryMaximumAttempts: retryMaximumAttempts, .retryBase: retryBase, .retryCap: retryCap,
             .historyKeepDays: historyKeepDays, .historyKeepChanges: historyKeepChanges,
+            .backupEvery: backupEvery, .backupKeep: backupKeep, .backupKeepDays: backupKeepDays,
             .listenTCP: listenTCP, .listenUnix: listenUnix, .listenAllowRemote: listenAllowRemote,
             .listenGroup: listenGroup, .listenRate: listenRate, .listenThreads: listenThreads,
             .dashboardTimeZone: dashboardTimeZone, .logLevel: logLevel, .logFormat: logFormat,

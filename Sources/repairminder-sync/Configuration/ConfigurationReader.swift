@@ -36,7 +36,7 @@ struct ConfigurationReader {
             history: Configuration.History(
                 keepDays: try values.integer(.historyKeepDays, in: 1...3650, else: 30),
                 keepChanges: try values.integer(.historyKeepChanges, in: 100...100_000_000, else: 100_000)),
-            listen: try listen(),
+            backup: try backup(), listen: try listen(),
             dashboard: Configuration.Dashboard(timeZone: try values.timeZone(.dashboardTimeZone)),
             log: Configuration.Log(
                 level: try values.choice(.logLevel, else: Logger.Level.info),
@@ -66,6 +66,14 @@ struct ConfigurationReader {
                 place: place, problem: "retry.cap is below retry.base; expected it to be at least as long")
         }
         return retry
+    }
+
+    private func backup() throws(ConfigurationError) -> Configuration.Backup {
+        let isOff = layers[.backupEvery]?.text == "off"
+        return Configuration.Backup(
+            every: isOff ? nil : try values.duration(.backupEvery, from: "1s", to: "90d", else: "24h"),
+            keep: try values.integer(.backupKeep, in: 1...1000, else: 7),
+            keepDays: try values.integer(.backupKeepDays, in: 1...3650, else: 30))
     }
 
     private func listen() throws(ConfigurationError) -> Configuration.Listen {

@@ -14,24 +14,14 @@ import Upstream
 extension Service {
     private var configuration: Configuration { setup.configuration }
 
-    /// A cache that has learnt its account since the last start is first given that account's name.
-    func open(_ state: StateDirectory, _ opening: LongWork) async throws -> CacheStore {
-        let sealer = try SecretKeyFile(configuration).sealer()
-        let open: (String) throws -> CacheStore = { path in
-            try CacheStore(
-                path: path, schema: setup.schema, sealer: sealer, goesOn: opening.goesOn,
-                makeID: { UUID().uuidString.lowercased() })
-        }
-        var path = try state.choose()
-        var store = try open(path)
-        if let account = try store.setting("account"), path != state.path(for: account) {
-            try store.close()
-            path = try state.name(path, after: account)
-            store = try open(path)
-        }
-        try await store.claim(for: setup.origin)
-        log.info("opened the cache", metadata: ["path": "\(path)"])
-        return store
+    func opener(_ opening: LongWork) -> CacheOpener {
+        CacheOpener(setup: setup, goesOn: opening.goesOn, now: host.now, log: log)
+    }
+
+    func backupKeeper(_ store: CacheStore) -> BackupKeeper {
+        BackupKeeper(
+            store: store, folder: BackupFolder(setup, database: store.path), settings: configuration.backup,
+            now: host.now, clock: ContinuousClock(), log: log)
     }
 
     func engine(_ store: CacheStore) throws -> SyncEngine {

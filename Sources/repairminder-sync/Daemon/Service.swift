@@ -23,18 +23,44 @@ struct Service: Sendable {
 
     /// Runs until the task is cancelled, then finishes what is in flight. Throws `SyncError.otherAccount` when the token
     /// turns out to be another's than the cache. `opening` is told while the database takes long to open.
+    ///
+    /// A damaged database is replaced by a new one with its queue, and that is served; throws where that was done a short
+    /// while ago.
     func run(_ opening: LongWork) async throws {
-        let state = try StateDirectory(setup)
-        let store = try await open(state, opening)
-        defer {
+        while true {
             do {
-                try store.close()
-            } catch {
-                log.warning(
-                    "the database was not closed cleanly; the next start mends that", metadata: ["error": "\(error)"])
+                return try await runOnce(opening)
+            } catch CacheError.damaged(let reason) {
+                try await opener(opening).rescue(StateDirectory(setup), because: reason)
             }
         }
-        guard !Task.isCancelled else { return }
+    }
+
+    private func runOnce(_ opening: LongWork) async throws {
+        let state = try StateDirectory(setup)
+        let store = try await opener(opening).open(state)
+        do {
+            if !Task.isCancelled { try await serve(store, state) }
+        } catch CacheError.damaged(let reason) {
+            store.abandon()
+            throw CacheError.damaged(reason)
+        } catch {
+            close(store)
+            throw error
+        }
+        close(store)
+    }
+
+    private func close(_ store: CacheStore) {
+        do {
+            try store.close()
+        } catch {
+            log.warning(
+                "the database was not closed cleanly; the next start mends that", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func serve(_ store: CacheStore, _ state: StateDirectory) async throws {
         if setup.baseURL == nil { log.warning("upstream.base_url is not set; only what is cached is served") }
         let engine = try engine(store)
         let server = try server(store, engine, state, listeners: await listeners())
@@ -54,6 +80,8 @@ struct Service: Sendable {
                 }
             }
             group.addTask { try await logKeeper(store, engine).run() }
+            group.addTask { try await backupKeeper(store).run() }
+            group.addTask { try await store.waitForDamage() }
             group.addTask { try await tellStatus(store, engine) }
             if let watchdog = watchdog(store, engine, server) { group.addTask { try await watchdog.run() } }
             defer { group.cancelAll() }

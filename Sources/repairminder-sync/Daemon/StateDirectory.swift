@@ -45,6 +45,11 @@ struct StateDirectory {
         return path
     }
 
+    /// The database that `choose` would take if there is one already; changes nothing.
+    var inUse: String? {
+        [current, latest, path(for: nil)].compactMap(\.self).first { FileManager.default.fileExists(atPath: $0) }
+    }
+
     private var current: String? {
         guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link),
             target.hasPrefix("\(origin.schema)-"), !target.contains("/"), isOurs("\(folder)/\(target)")
@@ -85,6 +90,9 @@ struct StateDirectory {
 
     /// From here on uses the database of another account.
     func use(account: String) throws { try link(to: path(for: account)) }
+
+    /// From here on uses the database at `path` in this folder.
+    func use(_ path: String) throws { try link(to: path) }
 
     /// Renames the closed database in use after the account that it turned out to belong to, and returns its path. No
     /// other file is ever replaced: where there is one of that name, this one keeps its own.

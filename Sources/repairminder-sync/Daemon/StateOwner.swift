@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// Whose the state folder is: what is put into it must be the daemon's to read.
@@ -16,8 +17,19 @@ struct StateOwner {
         guard user == geteuid() || geteuid() == 0 else {
             let name = getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "\(user)"
             throw CommandFailure(
-                .notAllowed, "\(folder) belongs to \(name), whose daemon could not read the tokens; run this as \(name)"
+                .notAllowed,
+                "\(folder) belongs to \(name), whose daemon could not read what this writes; run this as \(name)"
             )
+        }
+    }
+
+    /// Gives all that lies directly in a folder to its owner, links themselves included.
+    func ownEverything(in folder: String) throws(CommandFailure) {
+        guard user != geteuid() else { return }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names where lchown("\(folder)/\(name)", user, group) != 0 {
+            throw CommandFailure(
+                .temporaryFailure, "\(folder)/\(name) cannot be given to the daemon's user; run this as that user")
         }
     }
 

@@ -1,0 +1,89 @@
+package import EntitySchema
+internal import Foundation
+internal import Glibc
+
+/// One database with the files that belong to it, and how another takes its place.
+///
+/// What was there is never deleted: it keeps its name with a reason and a date behind it, log and all. The new file first
+/// lies beside the old one under a name that says what is to happen, so that a crash at any moment is made good by
+/// `finishReplacing`: there is never a start that finds neither.
+package struct DatabaseFile: Sendable {
+    /// Why a file was set aside.
+    package enum Reason: String, Sendable {
+        case damaged, replaced
+    }
+
+    package let path: String
+
+    package init(_ path: String) { self.path = path }
+
+    /// Puts the closed database at `fresh` here. Returns the name that the old one has now; nil where there was none.
+    @discardableResult
+    package func replace(with fresh: String, _ reason: Reason, at now: Timestamp) throws -> String? {
+        let log = try? FileManager.default.attributesOfItem(atPath: fresh + "-wal")[.size] as? Int
+        guard log ?? 0 == 0 else { throw CacheError.unwritable("\(fresh) has a log of its own; try again") }
+        for suffix in ["-wal", "-shm"] { unlink(fresh + suffix) }
+        try move(fresh, to: "\(path).next.\(reason.rawValue)-\(Self.stamp(now))")
+        return try finishReplacing().last
+    }
+
+    /// Ends replacements that were cut off; returns the names that old files have now. To be called before each opening.
+    @discardableResult
+    package func finishReplacing() throws -> [String] {
+        let url = URL(fileURLWithPath: path)
+        let folder = url.deletingLastPathComponent().path
+        let prefix = url.lastPathComponent + ".next."
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        var aside: [String] = []
+        for name in names.sorted() where name.hasPrefix(prefix) {
+            let old = "\(path).\(name.dropFirst(prefix.count))"
+            for suffix in ["-wal", "-shm", ""] where FileManager.default.fileExists(atPath: path + suffix) {
+                try move(path + suffix, to: old + suffix)
+                if suffix.isEmpty { aside.append(old) }
+            }
+            try move("\(folder)/\(name)", to: path)
+        }
+        return aside
+    }
+
+    /// When a damaged file was last set aside; nil when none is kept.
+    package var lastDamage: Timestamp? {
+        let url = URL(fileURLWithPath: path)
+        let prefix = "\(url.lastPathComponent).\(Reason.damaged.rawValue)-"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)) ?? []
+        return names.filter { $0.hasPrefix(prefix) }.compactMap { Self.time($0.dropFirst(prefix.count)) }.max()
+    }
+
+    /// Of a stamp; nil for text that begins with none.
+    package static func time(_ stamp: some StringProtocol) -> Timestamp? {
+        let text = Array(stamp.prefix(20))
+        guard text.count == 20 else { return nil }
+        func part(_ range: Range<Int>) -> String { String(text[range]) }
+        return Timestamp(
+            iso8601: "\(part(0..<4))-\(part(4..<6))-\(part(6..<11)):\(part(11..<13)):\(part(13..<20))")
+    }
+
+    /// `20261121T104200.000Z`.
+    package static func stamp(_ time: Timestamp) -> String {
+        time.description.filter { $0 != "-" && $0 != ":" }
+    }
+
+    private func move(_ old: String, to new: String) throws {
+        guard !FileManager.default.fileExists(atPath: new) else {
+            throw CacheError.unwritable("\(new) is there already; move it away")
+        }
+        guard rename(old, new) == 0, Self.syncFolder(of: new) else {
+            let reason = String(cString: strerror(errno))
+            throw CacheError.unwritable("\(old) cannot be renamed to \(new) (\(reason)); check state_dir")
+        }
+    }
+
+    /// A name is on disk only when its folder is.
+    static func syncFolder(of path: String) -> Bool {
+        let folder = open(
+            URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return false }
+        defer { close(folder) }
+        return fsync(folder) == 0
+    }
+}

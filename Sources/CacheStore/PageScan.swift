@@ -1,0 +1,177 @@
+internal import Foundation
+
+/// Reads rows straight from the pages of a database file and its log, past everything that SQLite needs to find them
+/// (SQLite's file format, 1.6 and 2.1).
+///
+/// For a file that SQLite cannot read whole. It also comes across rows that were deleted, since a free page keeps what it
+/// held: what becomes of a row is for the caller to find out.
+struct PageScan {
+    enum Value: Equatable {
+        case null
+        case integer(Int64)
+        case text(String)
+        case other
+    }
+
+    struct Row {
+        var id: Int64
+        /// The id's own column is null.
+        var values: [Value]
+    }
+
+    private static let pageSize = 4096
+    private let file: Data
+    private let log: Data
+    /// Page number → where its newest version stands in the log.
+    private var inLog: [Int: Int] = [:]
+
+    /// Nil where the file cannot be read.
+    init?(path: String, withLog: Bool) {
+        guard let file = try? Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe) else { return nil }
+        self.file = file
+        let log = (try? Data(contentsOf: URL(fileURLWithPath: path + "-wal"), options: .mappedIfSafe)) ?? Data()
+        self.log = withLog ? log : Data()
+        indexLog()
+    }
+
+    /// Calls `body` with every row of as many columns as `columns` allows.
+    func forEachRow(columns: ClosedRange<Int>, _ body: (Row) -> Void) {
+        let count = max(file.count / Self.pageSize, inLog.keys.max() ?? 0)
+        for number in 1...max(count, 1) {
+            guard let page = page(number) else { continue }
+            for offset in cells(of: page, isFirst: number == 1) {
+                if let row = row(at: offset, in: page, columns) { body(row) }
+            }
+        }
+    }
+
+    // MARK: Pages
+
+    /// Frames up to the last commit, as long as they carry the salt of the log's header.
+    private mutating func indexLog() {
+        let (header, frame) = (32, 24)
+        guard log.count >= header else { return }
+        var (offset, pending) = (header, [Int: Int]())
+        while offset + frame + Self.pageSize <= log.count, log.same(at: 16, as: offset + 8, count: 8) {
+            pending[log.integer(at: offset, bytes: 4)] = offset + frame
+            if log.integer(at: offset + 4, bytes: 4) != 0 {
+                inLog.merge(pending) { $1 }
+                pending = [:]
+            }
+            offset += frame + Self.pageSize
+        }
+    }
+
+    private func page(_ number: Int) -> Data? {
+        if let offset = inLog[number] { return Data(log[offset..<offset + Self.pageSize]) }
+        let start = (number - 1) * Self.pageSize
+        guard number > 0, start + Self.pageSize <= file.count else { return nil }
+        return Data(file[start..<start + Self.pageSize])
+    }
+
+    /// Where rows may begin: what a leaf page of a table points at or, where it is none any more, anywhere.
+    private func cells(of page: Data, isFirst: Bool) -> [Int] {
+        let header = isFirst ? 100 : 0
+        let count = page.integer(at: header + 3, bytes: 2)
+        guard page[header] == 0x0D, header + 8 + 2 * count <= page.count else {
+            // Pages of other kinds, and those that were torn.
+            return [0x02, 0x05, 0x0A].contains(page[header]) ? [] : Array(0..<page.count)
+        }
+        let cells = (0..<count).map { page.integer(at: header + 8 + 2 * $0, bytes: 2) }
+        return cells.allSatisfy { $0 >= header + 8 + 2 * count && $0 < page.count } ? cells : Array(0..<page.count)
+    }
+
+    // MARK: Rows
+
+    private func row(at offset: Int, in page: Data, _ columns: ClosedRange<Int>) -> Row? {
+        var offset = offset
+        guard let size = page.varint(at: &offset), let id = page.varint(at: &offset), size > columns.lowerBound,
+            size < 16 << 20, id > 0, let payload = payload(Int(size), at: offset, in: page)
+        else { return nil }
+        return values(payload, columns).map { Row(id: id, values: $0) }
+    }
+
+    /// A long one goes on in a chain of overflow pages.
+    private func payload(_ size: Int, at offset: Int, in page: Data) -> Data? {
+        let usable = Self.pageSize
+        guard size > usable - 35 else { return offset + size <= page.count ? Data(page[offset..<offset + size]) : nil }
+        let least = (usable - 12) * 32 / 255 - 23
+        let some = least + (size - least) % (usable - 4)
+        let local = some <= usable - 35 ? some : least
+        guard offset + local + 4 <= page.count else { return nil }
+        var payload = Data(page[offset..<offset + local])
+        var next = page.integer(at: offset + local, bytes: 4)
+        while payload.count < size {
+            guard let overflow = self.page(next) else { return nil }
+            payload.append(overflow[4..<4 + min(usable - 4, size - payload.count)])
+            next = overflow.integer(at: 0, bytes: 4)
+        }
+        return payload
+    }
+
+    private func values(_ payload: Data, _ columns: ClosedRange<Int>) -> [Value]? {
+        var offset = 0
+        guard let headerSize = payload.varint(at: &offset), headerSize > columns.lowerBound, headerSize <= payload.count
+        else { return nil }
+        var types: [Int64] = []
+        while offset < headerSize {
+            guard let type = payload.varint(at: &offset), type >= 0, types.count < columns.upperBound else {
+                return nil
+            }
+            types.append(type)
+        }
+        guard columns.contains(types.count) else { return nil }
+        var values: [Value] = []
+        for type in types {
+            guard let value = value(of: type, in: payload, at: &offset) else { return nil }
+            values.append(value)
+        }
+        return offset == payload.count ? values : nil
+    }
+
+    private func value(of type: Int64, in payload: Data, at offset: inout Int) -> Value? {
+        let size = type >= 12 ? Int(type - 12) / 2 : [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, -1, -1][Int(type)]
+        guard size >= 0, offset + size <= payload.count else { return nil }
+        defer { offset += size }
+        switch type {
+        case 0: return .null
+        case 1...6: return .integer(payload.signed(at: offset, bytes: size))
+        case 8, 9: return .integer(type - 8)
+        case 13... where type % 2 == 1:
+            return String(validating: payload[offset..<offset + size], as: UTF8.self).map(Value.text)
+        default: return .other
+        }
+    }
+}
+
+extension Data {
+    /// Big-endian, as everything in a database file.
+    fileprivate func integer(at offset: Int, bytes: Int) -> Int {
+        (0..<bytes).reduce(0) { $0 << 8 | Int(self[startIndex + offset + $1]) }
+    }
+
+    fileprivate func signed(at offset: Int, bytes: Int) -> Int64 {
+        let bits = UInt64(bytes) * 8
+        let raw = (0..<bytes).reduce(UInt64(0)) { $0 << 8 | UInt64(self[startIndex + offset + $1]) }
+        return Int64(bitPattern: raw << (64 - bits)) >> Int64(64 - bits)
+    }
+
+    fileprivate func same(at one: Int, as other: Int, count: Int) -> Bool {
+        self[startIndex + one..<startIndex + one + count].elementsEqual(
+            self[startIndex + other..<startIndex + other + count])
+    }
+
+    /// Seven bits a byte, at most nine bytes; moves `offset` behind it.
+    fileprivate func varint(at offset: inout Int) -> Int64? {
+        var value: UInt64 = 0
+        for index in 0..<9 {
+            guard offset < count else { return nil }
+            let byte = self[startIndex + offset]
+            offset += 1
+            if index == 8 { return Int64(bitPattern: value << 8 | UInt64(byte)) }
+            value = value << 7 | UInt64(byte & 0x7F)
+            if byte < 0x80 { return Int64(bitPattern: value) }
+        }
+        return nil
+    }
+}

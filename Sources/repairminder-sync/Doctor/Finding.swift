@@ -1,0 +1,42 @@
+import JSONText
+
+/// What one check of the doctor came to.
+struct Finding: Equatable, Sendable {
+    enum Level: String, Sendable {
+        case ok, warning, error
+    }
+
+    var check: String
+    var level: Level
+    var message: String
+    /// What to do about it; nil where it is as it should be.
+    var advice: String?
+
+    static func ok(_ check: String, _ message: String) -> Finding {
+        Finding(check: check, level: .ok, message: message, advice: nil)
+    }
+
+    static func warning(_ check: String, _ message: String, _ advice: String) -> Finding {
+        Finding(check: check, level: .warning, message: message, advice: advice)
+    }
+
+    static func error(_ check: String, _ message: String, _ advice: String) -> Finding {
+        Finding(check: check, level: .error, message: message, advice: advice)
+    }
+
+    /// `warning  disk        31 MiB are free` and, indented, what to do.
+    var text: String {
+        func padded(_ text: String, _ width: Int) -> String {
+            text + String(repeating: " ", count: max(width - text.count, 0))
+        }
+        let line = "\(padded(level.rawValue, 7))  \(padded(check, 11))  \(message)\n"
+        return line + (advice.map { String(repeating: " ", count: 22) + "→ \($0)\n" } ?? "")
+    }
+
+    var json: JSONText {
+        .object([
+            "check": .string(check), "level": .string(level.rawValue), "message": .string(message),
+            "advice": .string(advice),
+        ])
+    }
+}

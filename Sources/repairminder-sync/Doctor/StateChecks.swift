@@ -1,0 +1,112 @@
+import CacheStore
+import EntitySchema
+import Foundation
+import Glibc
+import Upstream
+
+/// The state folder and the private files in it: whose they are, who may read them, how much room there is.
+struct StateChecks {
+    let configuration: Configuration
+    let schema: EntitySchema
+
+    private var folder: String { configuration.stateDirectory }
+
+    func findings() -> [Finding] {
+        guard FileManager.default.fileExists(atPath: folder) else {
+            return [
+                .error(
+                    "permissions", "\(folder) is not there",
+                    "start the daemon once, which makes it, or name the right state_dir")
+            ]
+        }
+        return permissions() + [token(), secretKey(), disk()]
+    }
+
+    // MARK: Permissions
+
+    private func permissions() -> [Finding] {
+        guard access(folder, R_OK | X_OK) == 0, let owner = owner(of: folder) else {
+            return [.error("permissions", "\(folder) cannot be read", "run this as the daemon's user or as root")]
+        }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let open = ([folder] + names.map { "\(folder)/\($0)" }).filter { mode(of: $0).map { $0 & 0o077 != 0 } ?? false }
+        let foreign = names.map { "\(folder)/\($0)" }.filter { self.owner(of: $0) != owner }
+        var findings: [Finding] = []
+        if !open.isEmpty {
+            findings.append(
+                .error(
+                    "permissions", "others may read \(open.joined(separator: ", "))",
+                    "run chmod go= \(open.joined(separator: " "))"))
+        }
+        if !foreign.isEmpty {
+            findings.append(
+                .error(
+                    "permissions", "\(foreign.joined(separator: ", ")) belong to another user than \(folder)",
+                    "run chown --reference=\(folder) \(foreign.joined(separator: " "))"))
+        }
+        return findings.isEmpty ? [.ok("permissions", "\(folder) is its owner's alone")] : findings
+    }
+
+    /// Of a link itself nothing matters; nil for one.
+    private func mode(of path: String) -> mode_t? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFLNK else { return nil }
+        return status.st_mode
+    }
+
+    private func owner(of path: String) -> uid_t? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_uid : nil
+    }
+
+    // MARK: Token and key
+
+    private func token() -> Finding {
+        do {
+            if let path = configuration.upstream.tokenFile {
+                _ = try BearerToken(path: path)
+                return .ok("token", "\(path) holds one")
+            }
+            guard schema.upstream.refresh != nil else { return .ok("token", "none is configured") }
+            guard let tokens = try TokenStore(path: configuration.signInFile).load() else {
+                return .warning(
+                    "token", "nobody is signed in", "run repairminder-sync login, unless the upstream wants none")
+            }
+            guard let end = tokens.expiresAt, end < StateFiles.now() else { return .ok("token", "signed in") }
+            return tokens.refresh == nil
+                ? .error("token", "the sign-in ended at \(end)", "run repairminder-sync login")
+                : .ok("token", "signed in; the daemon exchanges the token at its next request")
+        } catch {
+            return .error("token", error.message, "mend that file, or run repairminder-sync login")
+        }
+    }
+
+    private func secretKey() -> Finding {
+        do {
+            guard try SecretKeyFile(configuration).existing() != nil else {
+                return .warning("secret key", "there is none yet", "start the daemon once, then keep a copy elsewhere")
+            }
+            return .ok("secret key", "it can be read")
+        } catch {
+            return .error("secret key", error.message, "put the right file there, see docs/operations.md, Secrets")
+        }
+    }
+
+    // MARK: Disk
+
+    private func disk() -> Finding {
+        guard let free = DiskSpace(of: folder)?.free else {
+            return .error("disk", "\(folder) tells no free space", "check its file system")
+        }
+        let text = "\(free >> 20) MiB are free for \(folder)"
+        if free < DiskSpace.reserve { return .error("disk", text, "make room: soon nothing can be written any more") }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let size = names.filter { $0.hasSuffix(".db") }.reduce(0) { sum, name in
+            sum + ((try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.size] as? Int) ?? 0)
+        }
+        guard free > 2 * size + DiskSpace.reserve else {
+            return .warning("disk", text, "make room: backups and a rescue need as much again as the database has")
+        }
+        return .ok("disk", text)
+    }
+}

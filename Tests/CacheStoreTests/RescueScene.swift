@@ -1,0 +1,92 @@
+import EntitySchema
+import Foundation
+import GRDB
+import JSONText
+import Secrets
+import Testing
+
+@testable import CacheStore
+
+/// A cache with unsent work, the ways to damage its file, and what comes after.
+struct RescueScene {
+    let cache: TestCache
+    static let now = TestCache.now
+    static let later = TestCache.now + .seconds(60)
+
+    /// Two pulled orders, one of them changed, a new order and a message about it: three changes.
+    init() async throws {
+        cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"open","total":1},{"id":"b","status":"open"}]"#)
+        try await cache.store.update("orders", key: "a", body: .object(["status": "ready"]), at: Self.now)
+        let order = try await cache.store.create("orders", body: .object(["notes": "new"]), at: Self.now)
+        let message = JSONText.object(["order_id": .string(order), "text": "hello"])
+        _ = try await cache.store.create("messages", body: message, at: Self.now)
+    }
+
+    var path: String { cache.path }
+
+    /// Key → whether it may have been sent, oldest first, as the pusher would read them.
+    static func queue(_ store: CacheStore) throws -> [(id: Int64, key: String, tried: Bool)] {
+        try store.snapshot(QueueReading.init).changes.map { ($0.id, $0.idempotencyKey, $0.tried > 0) }
+    }
+
+    func queue() throws -> [(id: Int64, key: String, tried: Bool)] { try Self.queue(cache.store) }
+
+    /// Sends the oldest change, and has it acknowledged.
+    func sendFirst() async throws {
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: Self.now).first)
+        #expect(try await cache.store.begin(change, at: Self.now))
+        try await cache.store.settle(change.id, .acknowledged(record: nil), at: Self.now)
+    }
+
+    func backUp() throws -> String {
+        let backup = cache.folder.appending(path: "backup-\(UUID().uuidString).db").path
+        try DatabaseCopy.make(of: path, at: backup)
+        return backup
+    }
+
+    // MARK: Damage
+
+    /// Overwrites bytes of the closed file.
+    func overwrite(at offset: Int, with bytes: [UInt8]) throws {
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.seek(toOffset: UInt64(offset))
+        try file.write(contentsOf: Data(bytes))
+        try file.close()
+    }
+
+    /// Where a table's first page begins.
+    func page(of table: String) throws -> Int {
+        let number = try DatabaseQueue(path: path).read { db in
+            try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = ?", arguments: [table])
+        }
+        return (try #require(number) - 1) * 4096
+    }
+
+    // MARK: Rescue
+
+    static func sealer() throws -> SecretSealer {
+        try #require(SecretSealer(key: Array(repeating: 1, count: SecretSealer.keyLength)))
+    }
+
+    static func schema() throws -> EntitySchema { try EntitySchema(yaml: TestCache.shop, file: "shop.yaml") }
+
+    /// Expects the file to be found damaged when it is opened, rescues it, and opens what took its place.
+    func rescued(from backups: [String] = []) async throws -> (cache: TestCache, report: QueueRescue.Report) {
+        #expect {
+            try TestCache(in: cache.folder)
+        } throws: { error in
+            guard case CacheError.damaged? = error as? CacheError else { return false }
+            return true
+        }
+        return try await rescuedUnseen(from: backups)
+    }
+
+    /// The same for damage that no opening meets.
+    func rescuedUnseen(from backups: [String] = []) async throws -> (cache: TestCache, report: QueueRescue.Report) {
+        let report = try await QueueRescue(
+            path: path, schema: Self.schema(), sealer: Self.sealer(), backups: backups, makeID: { UUID().uuidString }
+        ).run(reason: "test", at: Self.later)
+        return (try TestCache(in: cache.folder), report)
+    }
+}

@@ -1,0 +1,90 @@
+import CacheStore
+import EntitySchema
+import Foundation
+import Logging
+import Secrets
+import Synchronization
+import Testing
+
+@testable import repairminder_sync
+
+@Suite("Backups that the daemon makes")
+struct BackupKeeperTests {
+    private static let schema = """
+        schema: shop
+        upstream: { base_url: "http://localhost", pagination: { style: page } }
+        entities: { orders: { pull: { path: /orders }, fields: { id: { type: string } } } }
+        """
+
+    /// A keeper over a store of its own, whose time of day the test sets.
+    private final class Scene: Sendable {
+        let folder: TemporaryFolder
+        let store: CacheStore
+        let time = Mutex(Timestamp(milliseconds: 1_795_257_720_000))
+
+        init() throws {
+            folder = try TemporaryFolder()
+            let sealer = try #require(SecretSealer(key: Array(repeating: 1, count: SecretSealer.keyLength)))
+            store = try CacheStore(
+                path: folder.path + "/shop-new.db", schema: EntitySchema(yaml: schema, file: "shop.yaml"),
+                sealer: sealer,
+                makeID: { UUID().uuidString })
+        }
+
+        var backups: BackupFolder { BackupFolder(stateDirectory: folder.path, database: store.path) }
+
+        func keep(every: Duration? = .seconds(86_400), keep: Int = 7, days: Int = 30) async throws {
+            try await BackupKeeper(
+                store: store, folder: backups,
+                settings: Configuration.Backup(every: every, keep: keep, keepDays: days),
+                now: { self.time.withLock { $0 } }, clock: ContinuousClock(),
+                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            ).keep()
+        }
+
+        func pass(days: Int) { time.withLock { $0 = $0 + .seconds(days * 86_400) } }
+    }
+
+    @Test("the first is made at once, the next when a day has passed")
+    func daily() async throws {
+        let scene = try Scene()
+        try await scene.keep()
+        try await scene.keep()
+        #expect(scene.backups.backups.count == 1)
+        scene.pass(days: 1)
+        try await scene.keep()
+        #expect(scene.backups.backups.count == 2)
+        #expect(scene.backups.newest == scene.time.withLock { $0 })
+    }
+
+    @Test("the newest stay, as many as are to be kept")
+    func number() async throws {
+        let scene = try Scene()
+        for _ in 0..<5 {
+            try await scene.keep(keep: 3)
+            scene.pass(days: 1)
+        }
+        let names = scene.backups.backups.map { String($0.split(separator: "/").last ?? "") }
+        #expect(names.count == 3)
+        #expect(names.first?.hasPrefix("20261125") == true && names.first?.hasSuffix("-daily.db") == true)
+    }
+
+    @Test("old ones go, but never the last")
+    func age() async throws {
+        let scene = try Scene()
+        try await scene.keep(days: 10)
+        scene.pass(days: 1)
+        try await scene.keep(days: 10)
+        scene.pass(days: 100)
+        try await scene.keep(every: nil, days: 10)
+        #expect(scene.backups.backups.count == 1)
+    }
+
+    @Test("without backups the database is looked through all the same")
+    func off() async throws {
+        let scene = try Scene()
+        try await scene.keep(every: nil)
+        #expect(scene.backups.backups.isEmpty)
+        #expect(try scene.store.setting("checked_at") == scene.time.withLock { $0 }.description)
+    }
+}
