@@ -1,9 +1,9 @@
 # The commands that people and CI type. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help packages build test lint demo bench simulate fuzz completions man deb boot clean
+.PHONY: help packages build test lint demo bench simulate fuzz fuzz-api completions man deb boot clean
 
 help:            ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 packages:        ## install the Debian packages that are missing (asks for root only then)
 	@scripts/packages
@@ -33,6 +33,9 @@ bench: packages  ## measure against the floor and print ratios; needs wrk
 
 fuzz:            ## fuzz the HTTP parser for SECONDS (60)
 	Fuzz/run $(or $(SECONDS),60)
+
+fuzz-api: packages ## fuzz the local API from its own description: CASES (10000) requests from SEED (1)
+	@scripts/fuzz-api --cases $(or $(CASES),10000) --seed $(or $(SEED),1)
 
 completions: build ## shell completions into .build/share
 	scripts/completions

@@ -54,12 +54,15 @@ extension CacheStore {
         }
     }
 
+    /// Each table once, also where a name is given twice.
     private func searched(_ names: [String]?) throws -> [SearchTable] {
         guard let names else { return schema.entities.compactMap { SearchTable($0) } }
-        return try names.map { name in
+        var tables: [SearchTable] = []
+        for name in names where !tables.contains(where: { $0.entity.name == name }) {
             guard let table = SearchTable(try table(name).entity) else { throw Self.nothingSearched(name) }
-            return table
+            tables.append(table)
         }
+        return tables
     }
 
     static func nothingSearched(_ entity: String) -> CacheError {

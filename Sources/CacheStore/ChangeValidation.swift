@@ -49,6 +49,9 @@ struct ChangeValidation {
             return "\(entity.name) has no such field" + (near.map { "; did you mean \($0)?" } ?? "")
         }
         if operation == .update && name == entity.key { return "the key of a record cannot be changed" }
+        if operation == .create && name == entity.key && !Self.isUsableKey(value) {
+            return "expected a key of 1 to \(Entity.longestKey) characters without NUL; leave it out to have one made"
+        }
         if let sendable, !sendable.contains(name) {
             return "the upstream does not take this field here; it takes \(sendable.sorted().joined(separator: ", "))"
         }
@@ -56,6 +59,13 @@ struct ChangeValidation {
             return field.required ? "this field cannot be null" : nil
         }
         return mismatch(value, field)
+    }
+
+    /// Whether a pull that brought the key would keep the record (`PageApplier`).
+    private static func isUsableKey(_ value: JSONText) -> Bool {
+        guard let text = value.string else { return value.integer != nil }
+        let quoted = JSONText.string(text).text
+        return !text.isEmpty && !text.utf8.contains(0) && quoted.unicodeScalars.count <= Entity.longestKey + 2
     }
 
     private func mismatch(_ value: JSONText, _ field: Field) -> String? {

@@ -48,7 +48,7 @@ struct PageApplier {
         let usable = """
             iif(json_each.type = 'object',
               iif(json_type(json_each.value, '$."\(table.entity.key)"') IN ('text', 'integer'),
-                length(\(key)) BETWEEN 1 AND 500 AND \(key) <> '""' AND instr(\(key), '\\u0000') = 0, 0), 0)
+                length(\(key)) <= \(Entity.longestKey + 2) AND \(key) <> '""' AND instr(\(key), '\\u0000') = 0, 0), 0)
             """
         let deleted: String
         if let field = table.entity.pull?.deleted {

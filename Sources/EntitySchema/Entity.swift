@@ -18,6 +18,9 @@ package struct Entity: Sendable, Equatable {
     /// Where secrets of children stand inside the records themselves.
     package var embeddedSecretPlaces: [SecretPlace] = []
 
+    /// The characters that a key may have; a record that comes with a longer one is set aside.
+    package static let longestKey = 498
+
     package subscript(field name: String) -> Field? { fields.first { $0.name == name } }
 
     package subscript(relation name: String) -> Relation? { relations.first { $0.name == name } }

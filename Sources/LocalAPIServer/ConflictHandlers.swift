@@ -9,7 +9,7 @@ extension LocalAPIServer {
     func conflicts(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["limit", "cursor", "open"])
-        let before = try parameters.integer("cursor", in: 1...Int.max, else: Int.max)
+        let before = try parameters.integer("cursor", in: 0...Int.max, else: Int.max)
         let limit = try parameters.integer("limit", in: 1...1000, else: 50)
         let (conflicts, next) = try store.conflicts(
             before: Int64(before), open: parameters.flag("open"), limit: limit)

@@ -38,6 +38,7 @@ extension LocalAPIServer {
     }
 
     private func start(_ request: Request, _ parameters: QueryParameters) throws -> Int64 {
+        let since = try parameters.position("since")
         if let last = request.headers[single: "Last-Event-ID"], !last.isEmpty {
             guard let dash = last.lastIndex(of: "-"), let number = Int64(last[last.index(after: dash)...]), number >= 0
             else { throw Problem.badRequest("Last-Event-ID is none of ours; leave it out, or send one as it came") }
@@ -45,7 +46,7 @@ extension LocalAPIServer {
             return number
         }
         if let epoch = try parameters.value("epoch") { try requireEpoch(epoch) }
-        return try parameters.position("since") ?? store.position()
+        return try since ?? store.position()
     }
 
     /// Returns when the server stops; throws when the reader has gone.

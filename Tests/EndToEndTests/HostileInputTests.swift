@@ -1,7 +1,7 @@
 import JSONText
 import Testing
 
-/// Values that mean something to a file system, to SQL or to a page, in every place that a caller controls.
+/// Values that mean something to a file system, to SQL or to a page: in paths, bodies and header fields at large.
 @Suite("Hostile input", .serialized)
 struct HostileInputTests {
     private static let paths = [
@@ -13,9 +13,9 @@ struct HostileInputTests {
         "/v1/pending/1e3", "/v1/conflicts/0x1", "/v1/conflicts/-9223372036854775808/undo",
     ]
 
-    private static let strings = [
-        "' OR '1'='1", "'; DROP TABLE orders; --", "\" OR \"\"=\"", "1); DELETE FROM sync_outbox; --",
-        "a' UNION SELECT 1",
+    static let strings = [
+        "' OR '1'='1", "'; DROP TABLE records_orders; --", "\" OR \"\"=\"", "1); DELETE FROM sync_outbox; --",
+        "a' UNION SELECT 1", "..", "%2e%2e%2f", "..\\..\\etc", "/etc/passwd", "file:///etc/passwd",
         "%", "_", "*", "\\", "`", "[", "?1", ":a", "@a", "$1", "NULL", "\u{0}", "a\u{0}b", "\u{202E}", "💥", "\u{FFFE}",
         "9223372036854775808", "-9223372036854775809", "1e309", "NaN", "0x10", "../../etc/passwd", "<script>",
         "{{7*7}}",
@@ -36,33 +36,7 @@ struct HostileInputTests {
         }
     }
 
-    @Test("no value in a path or query gets 5xx, and none is more than a value")
-    func queries() async throws {
-        try await LoneDaemon.run { daemon throws in
-            let connection = try daemon.connect()
-            for string in Self.strings {
-                let value = Self.encoded(string)
-                let targets = [
-                    "/v1/\(value)", "/v1/orders/\(value)", "/v1/orders/x/\(value)", "/v1/pending/\(value)",
-                    "/v1/conflicts/\(value)", "/v1/orders?status=\(value)", "/v1/orders?\(value)=1",
-                    "/v1/orders?total.\(value)=1", "/v1/orders?total.gte=\(value)", "/v1/orders?notes.null=\(value)",
-                    "/v1/orders?sort=\(value)", "/v1/orders?sort=-\(value),id", "/v1/orders?cursor=\(value)",
-                    "/v1/orders?limit=\(value)", "/v1/orders?fields=\(value)", "/v1/orders?include=\(value)",
-                    "/v1/orders?q=\(value)", "/v1/orders?sync=\(value)", "/v1/orders?count=\(value)",
-                    "/v1/search?q=\(value)", "/v1/changes?since=\(value)", "/v1/pending?cursor=\(value)",
-                    "/v1/pending?limit=\(value)", "/v1/conflicts?cursor=\(value)", "/v1/conflicts?open=\(value)",
-                ]
-                for target in targets {
-                    let status = try #require(try connection.exchange(Self.request("GET", target)), "\(target)")
-                    #expect(status < 500, "\(target): \(status)")
-                }
-            }
-            #expect(try connection.exchange(Self.request("GET", "/v1/orders")) == 200)
-            #expect(try connection.exchange(Self.request("GET", "/v1/pending/count")) == 200)
-        }
-    }
-
-    @Test("no body gets 5xx, and what is taken is one change")
+    @Test("no body that is broken, of another kind or too deep gets 5xx")
     func bodies() async throws {
         try await LoneDaemon.run { daemon throws in
             let connection = try daemon.connect()
@@ -72,18 +46,11 @@ struct HostileInputTests {
                 "{\"a\":\u{0}}", "{\"a\":\"\\ud800\"}", "{\"a\":NaN}", "{\"a\":01}", "{\"a\":1,\"a\":2}", "\u{FEFF}{}",
                 String(repeating: "[", count: 100_000), String(repeating: "{\"a\":", count: 50_000), "{\"a\":1e999999}",
             ]
-            let texts = Self.strings.flatMap { string in
-                let text = JSONText.string(string).text
-                return [
-                    #"{"notes":\#(text)}"#, #"{\#(text):1}"#, #"{"id":\#(text)}"#, #"{"status":\#(text)}"#,
-                    #"{"total":\#(text)}"#, #"{"entities":[\#(text)]}"#, #"{"winner":\#(text)}"#,
-                ]
-            }
             let calls = [
                 ("POST", "/v1/orders"), ("PATCH", "/v1/orders/none"), ("POST", "/v1/sync"),
                 ("POST", "/v1/conflicts/1/resolve"), ("PATCH", "/v1/pending/1"),
             ]
-            for body in broken + texts {
+            for body in broken {
                 for (method, path) in calls {
                     let status = try #require(
                         try connection.exchange(Self.request(method, path, body)), "\(body.prefix(80))")
@@ -123,7 +90,7 @@ struct HostileInputTests {
     }
 
     /// Every byte as `%XX`.
-    private static func encoded(_ text: String) -> String {
+    static func encoded(_ text: String) -> String {
         // The request line may have 8 KiB.
         text.utf8.prefix(2000).map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

@@ -51,6 +51,17 @@ final class RawConnection {
         return String(decoding: buffer, as: UTF8.self)
     }
 
+    /// What comes up to `mark` and with it; what comes after it in the same piece is left for the next call.
+    func receive(through mark: String) throws -> String {
+        let mark = Array(mark.utf8)
+        while !buffer.contains(mark) {
+            guard try receiveMore() else { throw Failure(step: "closed before the mark") }
+        }
+        let end = buffer.ranges(of: mark)[0].upperBound
+        defer { buffer.removeFirst(end) }
+        return String(decoding: buffer[..<end], as: UTF8.self)
+    }
+
     /// Sends one request and reads the one answer, which must have a length; nil when the server closes instead.
     func exchange(_ request: String) throws -> Int? {
         send(request)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Stopping", .serialized)
 struct StopTests {
-    @Test("with stalled readers, half requests and calls that wait it is gone within ten seconds")
+    @Test("with stalled readers, open event streams, half requests and calls that wait it is gone within ten seconds")
     func stop() async throws {
         try await LoneDaemon.run { daemon throws in
             // More answers than the sockets' buffers hold, of which none is read.
@@ -13,7 +13,6 @@ struct StopTests {
             let halves = [
                 "", "GET /", "GET / HTTP/1.1\r\nHost: localhost\r\n",
                 "POST /v1/orders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
-                "GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n",
                 "GET /v1/changes?since=0&wait=60 HTTP/1.1\r\nHost: localhost\r\n\r\n",
                 "POST /v1/sync?wait=true HTTP/1.1\r\nHost: localhost\r\n\r\n",
             ]
@@ -22,12 +21,18 @@ struct StopTests {
                 connection.send(half)
                 return connection
             }
+            let streams = try (0..<20).map { _ in
+                let stream = try daemon.connect()
+                stream.send("GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                #expect(try stream.receive(through: "retry: ").contains("200 OK"))
+                return stream
+            }
             #expect(try daemon.status(HostileRequest.smuggled) == 200)
             let start = ContinuousClock.now
             await daemon.program.signal(SIGTERM)
             #expect(await daemon.program.finish().status == 0)
             #expect(ContinuousClock.now - start < .seconds(10))
-            withExtendedLifetime((stalled, open)) {}
+            withExtendedLifetime((stalled, open, streams)) {}
         }
     }
 }

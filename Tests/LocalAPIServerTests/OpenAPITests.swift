@@ -42,7 +42,7 @@ struct OpenAPITests {
             let all = document.at(path: "components.\(kind)")?.members.map { "#/components/\(kind)/\($0.key)" } ?? []
             #expect(!all.isEmpty)
             let needsNoUse = ["#/components/schemas/Dashboard"]
-            let optional = ["period", "scope", "user", "reveal"].map { "#/components/parameters/\($0)" }
+            let optional = ["period", "scope", "user"].map { "#/components/parameters/\($0)" }
             #expect(Set(all).subtracting(used).subtracting(needsNoUse + optional) == [])
         }
         let names = document["paths"]?.members.flatMap {
@@ -82,6 +82,117 @@ struct OpenAPITests {
         }
     }
 
+    @Test("every name that it lists for a parameter is taken")
+    func names() async throws {
+        let (api, document) = try await document()
+        let references = document["paths"]?["/v1/orders"]?["get"]?["parameters"]?.elements ?? []
+        let parameters = references.compactMap { target(of: $0["$ref"]?.string ?? "", in: document) }
+        #expect(parameters.contains { $0["name"] == "include" })
+        for parameter in parameters {
+            let name = try #require(parameter["name"]?.string)
+            for value in parameter.at(path: "schema.items.enum")?.elements ?? [] {
+                let answer = await api.call("GET", "/v1/orders?\(name)=\(value.plain)")
+                #expect(answer.status == 200, "\(name)=\(value.plain): \(answer.text)")
+            }
+        }
+        let include = try #require(parameters.first { $0["name"] == "include" })
+        #expect(
+            include.at(path: "schema.items.enum")?.elements
+                == ["messages", "messages.order", "messages.order.messages"])
+    }
+
+    @Test("a body has just the fields that the schema can send")
+    func bodies() throws {
+        let document = try Self.document(
+            fields: "status: { type: string }\n      notes: { type: string, required: true }",
+            push: """
+                create: { call: POST /devices, fields: [notes] }
+                      update: { call: "PATCH /devices/{id}", fields: [status] }
+                """)
+        let schemas = try #require(document.at(path: "components.schemas"))
+        #expect(schemas["devices.new"]?["properties"]?.members.map(\.key) == ["id", "notes"])
+        #expect(schemas["devices.new"]?["required"]?.elements == ["notes"])
+        #expect(schemas["devices.changes"]?["properties"]?.members.map(\.key) == ["status"])
+    }
+
+    @Test("a record that is made below another is not asked for the key of that")
+    func foreignKeys() async throws {
+        let (api, document) = try await document()
+        #expect(
+            document.at(path: "components.schemas")?["messages.new"]?["required"]?.elements == ["order_id", "text"])
+        let call = document["paths"]?["/v1/orders/{id}/messages"]?["post"]
+        let body = call?.at(path: "requestBody.content")?["application/json"]?["schema"]?["$ref"]?.string
+        let schema = try #require(target(of: body ?? "", in: document))
+        #expect(schema["required"]?.elements == ["text"])
+        #expect(schema["properties"]?["order_id"] == nil)
+        let order = await api.call("POST", "/v1/orders", body: "{}")
+        let path = try #require(order.header("Location"))
+        #expect(await api.call("POST", "\(path)/messages", body: #"{"text":"a"}"#).status == 201)
+    }
+
+    @Test("the least and the greatest number that it lets a parameter have are taken, and none beyond")
+    func bounds() async throws {
+        let (api, document) = try await document()
+        for (path, calls) in document["paths"]?.members ?? [] {
+            for reference in calls["get"]?["parameters"]?.elements ?? [] {
+                let parameter = try #require(target(of: reference["$ref"]?.string ?? "", in: document))
+                guard parameter["in"] == "query", let name = parameter["name"]?.string, name != "wait",
+                    let least = parameter.at(path: "schema.minimum")?.integer,
+                    let greatest = parameter.at(path: "schema.maximum")?.integer
+                else { continue }
+                let address = path.replacing("{id}", with: "1") + (path == "/v1/search" ? "?q=ab&" : "?") + name
+                for number in ["\(least)", "\(greatest)"] {
+                    #expect(await api.call("GET", "\(address)=\(number)").status != 400, "\(address)=\(number)")
+                }
+                for number in ["\(least - 1)", "\(greatest)0"] {
+                    #expect(await api.call("GET", "\(address)=\(number)").status == 400, "\(address)=\(number)")
+                }
+            }
+        }
+    }
+
+    @Test("every answer with a status has the header fields that it tells of")
+    func headers() async throws {
+        let (api, document) = try await document()
+        let answers = [
+            await api.call("POST", "/v1/orders", body: "{}"), await api.call("PUT", "/v1/orders"),
+            await api.call("GET", "/v1/orders", headers: ["Authorization": nil]),
+        ]
+        #expect(answers.map(\.status) == [201, 405, 401])
+        for answer in answers {
+            let response =
+                answer.status == 201
+                ? document["paths"]?["/v1/orders"]?["post"]?["responses"]?["201"]
+                : document.at(path: "components.responses")?[String(answer.status)]
+            let fields = response?["headers"]?.members.map(\.key) ?? []
+            #expect(!fields.isEmpty && fields.allSatisfy { answer.header($0) != nil }, "\(answer.status)")
+        }
+    }
+
+    @Test("its links lead from a list to its first record, and from a creation to what was created")
+    func links() async throws {
+        let document = try await document().1
+        let api = try await TestAPI.filled()
+        let made = await api.call("POST", "/v1/orders", body: "{}").json["id"]?.string
+        let operations = (document["paths"]?.members ?? []).flatMap { path, calls in
+            calls.members.map { (id: $0.value["operationId"], method: $0.key, path: path) }
+        }
+        let first = await api.call("GET", "/v1/orders").json.at(path: "data")?.elements.first?["id"]?.string
+        for (method, status, id) in [("get", "200", first), ("post", "201", made)] {
+            let links = document["paths"]?["/v1/orders"]?[method]?["responses"]?[status]?["links"]?.members ?? []
+            #expect(links.map(\.key).contains("patch_v1_orders_id"))
+            let key = try #require(id)
+            for link in links.map(\.value) {
+                let pointer = method == "get" ? "$response.body#/data/0/id" : "$response.body#/id"
+                #expect(link.at(path: "parameters.id")?.string == pointer)
+                let operation = try #require(operations.first { $0.id == link["operationId"] })
+                guard operation.method == "get" else { continue }
+                let address = operation.path.replacing("{id}", with: key)
+                #expect(await api.call("GET", address).status == 200, "\(address)")
+            }
+        }
+    }
+
     @Test("its example of a record fits its own description of one")
     func examples() async throws {
         let (_, document) = try await document()
@@ -94,6 +205,19 @@ struct OpenAPITests {
 
     @Test("secret fields are taken, and revealed, but not shown")
     func secrets() throws {
+        let document = try Self.document(
+            fields: "passcode: { type: string, secret: true }", push: "create: { call: POST /devices }")
+        let schemas = try #require(document.at(path: "components.schemas"))
+        #expect(schemas["devices.record"]?["properties"]?["passcode"] == nil)
+        #expect(schemas["devices.new"]?["properties"]?["passcode"] != nil)
+        let one = document["paths"]?["/v1/devices/{id}"]?["get"]
+        let reveal = one?["parameters"]?.elements.compactMap { $0["$ref"]?.string }.first { $0.hasSuffix(".reveal") }
+        let parameter = try #require(target(of: reveal ?? "", in: document))
+        #expect(parameter.at(path: "schema.items.enum")?.elements == ["passcode"])
+    }
+
+    /// Of a system that has devices with these fields besides their key.
+    private static func document(fields: String, push: String) throws -> JSONText {
         let schema = try EntitySchema(
             yaml: """
                 schema: shop
@@ -104,16 +228,11 @@ struct OpenAPITests {
                   devices:
                     fields:
                       id: { type: string }
-                      passcode: { type: string, secret: true }
+                      \(fields)
                     pull: { path: /devices }
                     push:
-                      create: { call: POST /devices }
+                      \(push)
                 """, file: "shop.yaml")
-        let document = try OpenAPIDocument(schema: schema, version: "1").json()
-        let schemas = try #require(document.at(path: "components.schemas"))
-        #expect(schemas["devices.record"]?["properties"]?["passcode"] == nil)
-        #expect(schemas["devices.new"]?["properties"]?["passcode"] != nil)
-        let one = document["paths"]?["/v1/devices/{id}"]?["get"]
-        #expect(one?["parameters"]?.elements.contains { $0["$ref"]?.string?.hasSuffix("/reveal") == true } == true)
+        return try OpenAPIDocument(schema: schema, version: "1").json()
     }
 }

@@ -34,6 +34,15 @@ struct SearchTests {
         #expect(await api.call("POST", "/v1/search", body: "{}").status == 405)
     }
 
+    @Test("an entity that is named twice is searched once")
+    func namedTwice() async throws {
+        let api = try await filled()
+        let once = await api.call("GET", "/v1/search?q=zoe&entity=messages")
+        let twice = await api.call("GET", "/v1/search?q=zoe&entity=messages,messages")
+        #expect(twice.status == 200)
+        #expect(twice.text == once.text)
+    }
+
     @Test("a list takes q beside its filters")
     func list() async throws {
         let api = try await filled()

@@ -1,4 +1,5 @@
 import CacheStore
+import EntitySchema
 import JSONText
 import Testing
 
@@ -34,6 +35,25 @@ struct WriteErrorTests {
             #expect(try await desk.call("POST", "/v1/orders/none/messages", missing).status == 404)
             _ = try await desk.call("DELETE", "/v1/orders/a")
             #expect(try await desk.call("POST", "/v1/orders/a/messages", missing).status == 404)
+        }
+    }
+
+    @Test(
+        "a new record is not made under a key with which a pull would not keep it",
+        arguments: [#""""#, "null", #""a\u0000""#, "true", "1.5", #""\#(String(repeating: "a", count: 499))""#])
+    func unusableKeys(_ key: String) async throws {
+        try await DeskAPI.serving { desk in
+            let answer = try await desk.call("POST", "/v1/orders", #"{"id":\#(key)}"#)
+            #expect(answer.status == 422 && answer.fields == ["id"])
+        }
+    }
+
+    @Test("the longest key that a pull would keep is taken")
+    func longestKey() async throws {
+        try await DeskAPI.serving { desk throws in
+            let key = String(repeating: "é", count: Entity.longestKey)
+            #expect(try await desk.call("POST", "/v1/orders", #"{"id":"\#(key)"}"#).status == 201)
+            #expect(try await desk.call("GET", "/v1/orders/\(Entity.percentEncoded(key))").status == 200)
         }
     }
 

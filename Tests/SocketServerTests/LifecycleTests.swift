@@ -72,6 +72,26 @@ extension SocketServerTests {
             try await running.value
         }
 
+        @Test("a stream whose reader has stalled is dropped at the shutdown limit", .timeLimit(.minutes(1)))
+        func shutdownStalledStream() async throws {
+            var limits = ServerLimits.quick
+            limits.shutdown = .milliseconds(100)
+            limits.write = .seconds(3600)
+            let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)], limits: limits) { _ in
+                Response(status: 200, headers: []) { write in
+                    try? await write([UInt8](repeating: 0x61, count: 20_000_000))
+                }
+            }
+            let address = try #require(try server.bind().first)
+            let running = Task { try await server.run() }
+            let client = try TestClient(address, receiveBuffer: 4096)
+            client.send(StreamTests.get)
+            _ = try client.receive(through: "\r\n\r\n")
+            running.cancel()
+            try await running.value
+            #expect(try client.receiveAll().utf8.count < 20_000_000)
+        }
+
         @Test("a taken port is an error that says so")
         func portTaken() throws {
             let first = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)], handler: TestServer.describe)

@@ -12,40 +12,39 @@ struct EntityCalls {
     static func record(_ entity: Entity) -> String { "\(entity.name).record" }
     static func list(_ entity: Entity) -> String { "\(entity.name).list" }
     static func new(_ entity: Entity) -> String { "\(entity.name).new" }
+    static func new(_ entity: Entity, without field: String) -> String { "\(entity.name).new.without_\(field)" }
     static func changes(_ entity: Entity) -> String { "\(entity.name).changes" }
 
     private var path: String { "/v1/\(entity.name)" }
 
     private var list: OpenAPICall {
         OpenAPICall(
-            method: "GET", path: path, summary: "Lists \(entity.name)", parameters: Self.listParameters,
-            own: FilterParameters(entity: entity).all,
-            answers: [(200, .json(Self.list(entity))), (304, .nothing)])
+            method: "GET", path: path, summary: "Lists \(entity.name)", parameters: listParameters(entity),
+            answers: [(200, .json(Self.list(entity))), (304, .nothing)], leads: Self.first(of: entity))
     }
 
     private var one: OpenAPICall {
         OpenAPICall(
             method: "GET", path: "\(path)/{id}", summary: "One record of \(entity.name)",
-            parameters: ["include", "refresh"] + (entity.fields.contains(where: \.secret) ? ["reveal"] : [])
-                + ["if_none_match"],
+            parameters: EntityParameters(schema: schema, entity: entity).ofOne + ["refresh", "if_none_match"],
             answers: [(200, .json(Self.record(entity))), (304, .nothing)], problems: [404, 502, 504])
     }
 
     private var writes: [OpenAPICall] {
         entity.operations.map { operation in
             switch operation {
-            case .create: creation(at: path, "Creates a record of \(entity.name)", of: entity)
+            case .create: creation(at: path, "Creates a record of \(entity.name)", of: entity, Self.new(entity))
             case .update:
                 OpenAPICall(
                     method: "PATCH", path: "\(path)/{id}", summary: "Changes the named fields; null sets null",
                     parameters: Self.writeParameters + ["if_match"], body: Self.changes(entity),
                     answers: [(200, .json(Self.record(entity))), (202, .json(Self.record(entity)))],
-                    problems: [404, 405, 409, 412, 413, 415, 422])
+                    problems: [404, 405, 409, 410, 412, 422])
             case .delete:
                 OpenAPICall(
                     method: "DELETE", path: "\(path)/{id}", summary: "Gone here at once, its deletion queued",
                     parameters: Self.writeParameters + ["if_match"],
-                    answers: [(204, .nothing), (202, .json("Pushing"))], problems: [404, 405, 409, 412, 422])
+                    answers: [(204, .nothing), (202, .json("Pushing"))], problems: [404, 405, 409, 410, 412, 422])
             }
         }
     }
@@ -53,7 +52,7 @@ struct EntityCalls {
     private var history: OpenAPICall {
         OpenAPICall(
             method: "GET", path: "\(path)/{id}/history", summary: "Why the record is as it is, oldest first",
-            parameters: ["limit", "cursor"], answers: [(200, .json("History"))], problems: [404])
+            parameters: ["limit", "position"], answers: [(200, .json("History"))], problems: [404])
     }
 
     private func related(_ relation: Relation) -> [OpenAPICall] {
@@ -61,60 +60,32 @@ struct EntityCalls {
         let path = "\(path)/{id}/\(relation.name)"
         let list = OpenAPICall(
             method: "GET", path: path, summary: "Lists the \(relation.name) of a record of \(entity.name)",
-            parameters: Self.listParameters, own: FilterParameters(entity: other).all,
-            answers: [(200, .json(Self.list(other))), (304, .nothing)], problems: [404])
-        guard case .many = relation.kind, other.operations.contains(.create) else { return [list] }
-        return [list, creation(at: path, "Creates a record of \(other.name) that belongs to it", of: other)]
+            parameters: listParameters(other),
+            answers: [(200, .json(Self.list(other))), (304, .nothing)], problems: [404], leads: Self.first(of: other))
+        guard case .many(let field, _) = relation.kind, other.operations.contains(.create) else { return [list] }
+        let summary = "Creates a record of \(other.name) that belongs to it"
+        return [list, creation(at: path, summary, of: other, Self.new(other, without: field))]
     }
 
-    private func creation(at path: String, _ summary: String, of made: Entity) -> OpenAPICall {
+    private func creation(at path: String, _ summary: String, of made: Entity, _ body: String) -> OpenAPICall {
         OpenAPICall(
-            method: "POST", path: path, summary: summary, parameters: Self.writeParameters, body: Self.new(made),
+            method: "POST", path: path, summary: summary, parameters: Self.writeParameters, body: body,
             answers: [(201, .json(Self.record(made))), (202, .json(Self.record(made)))],
-            problems: [404, 405, 409, 413, 415, 422])
+            problems: [404, 405, 409, 410, 422], leads: ("/v1/\(made.name)", "/\(made.key)"))
     }
 
-    private static let listParameters = [
-        "limit", "cursor", "sort", "fields", "include", "sync", "count", "q", "if_none_match",
-    ]
+    private static func first(of entity: Entity) -> (to: String, key: String) {
+        ("/v1/\(entity.name)", "/data/0/\(entity.key)")
+    }
+
+    private func listParameters(_ entity: Entity) -> [String] {
+        ["limit", "cursor", "sync", "count", "if_none_match"] + (entity.isSearched ? ["q"] : [])
+            + EntityParameters(schema: schema, entity: entity).ofLists
+    }
     private static let writeParameters = ["wait_for_push", "timeout", "idempotency_key"]
 }
 
-/// The parameters by which a list is filtered.
-struct FilterParameters {
-    let entity: Entity
-
-    var all: [JSONText] { fields.map(parameter) + [comparisons] }
-
-    private var fields: [Field] {
-        entity.fields.filter { field in
-            switch field.kind {
-            case .object, .list: false
-            default: !field.secret
-            }
-        }
-    }
-
-    private func parameter(_ field: Field) -> JSONText {
-        var note = "records with this value, or any of several with commas"
-        if case .enum(let values) = field.kind { note += ": \(values.map(\.value).joined(separator: ", "))" }
-        if !field.indexed && field.name != entity.key { note += "; there is no index, the whole table is read" }
-        return .object([
-            "name": .string(field.name), "in": "query", "description": .string(note),
-            "schema": .object(["type": "string"]),
-        ])
-    }
-
-    private var comparisons: JSONText {
-        let names = fields.map(\.name).joined(separator: "|")
-        let pattern = "^(\(names))\\.(gt|gte|lt|lte|ne|null)$"
-        return .object([
-            "name": "comparisons", "in": "query", "style": "form", "explode": true,
-            "description": "field.gt=, .gte=, .lt=, .lte=, .ne= with a value; field.null= with true or false",
-            "schema": .object([
-                "type": "object", "propertyNames": .object(["pattern": .string(pattern)]),
-                "additionalProperties": .object(["type": "string"]),
-            ]),
-        ])
-    }
+extension Entity {
+    /// Whether a search finds anything of it.
+    var isSearched: Bool { fields.contains { $0.search != nil && !$0.secret } }
 }

@@ -23,7 +23,7 @@ extension OpenAPICall {
         OpenAPICall(
             method: "POST", path: "/v1/sync", summary: "Starts a sync, or joins the one under way",
             parameters: ["wait_for_sync"], body: "SyncRequest", bodyIsOptional: true,
-            answers: [(200, .json("Status")), (202, .json("Status"))], problems: [404, 409, 413, 415, 502]),
+            answers: [(200, .json("Status")), (202, .json("Status"))], problems: [404, 409, 502]),
         OpenAPICall(
             method: "POST", path: "/v1/sync/pause", summary: "Sends and pulls nothing from now on",
             answers: [(200, .json("Status"))]),
@@ -38,17 +38,17 @@ extension OpenAPICall {
     private static let queue = [
         OpenAPICall(
             method: "GET", path: "/v1/pending/count", summary: "How many changes wait, and how many were given up",
-            answers: [(200, .json("PendingCount"))]),
+            answers: [(200, .jsonOrText("PendingCount"))]),
         OpenAPICall(
-            method: "GET", path: "/v1/pending", summary: "The queue, oldest first", parameters: ["limit", "cursor"],
-            answers: [(200, .json("PendingChanges"))]),
+            method: "GET", path: "/v1/pending", summary: "The queue, oldest first", parameters: ["limit", "position"],
+            answers: [(200, .json("PendingChanges"))], leads: ("/v1/pending", "/data/0/id")),
         OpenAPICall(
             method: "GET", path: "/v1/pending/{id}", summary: "One change", answers: [(200, .json("PendingChange"))],
             problems: [404]),
         OpenAPICall(
             method: "PATCH", path: "/v1/pending/{id}", summary: "Corrects a change and tries it again",
             parameters: ["remove", "idempotency_key"], body: "Fields",
-            answers: [(200, .json("PendingChange"))], problems: [404, 409, 413, 415, 422]),
+            answers: [(200, .json("PendingChange"))], problems: [404, 409, 422]),
         OpenAPICall(
             method: "DELETE", path: "/v1/pending/{id}",
             summary: "Discards a change: the record goes back to what the server has",
@@ -64,14 +64,15 @@ extension OpenAPICall {
     private static let conflicts = [
         OpenAPICall(
             method: "GET", path: "/v1/conflicts", summary: "What merging decided, newest first",
-            parameters: ["open", "limit", "cursor"], answers: [(200, .json("Conflicts"))]),
+            parameters: ["open", "limit", "position"], answers: [(200, .json("Conflicts"))],
+            leads: ("/v1/conflicts", "/data/0/id")),
         OpenAPICall(
             method: "GET", path: "/v1/conflicts/{id}", summary: "One conflict", answers: [(200, .json("Conflict"))],
             problems: [404]),
         OpenAPICall(
             method: "POST", path: "/v1/conflicts/{id}/resolve", summary: "Chooses, where that waits for a person",
             parameters: ["idempotency_key"], body: "Choice", answers: [(200, .json("Conflict"))],
-            problems: [404, 409, 413, 415, 422]),
+            problems: [404, 409, 422]),
         OpenAPICall(
             method: "POST", path: "/v1/conflicts/{id}/undo", summary: "Queues the choice that was not taken",
             parameters: ["idempotency_key"], answers: [(200, .json("Conflict"))], problems: [404, 405, 409, 422]),
@@ -85,10 +86,11 @@ extension OpenAPICall {
         OpenAPICall(
             method: "GET", path: "/v1/events", summary: "The same as Server-Sent Events",
             parameters: ["since", "last_event_id", "entities", "kinds", "epoch"],
-            answers: [(200, .text("text/event-stream"))], problems: [404, 410]),
+            answers: [(200, .events("Event"))], problems: [404, 410]),
         OpenAPICall(
             method: "GET", path: "/v1/search", summary: "Records of all entities by their words, best first",
-            parameters: ["words", "limit", "entities"], answers: [(200, .json("Found"))], problems: [404]),
+            parameters: ["words", "limit_of_search", "searched_entities"], answers: [(200, .json("Found"))],
+            problems: [404]),
     ]
 
     static let dashboard = OpenAPICall(

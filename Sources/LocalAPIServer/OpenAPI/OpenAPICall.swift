@@ -7,36 +7,42 @@ struct OpenAPICall {
         case nothing
         /// The component schema of this name.
         case json(String)
+        /// The same, or plain text where the caller asks for that.
+        case jsonOrText(String)
         /// Text of another type.
         case text(String)
+        /// A stream whose every event is as this component schema says.
+        case events(String)
     }
 
     var method: String
     /// With its holes in braces, as OpenAPI has them.
     var path: String
     var summary: String
-    /// Names of component parameters, and parameters that no other call takes.
+    /// Names of component parameters.
     var parameters: [String] = []
-    var own: [JSONText] = []
     /// The component schema of the body; nil where none is sent.
     var body: String?
     var bodyIsOptional = false
     var answers: [(status: Int, content: Content)]
     /// Problems that it meets besides those that every call may.
     var problems: [Int] = []
+    /// Where what it answers can be called by itself: the address of all of it, and where the answer has a key (RFC 6901).
+    var leads: (to: String, key: String)?
 
-    var json: JSONText {
+    /// `calls` are all that there are, for links.
+    func json(among calls: [OpenAPICall]) -> JSONText {
         var members: [(key: String, value: JSONText)] = [
             ("operationId", .string(id)), ("summary", .string(summary)), ("tags", .array([.string(tag)])),
         ]
         if path == "/healthz" { members.append(("security", .array([.object([:])]))) }
-        let all = (holes + parameters).map { Self.reference("parameters", $0) } + own
+        let all = (holes + parameters).map { Self.reference("parameters", $0) }
         if !all.isEmpty { members.append(("parameters", .array(all))) }
         if let body {
             members.append(
                 ("requestBody", .object(["required": .boolean(!bodyIsOptional), "content": Self.content(.json(body))])))
         }
-        members.append(("responses", .object(members: responses)))
+        members.append(("responses", .object(members: responses(links(among: calls)))))
         return .object(members: members)
     }
 
@@ -58,14 +64,25 @@ struct OpenAPICall {
         return [tag == "pending" || tag == "conflicts" ? "number" : "id"]
     }
 
-    private var responses: [(key: String, value: JSONText)] {
+    private func links(among calls: [OpenAPICall]) -> JSONText? {
+        guard let leads else { return nil }
+        let parameters = JSONText.object(["id": .string("$response.body#\(leads.key)")])
+        let links = calls.filter { $0.path.hasPrefix("\(leads.to)/{id}") }.map { call in
+            (key: call.id, value: JSONText.object(["operationId": .string(call.id), "parameters": parameters]))
+        }
+        return links.isEmpty ? nil : .object(members: links)
+    }
+
+    private func responses(_ links: JSONText?) -> [(key: String, value: JSONText)] {
         let good = answers.map { status, content in
             var members: [(key: String, value: JSONText)] = [("description", .string(Self.meaning[status] ?? ""))]
+            if let headers = Self.headers(of: status) { members.append(("headers", headers)) }
             if case .nothing = content {} else { members.append(("content", Self.content(content))) }
+            if let links, status < 202 { members.append(("links", links)) }
             return (key: String(status), value: JSONText.object(members: members))
         }
-        let always = path == "/healthz" ? [403] : [400, 401, 403, 429, 503]
-        let bad = Set(problems + always).sorted().map { status in
+        let identity = path == "/healthz" ? [] : [401, 429]
+        let bad = Set(problems + identity + Self.always).sorted().map { status in
             (key: String(status), value: Self.reference("responses", String(status)))
         }
         return good + bad
@@ -74,17 +91,37 @@ struct OpenAPICall {
     private static func content(_ content: Content) -> JSONText {
         switch content {
         case .nothing: .object([:])
-        case .json(let name): .object(["application/json": .object(["schema": reference("schemas", name)])])
-        case .text(let type):
-            .object(members: [(key: type, value: .object(["schema": .object(["type": "string"])]))])
+        case .json(let name): .object(["application/json": reference(to: name)])
+        case .jsonOrText(let name): .object(["application/json": reference(to: name), "text/plain": text])
+        case .text(let type): .object(members: [(key: type, value: text)])
+        case .events(let name): .object(["text/event-stream": reference(to: name)])
         }
     }
+
+    private static let text = JSONText.object(["schema": .object(["type": "string"])])
+
+    private static func reference(to schema: String) -> JSONText { .object(["schema": reference("schemas", schema)]) }
 
     static func reference(_ kind: String, _ name: String) -> JSONText {
         .object(["$ref": .string("#/components/\(kind)/\(name)")])
     }
 
     // MARK: Statuses
+
+    /// What any request can meet, whatever it asks for.
+    private static let always = [400, 403, 408, 413, 414, 415, 431, 503]
+
+    /// The header fields that every answer with a status has; nil for none in particular.
+    static func headers(of status: Int) -> JSONText? {
+        let names: [Int: [String]] = [
+            201: ["Location", "ETag"], 304: ["ETag"], 401: ["WWW-Authenticate"], 405: ["Allow"], 429: ["Retry-After"],
+            503: ["Retry-After"],
+        ]
+        return names[status].map { names in
+            let field = JSONText.object(["required": true, "schema": .object(["type": "string"])])
+            return .object(members: names.map { (key: $0, value: field) })
+        }
+    }
 
     static let meaning = [
         200: "as asked", 201: "created", 202: "taken; not done yet", 204: "done; there is nothing to say",
@@ -95,12 +132,15 @@ struct OpenAPICall {
         400: "malformed JSON, or a parameter that cannot be meant", 401: "a token is needed, or not the right one",
         403: "the request comes from another site, or calls by a name that is not the daemon's",
         404: "there is no such record, change, conflict or address",
-        405: "the schema has no way to send this; see Allow", 409: "cannot be done in the present state",
+        405: "the schema has no way to send this; see Allow", 408: "the request did not arrive in time",
+        409: "cannot be done in the present state",
         410: "a place in the change log that is not kept any more",
         412: "the record has become another version than If-Match names", 413: "a body over 1 MiB",
+        414: "a request line over 8 KiB",
         415: "a body that is not application/json",
         422: "a field that the schema does not know or cannot send, or a value that does not fit it",
-        429: "too many calls; see Retry-After", 502: "the upstream failed",
+        429: "too many calls; see Retry-After", 431: "header fields over 16 KiB, or more than 100",
+        502: "the upstream failed",
         503: "nothing can be read or written right now, or the upstream is away", 504: "the upstream was too slow",
     ]
 }

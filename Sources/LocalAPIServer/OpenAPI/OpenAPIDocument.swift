@@ -1,3 +1,4 @@
+internal import CacheStore
 internal import EntitySchema
 internal import JSONText
 internal import SocketServer
@@ -22,8 +23,8 @@ struct OpenAPIDocument {
             "components": .object([
                 "schemas": .object(
                     members: try FixedComponents.schemas().members
-                        + schema.entities.flatMap { RecordSchemas(entity: $0).all }),
-                "parameters": try FixedComponents.parameters(), "responses": .object(members: problems),
+                        + schema.entities.flatMap { RecordSchemas(schema: schema, entity: $0).all }),
+                "parameters": .object(members: try parameters()), "responses": .object(members: problems),
                 "securitySchemes": .object(["token": .object(["type": "http", "scheme": "bearer"])]),
             ]),
         ])
@@ -35,8 +36,9 @@ struct OpenAPIDocument {
     }
 
     private var paths: [(key: String, value: JSONText)] {
+        let all = calls
         var paths: [(key: String, calls: [OpenAPICall])] = []
-        for call in calls {
+        for call in all {
             if let index = paths.firstIndex(where: { $0.key == call.path }) {
                 paths[index].calls.append(call)
             } else {
@@ -44,20 +46,30 @@ struct OpenAPIDocument {
             }
         }
         return paths.map { path in
-            (path.key, .object(members: path.calls.map { (key: $0.method.lowercased(), value: $0.json) }))
+            (path.key, .object(members: path.calls.map { (key: $0.method.lowercased(), value: $0.json(among: all)) }))
         }
+    }
+
+    private func parameters() throws -> [(key: String, value: JSONText)] {
+        let entities = schema.entities.map { JSONText.string($0.name) }
+        let searched = schema.entities.filter(\.isSearched).map { JSONText.string($0.name) }
+        let kinds = ChangeLogKind.allCases.map { JSONText.string($0.rawValue) }
+        return try FixedComponents.parameters().members + [
+            ("entities", .parameter("entity", "only of these", several: .values(entities))),
+            ("searched_entities", .parameter("entity", "only of these", several: .values(searched))),
+            ("kinds", .parameter("kind", "only these", several: .values(kinds))),
+        ] + schema.entities.flatMap { EntityParameters(schema: schema, entity: $0).all }
     }
 
     private var problems: [(key: String, value: JSONText)] {
         let schema = OpenAPICall.reference("schemas", "Problem")
         return OpenAPICall.problemMeaning.sorted { $0.key < $1.key }.map { status, meaning in
-            (
-                String(status),
-                .object([
-                    "description": .string(meaning),
-                    "content": .object(["application/problem+json": .object(["schema": schema])]),
-                ])
-            )
+            let response = JSONText.object([
+                "description": .string(meaning),
+                "content": .object(["application/problem+json": .object(["schema": schema])]),
+            ])
+            let headers = OpenAPICall.headers(of: status)
+            return (key: String(status), value: headers.map { response.setting("headers", to: $0) } ?? response)
         }
     }
 }

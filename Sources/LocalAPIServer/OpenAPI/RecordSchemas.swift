@@ -6,11 +6,15 @@ internal import JSONText
 /// They say what the schema expects. Records that the upstream sends otherwise are served all the same, so nothing but the
 /// members that are ours is required of them.
 struct RecordSchemas {
+    let schema: EntitySchema
     let entity: Entity
 
     var all: [(key: String, value: JSONText)] {
         var schemas = [(EntityCalls.record(entity), record), (EntityCalls.list(entity), list)]
-        if entity.operations.contains(.create) { schemas.append((EntityCalls.new(entity), new)) }
+        if entity.operations.contains(.create) {
+            schemas.append((EntityCalls.new(entity), new()))
+            schemas += foreignKeys.map { (EntityCalls.new(entity, without: $0), new(without: $0)) }
+        }
         if entity.operations.contains(.update) { schemas.append((EntityCalls.changes(entity), changes)) }
         return schemas.map { (key: $0.0, value: $0.1) }
     }
@@ -40,23 +44,47 @@ struct RecordSchemas {
         ])
     }
 
-    /// What a new record may be sent with.
-    private var new: JSONText {
-        let required = entity.fields.filter { $0.required && $0.name != entity.key }.map { JSONText.string($0.name) }
-        var schema = body(of: entity.fields)
-        if !required.isEmpty { schema = schema.setting("required", to: .array(required)) }
-        return schema
+    /// What a new record may be sent with; `field` is filled in by the address that it is sent to.
+    private func new(without field: String? = nil) -> JSONText {
+        let fields = sendable(.create).filter { $0.name != field }
+        let required = fields.filter { $0.required && $0.name != entity.key }.map { JSONText.string($0.name) }
+        let schema = body(of: fields)
+        return required.isEmpty ? schema : schema.setting("required", to: .array(required))
     }
 
-    private var changes: JSONText { body(of: entity.fields.filter { $0.name != entity.key }) }
+    private var changes: JSONText { body(of: sendable(.update).filter { $0.name != entity.key }) }
+
+    /// The fields that some route of the operation can send.
+    private func sendable(_ operation: Operation) -> [Field] {
+        var names: Set<String> = []
+        for route in entity.routes(for: operation) {
+            guard let fields = route.sendable else { return entity.fields }
+            names.formUnion(fields)
+            // A new record also has its key, and whatever its path is made of.
+            if operation == .create { names.formUnion(route.path.holes + route.conditions.keys + [entity.key]) }
+        }
+        return entity.fields.filter { names.contains($0.name) }
+    }
+
+    /// The fields by which new records belong to others, each once.
+    private var foreignKeys: [String] {
+        let relations = schema.entities.flatMap(\.relations).filter { $0.entity == entity.name }
+        let fields = Set(relations.compactMap { if case .many(let field, _) = $0.kind { field } else { nil } })
+        return fields.sorted()
+    }
 
     private func body(of fields: [Field]) -> JSONText {
         .object([
             "type": "object",
-            "properties": .object(
-                members: fields.map { (key: $0.name, value: Self.described($0, isNullable: !$0.required)) }),
+            "properties": .object(members: fields.map { (key: $0.name, value: sent($0)) }),
             "additionalProperties": false,
         ])
+    }
+
+    private func sent(_ field: Field) -> JSONText {
+        guard field.name == entity.key else { return Self.described(field, isNullable: !field.required) }
+        let lengths = JSONText.object(["minLength": 1, "maxLength": .integer(Entity.longestKey)])
+        return Self.described(field, isNullable: false).setting(lengths)
     }
 
     // MARK: Fields
@@ -68,19 +96,22 @@ struct RecordSchemas {
         }
         switch field.kind {
         case .string: return typed(["string"])
-        case .integer: return typed(["integer"])
+        case .integer: return typed(["integer"]).setting(range)
         case .number, .money: return typed(["number"])
         case .boolean: return typed(["boolean"])
         case .time: return typed(["string"]).setting("format", to: "date-time")
         case .object: return typed(["object"])
         case .list: return typed(["array"])
         case .reference(let other):
-            return typed(["string", "integer"]).setting("description", to: .string("the key of a record of \(other)"))
+            return typed(["string", "integer"]).setting("minLength", to: 1).setting(range)
+                .setting("description", to: .string("the key of a record of \(other)"))
         case .enum(let values):
             let names = values.map { JSONText.string($0.value) }
             return .object(["enum": .array(isNullable ? names + [.null] : names)])
         }
     }
+
+    private static let range = JSONText.object(["minimum": .integer(.min), "maximum": .integer(.max)])
 
     private var example: JSONText {
         let sync = JSONText.object([

@@ -1,0 +1,130 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+
+/// The parameters that an entity's schema decides: what its records are filtered and sorted by, and what is shown of them.
+struct EntityParameters {
+    typealias Named = (key: String, value: JSONText)
+
+    let schema: EntitySchema
+    let entity: Entity
+
+    /// The component parameters, by their names there.
+    var all: [Named] { order + inclusion + secrets + filters }
+    /// The names of those that its lists take, and of those that one of its records takes.
+    var ofLists: [String] { (order + inclusion + filters).map(\.key) }
+    var ofOne: [String] { (inclusion + secrets).map(\.key) }
+
+    private var shown: [Field] { entity.fields.filter { !$0.secret } }
+
+    private func named(_ name: String, _ parameter: JSONText) -> Named { ("\(entity.name).\(name)", parameter) }
+
+    // MARK: What is shown
+
+    private var order: [Named] {
+        let names = shown.map { JSONText.string($0.name) }
+        let terms = shown.flatMap { [JSONText.string($0.name), .string("-\($0.name)")] }
+        return [
+            named("sort", .parameter("sort", "by these in turn, - before one for descending", several: .values(terms))),
+            named("fields", .parameter("fields", "only these, and the key", several: .values(names))),
+        ]
+    }
+
+    private var inclusion: [Named] {
+        let paths = paths(from: entity, depth: Inclusion.greatestDepth).map { JSONText.string($0) }
+        guard !paths.isEmpty else { return [] }
+        return [named("include", .parameter("include", "relations to show with each", several: .values(paths)))]
+    }
+
+    private func paths(from entity: Entity, depth: Int) -> [String] {
+        guard depth > 0 else { return [] }
+        return entity.relations.flatMap { relation in
+            let beyond = schema[relation.entity].map { paths(from: $0, depth: depth - 1) } ?? []
+            return [relation.name] + beyond.map { "\(relation.name).\($0)" }
+        }
+    }
+
+    private var secrets: [Named] {
+        let names = entity.fields.filter(\.secret).map { JSONText.string($0.name) }
+        guard !names.isEmpty else { return [] }
+        let note = "secret fields to show, instead of all other parameters; this is logged"
+        return [named("reveal", .parameter("reveal", note, several: .values(names), isUnique: true))]
+    }
+
+    // MARK: Filters
+
+    private var filters: [Named] {
+        filterable.map { named("where.\($0.name)", equality($0)) } + [named("comparisons", comparisons)]
+    }
+
+    private var filterable: [Field] {
+        shown.filter { field in
+            switch field.kind {
+            case .object, .list: false
+            default: true
+            }
+        }
+    }
+
+    private func equality(_ field: Field) -> JSONText {
+        var note = "records with this value, or any of several"
+        if case .enum(let values) = field.kind { note += ": \(values.map(\.value).joined(separator: ", "))" }
+        if !field.indexed && field.name != entity.key { note += "; there is no index, the whole table is read" }
+        return .parameter(field.name, note, several: Self.value(of: field))
+    }
+
+    private static func value(of field: Field) -> JSONText {
+        switch field.kind {
+        case .integer, .number, .money: .object(["type": "number"])
+        case .boolean: .object(["type": "boolean"])
+        case .time: .object(["type": "string", "format": "date-time"])
+        default: .object(["type": "string"])
+        }
+    }
+
+    private var comparisons: JSONText {
+        let nulls = Self.pattern(filterable, "null")
+        let patterns = [(key: nulls, value: JSONText.object(["type": "boolean"]))] + comparedByValue
+        return .object([
+            "name": "comparisons", "in": "query", "style": "form", "explode": true,
+            "description": "field.gt=, .gte=, .lt=, .lte=, .ne= with a value; field.null= with true or false",
+            "schema": .object([
+                "type": "object", "patternProperties": .object(members: patterns), "additionalProperties": false,
+            ]),
+        ])
+    }
+
+    /// A pattern for the fields of each type.
+    private var comparedByValue: [Named] {
+        var types: [(type: JSONText, fields: [Field])] = []
+        for field in filterable {
+            let type = Self.value(of: field)
+            if let index = types.firstIndex(where: { $0.type == type }) {
+                types[index].fields.append(field)
+            } else {
+                types.append((type, [field]))
+            }
+        }
+        return types.map { (key: Self.pattern($0.fields, "gt|gte|lt|lte|ne"), value: $0.type) }
+    }
+
+    private static func pattern(_ fields: [Field], _ comparisons: String) -> String {
+        "^(\(fields.map(\.name).joined(separator: "|")))\\.(\(comparisons))$"
+    }
+}
+
+extension JSONText {
+    /// A parameter of the query that takes one value or several with commas between.
+    static func parameter(
+        _ name: String, _ description: String, several values: JSONText, isUnique: Bool = false
+    ) -> JSONText {
+        let list = JSONText.object(["type": "array", "items": values, "minItems": 1])
+        return .object([
+            "name": .string(name), "in": "query", "style": "form", "explode": false,
+            "description": .string("\(description); with commas between"),
+            "schema": isUnique ? list.setting("uniqueItems", to: true) : list,
+        ])
+    }
+
+    static func values(_ values: [JSONText]) -> JSONText { .object(["enum": .array(values)]) }
+}
