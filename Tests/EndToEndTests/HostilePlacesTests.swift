@@ -88,8 +88,8 @@ struct HostileCall {
         var requests = segments.indices.map { index in
             request(segments.indices.map { "/" + ($0 == index ? value : String(segments[$0])) }.joined())
         }
-        let queries = parameters.flatMap { ["\($0)=\(value)", "\($0).gte=\(value)", "\($0).\(value)=1"] }
-        requests += (queries + ["\(value)=1"]).map { request("\(plain)?\($0)") }
+        let queries = parameters.flatMap { ["\($0)=\(value)", "\($0).gte=\(value)"] }
+        requests += (queries + ["\(value)=1", "id.\(value)=1"]).map { request("\(plain)?\($0)") }
         // Without what a field cannot hold; that has its place among the hostile requests.
         if text.unicodeScalars.allSatisfy({ $0.value >= 32 }) {
             requests += fields.map { request(plain, field: "\($0): \(text)\r\n") }

@@ -51,15 +51,15 @@ actor Program {
 
     var pid: Int32 { process.processIdentifier }
 
-    /// Returns the first line that holds `text`, from here on; throws when the program ends without one.
-    func line(containing text: String) async throws -> String {
+    /// Returns the first line that holds `text`, or the next one of all; throws when the program ends without one.
+    func line(containing text: String? = nil) async throws -> String {
         var iterator = lines
         defer { lines = iterator }
         while let line = await iterator.next(isolation: self) {
             seen.append(line)
-            if line.contains(text) { return line }
+            if text.map(line.contains) ?? true { return line }
         }
-        throw Failure(message: "ended without a line with \(text):\n\(seen.joined(separator: "\n"))")
+        throw Failure(message: "ended without \(text.map { "a line with \($0)" } ?? "another line"):\n\(seen.joined(separator: "\n"))")
     }
 
     /// Waits for the end; everything that it printed since the last look, and its status.
