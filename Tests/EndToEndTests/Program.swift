@@ -59,7 +59,8 @@ actor Program {
             seen.append(line)
             if text.map(line.contains) ?? true { return line }
         }
-        throw Failure(message: "ended without \(text.map { "a line with \($0)" } ?? "another line"):\n\(seen.joined(separator: "\n"))")
+        let missing = text.map { "a line with \($0)" } ?? "another line"
+        throw Failure(message: "ended without \(missing):\n\(seen.joined(separator: "\n"))")
     }
 
     /// Waits for the end; everything that it printed since the last look, and its status.

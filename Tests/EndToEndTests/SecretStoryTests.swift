@@ -24,8 +24,8 @@ struct SecretStoryTests {
         #expect(try await shop.command("sync", "--wait").status == 0)
         let devices = try await shop.admin("records/devices")
         let device = try #require(devices.first { $0["passcode"]?.kind == .string })
-        for device in devices {
-            guard let passcode = device["passcode"], passcode.kind == .string else { continue }
+        // A few stand for all: each is looked for in every byte of the folder.
+        for passcode in devices.compactMap({ $0["passcode"] }).filter({ $0.kind == .string }).prefix(10) {
             #expect(try await !shop.stores("\"passcode\":\(passcode.text)"))
         }
         #expect(try await shop.stores("sealed:1:"))
@@ -78,11 +78,13 @@ struct SecretStoryTests {
 }
 
 extension Shop {
-    /// Whether any file of the daemon's folder holds this text.
+    /// Whether any file below the daemon's folder holds this text.
     fileprivate func stores(_ text: String) throws -> Bool {
         let state = folder.appending(path: "state")
-        return try FileManager.default.contentsOfDirectory(atPath: state.path).contains { name in
-            try Data(contentsOf: state.appending(path: name)).range(of: Data(text.utf8)) != nil
+        return try FileManager.default.subpathsOfDirectory(atPath: state.path).contains { name in
+            let file = state.appending(path: name)
+            guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { return false }
+            return try Data(contentsOf: file, options: .alwaysMapped).range(of: Data(text.utf8)) != nil
         }
     }
 }
