@@ -11,8 +11,8 @@ packages:        ## install the Debian packages that are missing (asks for root 
 build: packages  ## build the release binaries into .build/release
 	scripts/release-build
 
-demo: packages   ## a small repair shop, its upstream and the daemon, until Ctrl-C; ARGS="--rows 100000" for more
-	@scripts/demo $(ARGS)
+demo: packages   ## an upstream and the daemon on it, until Ctrl-C; SCHEMA=propdocs for another system, ARGS="--rows 100000" for more
+	@scripts/demo $(if $(SCHEMA),--schema $(SCHEMA)) $(ARGS)
 
 # One at a time: some tests hold sockets open on purpose, and on two cores they would starve each other.
 test: packages   ## run every test

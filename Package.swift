@@ -39,12 +39,19 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
+        .target(
+            name: "ContentStore",
+            dependencies: ["EntitySchema", "Pictures", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict),
+        .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
+        .target(name: "Pictures", dependencies: ["CGD", "CLinux"], swiftSettings: strict),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "Upstream", dependencies: ["CCurl", "EntitySchema", "JSONText"], swiftSettings: strict),
         .target(
             name: "SyncEngine",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "Upstream", .product(name: "Logging", package: "swift-log"),
+                "CacheStore", "ContentStore", "EntitySchema", "JSONText", "Upstream",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .systemLibrary(name: "CLinux"),
@@ -55,16 +62,16 @@ let package = Package(
         .target(
             name: "LocalAPIServer",
             dependencies: [
-                "CacheStore", "CallerLookup", "EntitySchema", "JSONText", "SocketServer", "SyncEngine",
-                .product(name: "Logging", package: "swift-log"),
+                "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "Pictures", "SocketServer",
+                "SyncEngine", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .target(name: "LocalAPI", dependencies: ["JSONText"], swiftSettings: strict),
         .executableTarget(
             name: "repairminder-sync",
             dependencies: [
-                "CacheStore", "CallerLookup", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer",
-                "NetworkMonitor", "Secrets", "ServiceManager", "SocketServer", "SyncEngine", "Upstream",
+                "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer",
+                "NetworkMonitor", "Pictures", "Secrets", "ServiceManager", "SocketServer", "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -90,19 +97,22 @@ let package = Package(
 
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["JSONText", "Secrets"], swiftSettings: strict),
+        .testTarget(name: "ContentStoreTests", dependencies: ["ContentStore", "EntitySchema"], swiftSettings: strict),
+        .testTarget(
+            name: "PicturesTests", dependencies: ["CGD", "Pictures", "repairminder-sync"], swiftSettings: strict),
         .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema"], swiftSettings: strict),
         .testTarget(
             name: "SyncEngineTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "Secrets", "SyncEngine", "Upstream",
+                "CacheStore", "ContentStore", "EntitySchema", "JSONText", "Secrets", "SyncEngine", "Upstream",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "LocalAPIServerTests",
             dependencies: [
-                "CacheStore", "CallerLookup", "EntitySchema", "JSONText", "LocalAPIServer", "ReferenceUpstream",
-                "Secrets",
+                "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPIServer", "Pictures",
+                "ReferenceUpstream", "Secrets",
                 "SocketServer", "SyncEngine", "Upstream", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

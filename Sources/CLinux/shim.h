@@ -17,3 +17,9 @@ struct clinux_credentials {
 
 /// `accept4` (accept(2)); the address and its length are not asked for and stay null.
 extern int clinux_accept4(int descriptor, void *address, void *length, int flags) __asm__("accept4");
+
+/// `pipe2` (pipe(2)).
+extern int clinux_pipe2(int ends[2], int flags) __asm__("pipe2");
+
+/// `posix_spawn_file_actions_addclosefrom_np`; `actions` is a `posix_spawn_file_actions_t`.
+extern int clinux_spawn_closefrom(void *actions, int first) __asm__("posix_spawn_file_actions_addclosefrom_np");

@@ -38,7 +38,7 @@ enum Alias {
             sql: "INSERT INTO sync_alias VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET record_key = excluded.record_key",
             arguments: [table.entity.name, old, new])
         try renameKeyInBodies(table.entity, old, new, db)
-        for entity in schema.entities { try renameReferences(in: entity, to: table.entity, old, new, db) }
+        for entity in schema.entities { try renameReferences(in: entity, to: table.entity, old, new, schema, db) }
     }
 
     private static func renameKeyInBodies(_ entity: Entity, _ old: String, _ new: String, _ db: Database) throws {
@@ -46,9 +46,17 @@ enum Alias {
     }
 
     private static func renameReferences(
-        in entity: Entity, to target: Entity, _ old: String, _ new: String, _ db: Database
+        in entity: Entity, to target: Entity, _ old: String, _ new: String, _ schema: EntitySchema, _ db: Database
     ) throws {
         for field in entity.fields where field.kind == .reference(to: target.name) {
+            // A record that has the other's key for its own is renamed with it.
+            if field.name == entity.key, entity.name != target.name,
+                try RecordRow(table: EntityTable(entity: entity), db: db).exists(old)
+            {
+                let table = EntityTable(entity: entity)
+                try rename(table, from: old, to: new, schema: schema, db)
+                try RecordRow(table: table, db: db).layQueue(over: new)
+            }
             let changed = try setInBodies(of: entity, field: field.name, old, new, db)
             if entity.orderWithin == field.name {
                 try db.execute(

@@ -12,7 +12,7 @@ extension CacheStore {
         let children = try page.children.map { (pulled: try sealed($0), table: try self.table($0.entity)) }
         let clear = page.records
         let page = try sealed(page)
-        return try await writer.write { db in
+        return try await change(at: now) { db in
             let applier = PageApplier(
                 table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
             let measured = try applier.measure(page)

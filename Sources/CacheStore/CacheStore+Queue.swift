@@ -14,12 +14,14 @@ extension CacheStore {
 
     /// Changes that may be sent now, oldest first: due, and with nothing before them that they need.
     /// `untried` leaves out what an attempt was made of.
-    package func readyChanges(limit: Int, at now: Timestamp, untried: Bool = false) throws -> [OutboxChange] {
+    package func readyChanges(
+        limit: Int, at now: Timestamp, untried: Bool = false, in lane: PushLane = .fields
+    ) throws -> [OutboxChange] {
         try read { db in
             let rows = try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        \(Self.readySQL) \(untried ? "AND tried = 0" : "") ORDER BY id LIMIT ?2
+                        \(Self.readySQL) AND \(lane.sql) \(untried ? "AND tried = 0" : "") ORDER BY id LIMIT ?2
                         """),
                 arguments: [now.milliseconds, limit])
             return try rows.compactMap { row in try outboxChange(row, db) }
@@ -42,7 +44,7 @@ extension CacheStore {
             let row = try Row.fetchOne(
                 db.cachedStatement(
                     sql: """
-                        \(Self.readySQL) AND tried > 0 ORDER BY tried, id LIMIT 1
+                        \(Self.readySQL) AND tried > 0 AND content IS NULL ORDER BY tried, id LIMIT 1
                         """),
                 arguments: [Int64.max])
             return try row.flatMap { row in try outboxChange(row, db) }
@@ -56,7 +58,8 @@ extension CacheStore {
                 db.cachedStatement(
                     sql: """
                         SELECT DISTINCT entity FROM sync_outbox
-                        WHERE state = 'queued' AND tried = 0 AND operation <> 'create' AND created_at <= ?
+                        WHERE state = 'queued' AND tried = 0 AND operation <> 'create' AND content IS NULL
+                          AND created_at <= ?
                         """),
                 arguments: [time.milliseconds])
         }
@@ -79,10 +82,13 @@ extension CacheStore {
     }
 
     /// When the next waiting change is due; nil when none waits.
-    package func nextAttempt() throws -> Timestamp? {
+    package func nextAttempt(in lane: PushLane = .fields) throws -> Timestamp? {
         try read { db in
             try Int64.fetchOne(
-                db.cachedStatement(sql: "SELECT min(next_attempt_at) FROM sync_outbox WHERE state = 'waiting'"))
+                db.cachedStatement(
+                    sql: """
+                        SELECT min(next_attempt_at) FROM sync_outbox WHERE state = 'waiting' AND \(lane.sql)
+                        """))
         }.map(Timestamp.init(milliseconds:))
     }
 
@@ -98,19 +104,20 @@ extension CacheStore {
                           next_attempt_at = NULL,
                           known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
                         WHERE id = ?1 AND state IN ('queued', 'waiting') AND tried = ?3 AND body = ?4
-                        RETURNING id, entity, record_key, body, tried
+                        RETURNING id, entity, record_key, body, tried, content
                         """),
                 arguments: [change.id, now.milliseconds, change.tried, change.storedBody.text])
             guard let begun else { return false }
             try ChangeLog(db: db, at: now).append(
                 .uploading, begun, detail: [("attempt", .integer(begun["tried"] as Int))])
+            try showContentState(of: begun, db)
             return true
         }
     }
 
     /// Writes down what became of an attempt, with what it does to the record, in one transaction.
     package func settle(_ id: Int64, _ outcome: PushOutcome, at now: Timestamp) async throws {
-        try await writer.write { db in
+        try await change(at: now) { db in
             try Settlement(schema: schema, db: db, now: now, makeID: makeID, sealers: sealers).settle(id, outcome)
         }
     }
@@ -129,9 +136,10 @@ extension CacheStore {
                 db,
                 sql: """
                     UPDATE sync_outbox SET state = 'queued' WHERE state = 'uploading'
-                    RETURNING id, entity, record_key, body
+                    RETURNING id, entity, record_key, body, content
                     """)
             for row in rows {
+                try showContentState(of: row, db)
                 try ChangeLog(db: db, at: now).append(.queued, row, detail: [ChangeLogReason.interrupted.member])
             }
             return rows.count
@@ -145,6 +153,12 @@ extension CacheStore {
                 sql: "UPDATE sync_outbox SET next_attempt_at = ?1 WHERE state = 'waiting' AND next_attempt_at > ?1",
                 arguments: [now.milliseconds])
         }
+    }
+
+    /// A record's field may tell how far its upload is (`ContentPlan.state`); `row` is of the queue.
+    private func showContentState(of row: Row, _ db: Database) throws {
+        guard (row["content"] as String?) != nil, let entity = schema[row["entity"]] else { return }
+        try RecordRow(table: EntityTable(entity: entity), db: db).layQueue(over: row["record_key"])
     }
 
     func outboxChange(_ row: Row, _ db: Database) throws -> OutboxChange? {
@@ -163,7 +177,8 @@ extension CacheStore {
             unreadable: opened.unreadable, secrets: secrets,
             record: sealer.remove(from: record?.document ?? body), idempotencyKey: row["idempotency_key"],
             attemptCount: row["attempt_count"], tried: row["tried"], version: version,
-            createdAt: Timestamp(milliseconds: row["created_at"]))
+            createdAt: Timestamp(milliseconds: row["created_at"]),
+            content: try ContentTable(db: db).change(row["content"]))
     }
 
     private func version(of key: String, _ entity: Entity, _ remote: JSONText?, _ db: Database) throws -> String? {

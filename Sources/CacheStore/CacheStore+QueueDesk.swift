@@ -90,7 +90,8 @@ extension CacheStore {
         let conflict: Int? = row["conflict"]
         return .object([
             "id": .integer(row["id"] as Int), "entity": .string(row["entity"] as String),
-            "record_id": .string(row["record_key"] as String), "operation": .string(row["operation"] as String),
+            "record_id": .string(row["record_key"] as String),
+            "operation": .string((row["content"] as String?) == nil ? row["operation"] as String : "content"),
             "fields": .array(body.members.map { .string($0.key) }), "body": shown, "request": try request(row, db),
             "state": .string(blockedBy == nil && conflict == nil ? row["state"] as String : "blocked"),
             "retry_count": .integer(row["attempt_count"] as Int), "created_at": Self.time(row["created_at"]),

@@ -47,7 +47,7 @@ extension CacheStore {
     /// `position`: where the change log ended when the server was asked; what was acknowledged since stays.
     package func forget(_ entity: String, key: String, position: Int64, at now: Timestamp) async throws {
         let table = try table(entity)
-        try await writer.write { db in
+        try await change(at: now) { db in
             let acknowledged = try Int64.fetchOne(
                 db.cachedStatement(
                     sql: "SELECT coalesce(_acknowledged, 0) FROM \(table.name) WHERE _key = ? AND _remote IS NOT NULL"),

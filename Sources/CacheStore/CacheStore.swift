@@ -110,6 +110,7 @@ package struct CacheStore: Sendable {
             try search.dropOutdated()
             try EntityTableAdapter.adapt(to: schema, db)
             try SealingAdapter(schema: schema, sealer: sealer, db: db).adapt()
+            try StaleRecords.adapt(to: schema, db)
             try search.build()
             try DriftTable.adapt(schema, sealers, db)
         }

@@ -20,6 +20,11 @@ struct ChangeValidation {
             }
         }
         guard operation == .create else { return problems }
+        if case .reference(let other)? = entity[field: entity.key]?.kind, body[entity.key] == nil {
+            problems.append(
+                FieldProblem(
+                    field: entity.key, message: "a new record needs this field, the key of a record of \(other)"))
+        }
         for field in entity.fields where field.required && field.name != entity.key && record[field.name] == nil {
             problems.append(FieldProblem(field: field.name, message: "a new record needs this field"))
         }
@@ -48,6 +53,7 @@ struct ChangeValidation {
             let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name))
             return "\(entity.name) has no such field" + (near.map { "; did you mean \($0)?" } ?? "")
         }
+        if field.isKeptHere { return "this field is worked out here and cannot be written" }
         if operation == .update && name == entity.key { return "the key of a record cannot be changed" }
         if operation == .create && name == entity.key && !Self.isUsableKey(value) {
             return "expected a key of 1 to \(Entity.longestKey) characters without NUL; leave it out to have one made"

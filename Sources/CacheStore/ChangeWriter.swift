@@ -11,12 +11,13 @@ struct ChangeWriter {
     /// How far the server's clock is ahead of `now`.
     let clockOffset: Duration
     let makeID: @Sendable () -> String
-    let sealer: RecordSealer
+    let sealers: RecordSealers
 
-    private var entity: Entity { table.entity }
-    private var row: RecordRow { RecordRow(table: table, db: db) }
-    private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
-    private var log: ChangeLog { ChangeLog(db: db, at: now) }
+    var sealer: RecordSealer { sealers[entity.name] }
+    var entity: Entity { table.entity }
+    var row: RecordRow { RecordRow(table: table, db: db) }
+    var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
+    var log: ChangeLog { ChangeLog(db: db, at: now) }
 
     func create(_ given: JSONText) throws -> String {
         try requireSupport(.create)
@@ -67,27 +68,35 @@ struct ChangeWriter {
         let key = try Alias.current(of: key, entity.name, db)
         let current = try requireRecord(key)
         try requireVersion(expected, of: key)
+        try children.requireNoDenial(entity, key)
+        var needs = try children.giveUp(entity, key)
         let waiting = try queue.changes(of: entity.name, key: key)
         if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy({ !$0.tried }) {
-            let dependents = try queue.dependents(on: creation).filter { dependent in
-                !waiting.contains { $0.id == dependent.id }
-            }
-            if let first = dependents.first {
-                throw CacheError.needed(
-                    by: dependents.map(\.id),
-                    "the queued change \(first.id) refers to \(entity.name)/\(key); discard or delete that first")
-            }
+            try requireNoDependents(creation, among: waiting)
             for change in waiting { try supersede(change) }
             try row.layQueue(over: key)
             try log.append(.deleted, entity: entity.name, keys: [key])
         } else {
             // Edits that nobody has seen need not be sent before the deletion.
             for change in waiting where !change.tried { try supersede(change) }
+            needs.formUnion(try children.nullify(entity, key))
             let change = newChange(
                 .delete, key: key, body: .object([:]), base: current.remote ?? .object([:]), record: current.document)
-            try note(change, carriedBy: queue.append(change, at: now))
+            let id = try queue.append(change, at: now)
+            try queue.depend(id, on: needs)
+            try note(change, carriedBy: id)
             try row.layQueue(over: key)
         }
+    }
+
+    private func requireNoDependents(_ creation: OutboxTable.Entry, among waiting: [OutboxTable.Entry]) throws {
+        let dependents = try queue.dependents(on: creation).filter { dependent in
+            !waiting.contains { $0.id == dependent.id }
+        }
+        guard let first = dependents.first else { return }
+        throw CacheError.needed(
+            by: dependents.map(\.id),
+            "the queued change \(first.id) refers to \(entity.name)/\(creation.key); discard or delete that first")
     }
 
     // MARK: Steps
@@ -160,7 +169,7 @@ struct ChangeWriter {
         }
     }
 
-    private func newChange(
+    func newChange(
         _ operation: Operation, key: String, body: JSONText, base: JSONText, record: JSONText
     ) -> OutboxTable.NewChange {
         OutboxTable.NewChange(
@@ -177,7 +186,7 @@ struct ChangeWriter {
     /// The longest value that the history keeps, in bytes.
     private static let longestValue = 1024
 
-    private func note(_ change: OutboxTable.NewChange, carriedBy id: Int64) throws {
+    func note(_ change: OutboxTable.NewChange, carriedBy id: Int64) throws {
         try note(change.body, .edited, of: change.operation, to: change.key, carriedBy: id)
     }
 
@@ -196,7 +205,7 @@ struct ChangeWriter {
             detail: detail)
     }
 
-    private func supersede(_ change: OutboxTable.Entry) throws {
+    func supersede(_ change: OutboxTable.Entry) throws {
         try queue.remove(change.id)
         try log.append(.discarded, change, detail: [ChangeLogReason.superseded.member])
     }

@@ -41,6 +41,11 @@ struct Correction {
                 FieldProblem(field: $0, message: "a deletion sends no fields; discard it, or retry it")
             }
         }
+        if change.content != nil {
+            return [
+                FieldProblem(field: "", message: "a change of content has no fields; retry it, or send other content")
+            ]
+        }
         var problems = removed.filter { change.body[$0] == nil }.map {
             FieldProblem(field: $0, message: "change \(change.id) does not have this field")
         }

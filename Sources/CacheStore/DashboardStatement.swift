@@ -70,13 +70,13 @@ struct DashboardStatement {
     }
 
     /// The name of the column of `seen` that has `value` where the conditions hold, else null.
-    private mutating func column(_ value: String, _ conditions: [DashboardPlan.Condition]) -> String {
+    private mutating func column(_ value: String, _ conditions: [Condition]) -> String {
         let fits = condition(conditions, of: "record")
         return "f\(Self.place(of: fits.isEmpty ? value : "iif(\(fits), \(value), NULL)", in: &columns))"
     }
 
     /// The name of the column that tells whether a record with the same value fitted before the stretch began.
-    private mutating func before(_ value: String, _ field: String, _ conditions: [DashboardPlan.Condition]) -> String {
+    private mutating func before(_ value: String, _ field: String, _ conditions: [Condition]) -> String {
         let fits = condition(conditions, of: "earlier")
         let same = "earlier.\(table.sql(for: field)) = seen.\(value)\(fits.isEmpty ? "" : " AND \(fits)")"
         let was = """
@@ -88,7 +88,7 @@ struct DashboardStatement {
         return "k\(Self.place(of: was, in: &known))"
     }
 
-    private mutating func condition(_ conditions: [DashboardPlan.Condition], of alias: String) -> String {
+    private mutating func condition(_ conditions: [Condition], of alias: String) -> String {
         var parts: [String] = []
         for condition in conditions {
             let column = "CAST(\(alias).\(table.sql(for: condition.field)) AS TEXT)"
@@ -157,16 +157,5 @@ struct DashboardStatement {
             guard let last = merged.last, range.lowerBound <= last.upperBound else { return merged.append(range) }
             merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
         }
-    }
-}
-
-extension EntityTable {
-    /// A field's value as the text of its JSON, digits as the upstream wrote them.
-    fileprivate func json(of field: Field) -> String {
-        let own = "\(Self.document) -> '$.\"\(field.name)\"'"
-        guard let source = field.source else { return own }
-        let path = source.split(separator: ".").map { ".\"\($0)\"" }.joined()
-        // `->` gives a member that is null as the text null; it counts as none, as in the columns.
-        return "coalesce(nullif(\(own), 'null'), \(Self.document) -> '$\(path)')"
     }
 }

@@ -51,7 +51,7 @@ struct DriftRules {
     /// Tells whether drift that was counted by other rules must be counted anew.
     var fingerprint: String {
         let fields = entity.fields.map { field in
-            "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.secret)"
+            "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.secret)\(field.isKeptHere ? " kept" : "")"
         }
         let text = (fields + Self.membersForSyncing(entity)).joined(separator: "\n")
         return String(text.utf8.reduce(NameTable.seed(0), NameTable.mix), radix: 16)

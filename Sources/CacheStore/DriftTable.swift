@@ -109,8 +109,8 @@ struct DriftTable {
         let known = Set(
             try String.fetchAll(
                 db.cachedStatement(sql: "SELECT field FROM sync_field WHERE entity = ?"), arguments: [entity.name]))
-        guard known.count < entity.fields.count else { return }
-        for (index, field) in entity.fields.enumerated() where !known.contains(field.name) {
+        guard known.count < entity.fields.count - entity.keptFields.count else { return }
+        for (index, field) in entity.fields.enumerated() where !known.contains(field.name) && !field.isKeptHere {
             let absent = DriftTally.Disagreement(field: field.name, kind: .missing, found: DriftWalk.Found.nothing.word)
             if tally.present[index] {
                 try db.execute(sql: "INSERT INTO sync_field VALUES (?, ?)", arguments: [entity.name, field.name])

@@ -4,19 +4,22 @@ internal import EntitySchema
 /// people query under the entity's own name.
 ///
 /// A record is one row. `_remote` is what the server last said, to the letter; `_local` the fields that queued changes set;
-/// `_document` the first with the second laid over it. The last two are null unless a change is queued, so
-/// `coalesce(_document, _remote)` is what readers see. Every field is a virtual column over that text: it costs nothing to
+/// `_derived` what other records say of it, where the server does not say the same; `_document` the first with the others,
+/// and what the record's own fields and its place in the queue say, laid over it. Each is null where it would add nothing,
+/// so `coalesce(_document, _remote)` is what readers see. `_deleted`: its deletion is queued, or an owner's. Every field is a virtual column over that text: it costs nothing to
 /// store, and adding or dropping one rewrites nothing.
 ///
 /// `_version` is what tells `_remote` from the server's other versions. `_gone` says that the server has deleted the record
 /// while a change of it was being sent. `_acknowledged` is where the change log stood when a change of it was last
-/// acknowledged, `_detail` the value of `when_changed` for which its children were fetched.
+/// acknowledged, `_content` the SHA-256 of what the server has besides and is here, `_content_address` where that was had
+/// from, `_detail` the value of `when_changed` for which its children were fetched.
 struct EntityTable {
     let entity: Entity
 
     static let document = "coalesce(_document, _remote)"
 
-    var name: String { "\"records_\(entity.name)\"" }
+    var name: String { Self.name(of: entity.name) }
+    static func name(of entity: String) -> String { "\"records_\(entity)\"" }
     var view: String { "\"\(entity.name)\"" }
 
     var createTable: String {
@@ -28,12 +31,18 @@ struct EntityTable {
     }
 
     /// Columns that tables of earlier versions lack: name → definition.
-    static let laterColumns = ["_version": "_version TEXT", "_gone": "_gone INTEGER NOT NULL DEFAULT 0"]
+    static let laterColumns = [
+        "_version": "_version TEXT", "_gone": "_gone INTEGER NOT NULL DEFAULT 0", "_derived": "_derived TEXT",
+        "_content": "_content TEXT", "_content_address": "_content_address TEXT",
+    ]
+
+    /// True for rows of which readers see something else than what the server said; the few rows of two small indexes.
+    static let differs = "(_document IS NOT NULL OR _deleted <> 0)"
 
     /// All of the above and below: the same text, the same table.
     var definition: String {
         ([entity.key, createTable] + Self.laterColumns.values.sorted() + columns.map(\.definition)
-            + indexes.values.sorted() + [createView]).joined(separator: "\n")
+            + indexes.values.sorted() + triggers.values.sorted() + [createView]).joined(separator: "\n")
     }
 
     // MARK: Columns
@@ -76,12 +85,13 @@ struct EntityTable {
         }
     }
 
-    private func expression(for field: Field) -> String {
+    /// A field as its column has it, of `record`.
+    func expression(for field: Field, in record: String = Self.document) -> String {
         guard field.name != entity.key else { return "_key" }
         switch field.kind {
-        case .object, .list: return value(of: field, by: "->")
-        case .time: return Self.normalizedTime(value(of: field, by: "->>"))
-        default: return value(of: field, by: "->>")
+        case .object, .list: return value(of: field, by: "->", in: record)
+        case .time: return Self.normalizedTime(value(of: field, by: "->>", in: record))
+        default: return value(of: field, by: "->>", in: record)
         }
     }
 
@@ -91,6 +101,15 @@ struct EntityTable {
         guard let source = field.source else { return own }
         let path = source.split(separator: ".").map { ".\"\($0)\"" }.joined()
         return "coalesce(\(own), \(record) \(arrow) '$\(path)')"
+    }
+
+    /// A field's value as the text of its JSON, digits as the upstream wrote them.
+    func json(of field: Field, in record: String = Self.document) -> String {
+        let own = "\(record) -> '$.\"\(field.name)\"'"
+        guard let source = field.source else { return own }
+        let path = source.split(separator: ".").map { ".\"\($0)\"" }.joined()
+        // `->` gives a member that is null as the text null; it counts as none, as in the columns.
+        return "coalesce(nullif(\(own), 'null'), \(record) -> '$\(path)')"
     }
 
     /// A time as UTC with milliseconds, so that text compares as time does; what is no time stays as it is. The guard
@@ -117,11 +136,40 @@ struct EntityTable {
                 WHERE _deleted = 0
                 """
         }
+        for field in entity.fields where entity.ties.contains(where: { $0.field == field.name }) {
+            for (side, sought) in [("here", "\"\(field.name)\""), ("there", expression(for: field, in: "_remote"))] {
+                let index = "\(entity.name)_differing_\(side)_by_\(field.name)"
+                indexes[index] = "CREATE INDEX \"\(index)\" ON \(name) (\(sought)) WHERE \(Self.differs)"
+            }
+        }
         if let detail, let whenChanged = detail.whenChanged {
             let index = "\(entity.name)_with_new_\(detail.entity)"
             indexes[index] = "CREATE INDEX \"\(index)\" ON \(name) (_pk) WHERE \(detailOutdated(whenChanged))"
         }
+        if entity.content != nil {
+            let index = "\(entity.name)_by_content"
+            indexes[index] = "CREATE INDEX \"\(index)\" ON \(name) (_content) WHERE _content IS NOT NULL"
+        }
         return indexes
+    }
+
+    /// Trigger name → statement: they count for how many records each content is kept.
+    var triggers: [String: String] {
+        guard entity.content != nil else { return [:] }
+        let (moved, gone) = ("\(entity.name)_content_moved", "\(entity.name)_content_gone")
+        return [
+            moved: """
+            CREATE TRIGGER "\(moved)" AFTER UPDATE OF _content ON \(name) WHEN OLD._content IS NOT NEW._content BEGIN
+              UPDATE sync_content SET uses = uses - 1 WHERE sha256 = OLD._content;
+              UPDATE sync_content SET uses = uses + 1 WHERE sha256 = NEW._content;
+            END
+            """,
+            gone: """
+            CREATE TRIGGER "\(gone)" AFTER DELETE ON \(name) WHEN OLD._content IS NOT NULL BEGIN
+              UPDATE sync_content SET uses = uses - 1 WHERE sha256 = OLD._content;
+            END
+            """,
+        ]
     }
 
     var detail: PullPlan.Detail? { entity.pull?.detail }

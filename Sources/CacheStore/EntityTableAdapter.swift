@@ -13,10 +13,14 @@ struct EntityTableAdapter {
     /// at each of them would be most of what opening a cache takes.
     static func adapt(to schema: EntitySchema, _ db: Database) throws {
         let tables = schema.entities.map { EntityTable(entity: $0) }
-        let wanted = tables.map(\.definition).joined(separator: "\n")
+        let triggers = schema.entities.flatMap { StaleTriggers($0, in: schema).all.sorted { $0.key < $1.key } }
+        let wanted = (tables.map(\.definition) + triggers.map(\.value)).joined(separator: "\n")
         let present = try String.fetchOne(db, sql: "SELECT value FROM sync_setting WHERE name = 'tables'")
         guard present != wanted else { return }
+        // SQLite refuses to drop a column that a trigger still uses.
+        try StaleTriggers.dropAll(db)
         for table in tables { try EntityTableAdapter(table: table, db: db).adapt() }
+        for trigger in triggers { try db.execute(sql: trigger.value) }
         try db.execute(
             sql: "INSERT INTO sync_setting VALUES ('tables', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
             arguments: [wanted])
@@ -36,6 +40,7 @@ struct EntityTableAdapter {
         }
         try adaptColumns()
         try adaptIndexes()
+        try adaptTriggers()
         try adaptView()
     }
 
@@ -113,6 +118,19 @@ struct EntityTableAdapter {
         for (name, sql) in table.indexes.sorted(by: { $0.key < $1.key }) where present[name] != sql {
             try db.execute(sql: sql)
         }
+    }
+
+    private func adaptTriggers() throws {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? AND name GLOB ?",
+            arguments: ["records_\(table.entity.name)", "*_content_*"])
+        let present = Dictionary(uniqueKeysWithValues: rows.map { ($0["name"] as String, $0["sql"] as String) })
+        if table.triggers.isEmpty, !present.isEmpty {
+            // While they still count.
+            try db.execute(sql: "UPDATE \(table.name) SET _content = NULL WHERE _content IS NOT NULL")
+        }
+        for (name, sql) in present where table.triggers[name] != sql { try db.execute(sql: "DROP TRIGGER \"\(name)\"") }
+        for (name, sql) in table.triggers where present[name] != sql { try db.execute(sql: sql) }
     }
 
     private func adaptView() throws {

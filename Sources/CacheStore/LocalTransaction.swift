@@ -15,7 +15,7 @@ package struct LocalTransaction {
     // MARK: Records
 
     package func create(_ entity: String, _ body: JSONText) throws -> String {
-        try writer(entity).create(body)
+        try working { try writer(entity).create(body) }
     }
 
     /// Makes a record whose `field` refers to the record `key` of `parent`, by the key that it has now.
@@ -34,32 +34,48 @@ package struct LocalTransaction {
                 FieldProblem(field: field, message: "the path says \(key); leave this field out, or say the same")
             ])
         }
-        return try writer.create(body.setting(field, to: row.document[parent.key] ?? .string(current)))
+        let referring = body.setting(field, to: row.document[parent.key] ?? .string(current))
+        return try working { try writer.create(referring) }
     }
 
     package func update(
         _ entity: String, key: String, _ body: JSONText, expecting expected: ExpectedVersion = .any
     ) throws {
-        try writer(entity).update(key, body: body, expecting: expected)
+        try working { try writer(entity).update(key, body: body, expecting: expected) }
     }
 
     package func delete(_ entity: String, key: String, expecting expected: ExpectedVersion = .any) throws {
-        try writer(entity).delete(key, expecting: expected)
+        try working { try writer(entity).delete(key, expecting: expected) }
+    }
+
+    /// Queues the upload of `content`, or with nil its deletion, and shows it at once; `install` puts its file in place.
+    ///
+    /// Throws `.notFound` without such a record.
+    package func setContent(
+        _ entity: String, key: String, _ content: Content?, install: () throws -> Void = {}
+    ) throws {
+        try ContentWriter(table: store.table(entity), schema: store.schema, db: db, now: now, makeID: store.makeID)
+            .set(content, of: key)
+        try install()
     }
 
     // MARK: Queue and conflicts
 
-    package func retry(_ id: Int64?) throws -> Int { try queue.retry(id) }
+    package func retry(_ id: Int64?) throws -> Int { try working { try queue.retry(id) } }
 
     package func correct(_ id: Int64, setting fields: JSONText, removing removed: [String]) throws {
-        try queue.correct(id, setting: fields, removing: removed)
+        try working { try queue.correct(id, setting: fields, removing: removed) }
     }
 
-    package func discard(_ id: Int64, cascade: Bool) throws { try queue.discard(id, cascade: cascade) }
+    package func discard(_ id: Int64, cascade: Bool) throws {
+        try working { try queue.discard(id, cascade: cascade) }
+    }
 
-    package func resolve(_ id: Int64, for winner: Conflict.Side) throws { try conflicts.resolve(id, for: winner) }
+    package func resolve(_ id: Int64, for winner: Conflict.Side) throws {
+        try working { try conflicts.resolve(id, for: winner) }
+    }
 
-    package func undo(_ id: Int64) throws { try conflicts.undo(id) }
+    package func undo(_ id: Int64) throws { try working { try conflicts.undo(id) } }
 
     // MARK: Looking
 
@@ -83,6 +99,13 @@ package struct LocalTransaction {
 
     // MARK: Parts
 
+    /// Whatever `body` makes stale is worked out before anything is answered.
+    private func working<Result>(_ body: () throws -> Result) throws -> Result {
+        let result = try body()
+        try StaleRecords(schema: store.schema, db: db, now: now).work()
+        return result
+    }
+
     private var queue: QueueDesk {
         QueueDesk(
             schema: store.schema, db: db, now: now, makeID: store.makeID, sealers: store.sealers, changeWriter: writer)
@@ -98,6 +121,6 @@ package struct LocalTransaction {
     private func writer(_ table: EntityTable) -> ChangeWriter {
         ChangeWriter(
             table: table, schema: store.schema, db: db, now: now, clockOffset: clockOffset, makeID: store.makeID,
-            sealer: store.sealers[table.entity.name])
+            sealers: store.sealers)
     }
 }

@@ -49,6 +49,10 @@ struct Merge {
         for (field, local) in change.body.members {
             let server = entity.value(of: field, in: remote) ?? .null
             guard !sealer.means(server, change.base[field] ?? .null, of: field) else { continue }
+            if let merged = mergedSet(field, base: change.base[field], local: local, server: server) {
+                change = try take(merged, of: field, in: change)
+                continue
+            }
             let ours = own[field, default: []] + [local]
             if ours.contains(where: { sealer.means(server, $0, of: field) }) {
                 change = try take(.local, of: field, in: change)
@@ -62,9 +66,29 @@ struct Merge {
         }
     }
 
+    /// What becomes of a field that merges as a set; nil for any other, and where one side is no list.
+    private func mergedSet(_ field: String, base: JSONText?, local: JSONText, server: JSONText) -> JSONText? {
+        guard entity[field: field]?.mergesAsSet == true else { return nil }
+        let lists = [base ?? .null, local, server]
+        guard lists.allSatisfy({ $0.kind == .array || $0.kind == .null }) else { return nil }
+        return SetMerge(base: lists[0].elements, local: lists[1].elements, server: lists[2].elements).merged
+    }
+
+    /// Makes the change set the merged list on top of the server's.
+    private func take(_ merged: JSONText, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
+        let server = try row.remote(of: change.key).flatMap { entity.value(of: field, in: $0) } ?? .null
+        var changed = change
+        changed.body = change.body.setting(field, to: merged)
+        changed.base = change.base.setting(field, to: server)
+        try queue.store(changed.body, base: changed.base, of: change, makeID: makeID)
+        return changed
+    }
+
     private func mergeDelete(_ change: OutboxTable.Entry, _ remote: JSONText) throws {
         // Deletions queued by earlier versions have no base.
-        guard !change.base.members.isEmpty, !sealer.means(remote, change.base) else { return }
+        // What is worked out from other records moves with these; that is nobody's edit.
+        let (server, base) = (entity.withoutKeptFields(remote), entity.withoutKeptFields(change.base))
+        guard !change.base.members.isEmpty, !sealer.means(server, base) else { return }
         let dispute = Conflict.Dispute(
             change: change, field: nil, base: change.base, local: nil, server: remote,
             localAt: change.editedAt(OutboxTable.wholeRecord), serverAt: serverTime(of: remote))
@@ -100,10 +124,17 @@ struct Merge {
             let base = try row.remote(of: change.key) ?? change.base
             try queue.store(change.body, base: base, of: change, makeID: makeID)
         case .server:
+            try children.restore(after: change)
             try queue.remove(change.id)
             try noteMerged(change)
         }
         try row.layQueue(over: change.key)
+    }
+
+    private var children: ChildrenOfDeleted {
+        ChangeWriter(
+            table: table, schema: schema, db: db, now: now, clockOffset: .zero, makeID: makeID, sealers: sealers
+        ).children
     }
 
     // MARK: The server has deleted it
@@ -136,12 +167,14 @@ struct Merge {
     func take(_ winner: Conflict.Side, ofRecordDeletedThere key: String) throws {
         let changes = try queue.changes(of: entity.name, key: key)
         let document = try row.load(key)?.document
+        let content = changes.last { $0.content != nil }?.content
         for change in changes.dropFirst(winner == .local ? 1 : 0) {
             try queue.remove(change.id)
             try noteMerged(change)
         }
         if winner == .local, let first = changes.first, let document {
-            try queue.turnIntoCreation(first, body: document, makeID: makeID)
+            try queue.turnIntoCreation(first, body: entity.withoutKeptFields(document), makeID: makeID)
+            if let content { _ = try queue.append(ContentWriter.change(content, of: key, entity, makeID()), at: now) }
         }
         try row.setRemote(nil, of: key, at: now)
         try row.layQueue(over: key)

@@ -16,6 +16,8 @@ enum Migrations {
             try db.execute(sql: carrying)
             try setMark(db)
         }
+        migrator.registerMigration("7: derived fields") { db in try db.execute(sql: stale) }
+        migrator.registerMigration("8: content") { db in try db.execute(sql: content) }
         return migrator
     }
 

@@ -25,16 +25,30 @@ package struct OutboxChange: Sendable, Equatable {
     /// What the server calls the version that the change was made on; nil where it is not known.
     package var version: String?
     package var createdAt: Timestamp
+    /// Set where it changes the record's content and none of its fields.
+    package var content: ContentChange?
 
     package var isTried: Bool { tried > 0 }
 
     /// What is sent for it; nil when the schema has no way to.
     package func request(of entity: Entity) -> PushRequest? {
-        var request = entity.request(for: operation, record: record, body: body)
-        if operation != .create { request?.version = version }
+        var request =
+            switch content {
+            case nil: entity.request(for: operation, record: record, body: body)
+            case .removal: entity.request(for: nil, record: record)
+            case .upload(let content): entity.request(for: content, record: record)
+            }
+        if operation != .create, content == nil { request?.version = version }
         request?.secrets = secrets
         return request
     }
+}
+
+/// Changes of the two kinds do not wait for each other's turn: pictures are large and slow.
+package enum PushLane: Sendable {
+    case fields, content
+
+    var sql: String { self == .fields ? "content IS NULL" : "content IS NOT NULL" }
 }
 
 /// What became of an attempt, as the queue sees it.

@@ -14,6 +14,8 @@ struct OutboxTable {
         var edited: JSONText
         var group: String?
         var idempotencyKey: String
+        /// Of a change of the record's content: its SHA-256, or nothing where it is deleted.
+        var content: String?
     }
 
     struct Entry {
@@ -28,6 +30,8 @@ struct OutboxTable {
         /// An attempt may have reached the upstream.
         var tried: Bool
         var state: String
+        /// As `NewChange.content`.
+        var content: String?
 
         /// As the server's clock has it.
         func editedAt(_ field: String) -> Timestamp {
@@ -53,12 +57,12 @@ struct OutboxTable {
         try db.cachedStatement(
             sql: """
                 INSERT INTO sync_outbox
-                  (entity, record_key, operation, body, base, edited, idempotency_key, order_group, created_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  (entity, record_key, operation, body, base, edited, idempotency_key, order_group, created_at, content)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             change.entity.name, change.key, change.operation.rawValue, change.body.text, change.base.text,
-            change.edited.text, change.idempotencyKey, change.group, now.milliseconds,
+            change.edited.text, change.idempotencyKey, change.group, now.milliseconds, change.content,
         ])
         let id = db.lastInsertedRowID
         try depend(id, on: needs)
@@ -68,7 +72,8 @@ struct OutboxTable {
     /// Lets an update become part of the record's last change, if nobody can have seen that one yet, and returns that one's
     /// id; nil when it must stand for itself.
     func join(_ change: NewChange) throws -> Int64? {
-        guard let last = try changes(of: change.entity.name, key: change.key).last, !last.tried,
+        let waiting = try changes(of: change.entity.name, key: change.key)
+        guard let last = waiting.last(where: { $0.content == nil }), !last.tried,
             last.state == "queued", last.operation != .delete
         else { return nil }
         let body = last.body.setting(change.body)
@@ -103,7 +108,7 @@ struct OutboxTable {
         try db.cachedStatement(
             sql: """
                 UPDATE sync_outbox SET operation = 'create', body = ?, base = '{}', idempotency_key = ?, state = 'queued',
-                  tried = 0, attempt_count = 0, known_pk = NULL, next_attempt_at = NULL WHERE id = ?
+                  content = NULL, tried = 0, attempt_count = 0, known_pk = NULL, next_attempt_at = NULL WHERE id = ?
                 """
         ).execute(arguments: [body.text, makeID(), change.id])
     }
@@ -113,15 +118,32 @@ struct OutboxTable {
     /// `id` is the change's own, where it has one: only older ones come before it.
     func needs(of change: NewChange, before id: Int64 = .max) throws -> Set<Int64> {
         var needs = try referenceNeeds(of: change)
-        let record = try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND record_key = ? AND id < ?"),
-            arguments: [change.entity.name, change.key, id])
         let group = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ?"),
             arguments: [change.entity.name, change.group, id])
-        needs.formUnion([record, group].compactMap { $0 })
+        try needs.formUnion(recordNeeds(of: change, before: id))
+        if let group { needs.insert(group) }
         needs.remove(id)
         return needs
+    }
+
+    /// What comes before it on the same record. Content and fields wait for each other only where they must, so that an
+    /// edit need not wait for a large picture: content for the record's creation, a deletion for all.
+    private func recordNeeds(of change: NewChange, before id: Int64) throws -> [Int64] {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT max(id) FILTER (WHERE content IS NULL) AS fields,
+                      max(id) FILTER (WHERE content IS NOT NULL) AS content,
+                      max(id) FILTER (WHERE operation = 'create') AS creation
+                    FROM sync_outbox WHERE entity = ? AND record_key = ? AND id < ?
+                    """),
+            arguments: [change.entity.name, change.key, id])
+        let fields: Int64? = row?["fields"]
+        let content: Int64? = row?["content"]
+        let creation: Int64? = row?["creation"]
+        if change.content != nil { return [creation, content].compactMap(\.self) }
+        return [fields, change.operation == .delete ? content : nil].compactMap(\.self)
     }
 
     /// The creations of the records that the change refers to.
@@ -155,9 +177,14 @@ struct OutboxTable {
     }
 
     func change(_ id: Int64) throws -> Entry {
-        let row = try Row.fetchOne(db.cachedStatement(sql: "\(Self.columns) WHERE id = ?"), arguments: [id])
-        guard let row else { throw CacheError.notFound("no change \(id) is pending; it was acknowledged or discarded") }
-        return try Self.entry(row)
+        guard let entry = try entry(id) else {
+            throw CacheError.notFound("no change \(id) is pending; it was acknowledged or discarded")
+        }
+        return entry
+    }
+
+    func entry(_ id: Int64) throws -> Entry? {
+        try Row.fetchOne(db.cachedStatement(sql: "\(Self.columns) WHERE id = ?"), arguments: [id]).map(Self.entry)
     }
 
     /// Takes a change out of the queue; what waited for it now waits for what it waited for itself.
@@ -177,8 +204,9 @@ struct OutboxTable {
         ).execute(arguments: [id])
     }
 
-    static let columns =
-        "SELECT id, entity, record_key, operation, body, base, edited, created_at, tried, state FROM sync_outbox"
+    static let columns = """
+        SELECT id, entity, record_key, operation, body, base, edited, created_at, tried, state, content FROM sync_outbox
+        """
 
     static func entry(_ row: Row) throws -> Entry {
         Entry(
@@ -186,6 +214,7 @@ struct OutboxTable {
             operation: Operation(rawValue: row["operation"]) ?? .update,
             body: try JSONText(parsing: row["body"] as String),
             base: try JSONText(parsing: row["base"] as String), edited: try JSONText(parsing: row["edited"] as String),
-            createdAt: Timestamp(milliseconds: row["created_at"]), tried: row["tried"] > 0, state: row["state"])
+            createdAt: Timestamp(milliseconds: row["created_at"]), tried: row["tried"] > 0, state: row["state"],
+            content: row["content"])
     }
 }

@@ -162,28 +162,8 @@ struct PageApplier {
         gone += try changedHere.filter { try !RecordRow(table: table, db: db).exists($0) }
         try ChangeLog(db: db, at: now).append(.deleted, entity: table.entity.name, keys: gone)
         // Also from those kept for a change here: what the server deleted with them is gone all the same.
-        try cascade(from: keys)
+        try settleChildren(of: keys)
         return gone.count
-    }
-
-    /// Deletes what the schema says goes with these records.
-    func cascade(from keys: [String]) throws {
-        for relation in table.entity.relations {
-            guard case .many(let field, cascade: true) = relation.kind, let child = schema[relation.entity] else {
-                continue
-            }
-            let childTable = EntityTable(entity: child)
-            let children = try String.fetchAll(
-                db.cachedStatement(
-                    sql: """
-                        SELECT _key FROM \(childTable.name)
-                        WHERE _deleted = 0 AND "\(field)" IN (SELECT value FROM json_each(?))
-                        """),
-                arguments: [JSONText.array(keys.map(JSONText.string)).text])
-            _ = try PageApplier(
-                table: childTable, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers
-            ).delete(keys: children)
-        }
     }
 
     func greatestPK() throws -> Int64 {

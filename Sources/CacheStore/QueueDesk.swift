@@ -24,11 +24,16 @@ struct QueueDesk {
                 UPDATE sync_outbox SET state = 'queued', next_attempt_at = NULL, attempt_count = 0,
                   tried = iif(error_class = 'unclear', 0, tried)
                 WHERE state = 'failed' AND ?1 IS NULL OR id = ?1 AND state IN ('failed', 'waiting')
-                RETURNING id, entity, record_key, body
+                RETURNING id, entity, record_key, body, content
                 """,
             arguments: [id])
         if let id, rows.isEmpty { _ = try queue.change(id) }
-        for row in rows { try log.append(.queued, row, detail: [ChangeLogReason.retried.member]) }
+        for row in rows {
+            try log.append(.queued, row, detail: [ChangeLogReason.retried.member])
+            // What follows the queue, a content too, is no longer given up.
+            guard let entity = schema[row["entity"]] else { continue }
+            try RecordRow(table: EntityTable(entity: entity), db: db).layQueue(over: row["record_key"])
+        }
         return rows.count
     }
 
@@ -79,6 +84,9 @@ struct QueueDesk {
 
     private func discard(_ change: OutboxTable.Entry) throws {
         let isDeletedThere = try conflicts.isDeletionOpen(of: change.id)
+        if let entity = schema[change.entity] {
+            try changeWriter(EntityTable(entity: entity)).children.restore(after: change)
+        }
         try queue.remove(change.id)
         try log.append(.discarded, change, detail: [ChangeLogReason.asked.member])
         guard let entity = schema[change.entity] else { return }

@@ -30,6 +30,12 @@ struct RecordRow {
             ?? false
     }
 
+    /// Whether readers do not see it, be it as deleted or as never there.
+    func isDeleted(_ key: String) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT _deleted FROM \(table.name) WHERE _key = ?"), arguments: [key]) ?? true
+    }
+
     /// What the server last said; nil where it knows no such record.
     func remote(of key: String) throws -> JSONText? {
         try String.fetchOne(
@@ -67,21 +73,65 @@ struct RecordRow {
         try tally(-Int64(db.changesCount))
     }
 
-    /// Works out local fields, document and deletion anew from the queue. A row with neither a server's version nor a
-    /// queued change is no record any more and goes.
-    func layQueue(over key: String) throws {
+    /// Works out local fields, document and deletion anew, from the queue and from what is worked out here. A row with
+    /// neither a server's version nor a queued change is no record any more and goes.
+    ///
+    /// `shown`: what readers saw of the fields that follow the queue, where the row does not tell any more.
+    func layQueue(over key: String, shown: JSONText? = nil) throws {
         let changes = try Row.fetchAll(
             db.cachedStatement(
-                sql: "SELECT operation, body FROM sync_outbox WHERE entity = ? AND record_key = ? ORDER BY id"),
+                sql: """
+                    SELECT operation, body, content, state FROM sync_outbox WHERE entity = ? AND record_key = ? ORDER BY id
+                    """),
             arguments: [table.entity.name, key])
-        let remote = try remote(of: key)
-        guard let last = changes.last else {
-            if remote == nil { return try delete(key) }
-            return try store(local: nil, document: nil, deleted: false, key)
-        }
+        let stored = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT _remote, _document, _derived FROM \(table.name) WHERE _key = ?"),
+            arguments: [key])
+        guard let stored else { return }
+        let remote = try Self.json(stored[0])
+        if changes.isEmpty, remote == nil { return try delete(key) }
         let local = try changes.reduce(JSONText.object([:])) { try $0.setting(JSONText(parsing: $1["body"] as String)) }
-        let document = remote?.setting(local) ?? local
-        try store(local: local, document: document, deleted: last["operation"] == Operation.delete.rawValue, key)
+        let laid = withContentState(remote?.setting(local) ?? local, changes)
+        let own = OwnFields(entity: table.entity).overlay(
+            laid: laid, remote: remote, creation: Self.creation(in: changes),
+            shown: try [shown, Self.json(stored[1])].compactMap(\.self))
+        let derived = try Self.json(stored[2])?.members ?? []
+        let isLaid = !changes.isEmpty || !own.isEmpty || !derived.isEmpty
+        let isDeleted = changes.last.map { $0["operation"] == Operation.delete.rawValue } ?? false
+        try store(
+            local: changes.isEmpty ? .none : .some(local),
+            document: isLaid ? .some(laid.setting(.object(members: derived + own))) : .none,
+            deleted: try isDeleted || isOwnerDeleted(of: laid, key), key)
+    }
+
+    private static func json(_ text: String?) throws -> JSONText? { try text.map { try JSONText(parsing: $0) } }
+
+    private static func creation(in changes: [Row]) -> OwnFields.Creation? {
+        changes.first { $0["operation"] == Operation.create.rawValue }.map {
+            $0["state"] == "failed" ? .failed : .queued
+        }
+    }
+
+    /// Whether it belongs to a record whose deletion is queued, with which it goes.
+    private func isOwnerDeleted(of record: JSONText, _ key: String) throws -> Bool {
+        for tie in table.entity.ties where tie.onDelete == .cascade {
+            guard let owner = table.entity.value(of: tie.field, in: record)?.plain, !owner.isEmpty,
+                tie.entity != table.entity.name || owner != key
+            else { continue }
+            let isDeleted = try Bool.fetchOne(
+                db.cachedStatement(
+                    sql: "SELECT _deleted FROM \(EntityTable.name(of: tie.entity)) WHERE _key = ?"),
+                arguments: [owner])
+            if isDeleted == true { return true }
+        }
+        return false
+    }
+
+    /// How far the upload of the record's content is, where the schema has a field for that.
+    private func withContentState(_ document: JSONText, _ changes: [Row]) -> JSONText {
+        let queued = changes.last { ($0["content"] as String?) ?? ContentTable.nothing != ContentTable.nothing }
+        guard let field = table.entity.content?.state, let queued else { return document }
+        return document.setting(field, to: .string(ContentState(queueState: queued["state"]).rawValue))
     }
 
     private func store(local: JSONText?, document: JSONText?, deleted: Bool, _ key: String) throws {

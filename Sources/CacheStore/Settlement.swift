@@ -86,8 +86,9 @@ struct Settlement {
             // Where the upstream answers no record, it has what was sent.
             let sealed = try record.map(sealers[change.entity].seal)
             try DriftTable(table: table, db: db, now: now).count(record, sealed: sealed, key: key)
-            let remote = try sealed ?? row.load(key)?.remote?.setting(change.body) ?? change.body
+            let remote = try sealed ?? assumed(after: change, table)
             try row.setRemote(remote, version: version, of: key, at: now)
+            try keepContent(of: change, remote, table)
             try rebase(after: change, on: remote, table.entity)
             if let given = remote[table.entity.key]?.plain, given != key, !given.isEmpty, change.operation == .create {
                 try Alias.rename(table, from: key, to: given, schema: schema, db)
@@ -107,10 +108,25 @@ struct Settlement {
             return
         }
         // Nobody will tell of the children any more.
-        if try !row.exists(key) { try applier(table).cascade(from: [key]) }
+        if try !row.exists(key) { try applier(table).settleChildren(of: [key]) }
         try db.cachedStatement(
             sql: "INSERT INTO sync_gone VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET position = excluded.position"
         ).execute(arguments: [change.entity, key, position])
+    }
+
+    /// What the server has by then, where it has not said.
+    private func assumed(after change: OutboxTable.Entry, _ table: EntityTable) throws -> JSONText {
+        let remote = try RecordRow(table: table, db: db).remote(of: change.key)?.setting(change.body) ?? change.body
+        guard let content = change.content, content != ContentTable.nothing, let field = table.entity.content?.state
+        else { return remote }
+        return remote.setting(field, to: .string(ContentState.uploaded.rawValue))
+    }
+
+    private func keepContent(of change: OutboxTable.Entry, _ remote: JSONText, _ table: EntityTable) throws {
+        guard let content = change.content else { return }
+        let address = table.entity.content?.address.flatMap { table.entity.value(of: $0, in: remote)?.string }
+        try RecordRow(table: table, db: db).setContent(
+            content == ContentTable.nothing ? nil : content, address: address, of: change.key)
     }
 
     /// What the server has now from our own change is where the later ones start from, not somebody else's doing.

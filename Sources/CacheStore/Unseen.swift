@@ -42,7 +42,7 @@ extension CacheStore {
         var deleted = 0
         var start: Int64? = 1
         while let from = start {
-            let (count, next) = try await writer.write { db in
+            let (count, next) = try await change(at: now) { db in
                 let (keys, next) = try Self.unseenKeys(table, seen, from: from, db)
                 let applier = PageApplier(
                     table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)

@@ -32,13 +32,6 @@ package struct DashboardPlan: Sendable, Equatable {
         case first, again
     }
 
-    /// The plain text of a field is one of `values`, or with `excluded` none of them; null is none of any.
-    package struct Condition: Sendable, Equatable {
-        package var field: String
-        package var values: [String]
-        package var excluded: Bool
-    }
-
     /// Names in an answer that no figure can have.
     package static let reservedNames: Set<String> = ["from", "period", "scope", "time_zone", "until", "user"]
 }

@@ -25,9 +25,7 @@ struct DashboardReader {
             throw try node.required("at").error(
                 "\(at.name) must be of type time with index: true, since every period is looked up by it")
         }
-        let conditions =
-            try conditions(node.child("where"), excluded: false, entity)
-            + conditions(node.child("unless"), excluded: true, entity)
+        let conditions = try ConditionReader(entity: entity).conditions(of: node)
         return DashboardPlan.Figure(
             name: name, entity: entity.name, at: at.name, measure: try measure(node, entity), conditions: conditions,
             user: try node.child("user").map { node throws(SchemaError) in try field(node, of: entity).name })
@@ -64,25 +62,6 @@ struct DashboardReader {
         }
     }
 
-    private func conditions(
-        _ node: SchemaNode?, excluded: Bool, _ entity: Entity
-    ) throws(SchemaError) -> [DashboardPlan.Condition] {
-        var conditions: [DashboardPlan.Condition] = []
-        for (name, node) in try node?.members() ?? [] {
-            let field = try plain(named: name, node, of: entity)
-            let values = node.isSequence ? try node.strings() : [try node.string()]
-            guard !values.isEmpty else { throw node.error("expected a value or a list of them") }
-            if case .enum(let known) = field.kind,
-                let stray = values.first(where: { value in !known.contains { $0.value == value } })
-            {
-                let near = Suggestion.nearest(to: stray, among: known.map(\.value)).map { "; did you mean \($0)?" }
-                throw node.error("\(name) is never \(stray)\(near ?? "")")
-            }
-            conditions.append(DashboardPlan.Condition(field: name, values: values, excluded: excluded))
-        }
-        return conditions
-    }
-
     // MARK: Looking up
 
     private func entity(_ node: SchemaNode) throws(SchemaError) -> Entity {
@@ -95,31 +74,10 @@ struct DashboardReader {
     }
 
     private func field(_ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
-        try field(named: node.string(), node, of: entity)
+        try ConditionReader(entity: entity).field(node.string(), node)
     }
 
-    /// One whose value is a single plain one.
     private func plain(_ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
-        try plain(named: node.string(), node, of: entity)
-    }
-
-    private func plain(named name: String, _ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
-        let field = try field(named: name, node, of: entity)
-        switch field.kind {
-        case .string, .integer, .boolean, .enum, .reference: return field
-        case .number, .money, .time, .object, .list:
-            throw node.error(
-                "\(name) cannot be told apart by value; expected a field of type string, integer, boolean, enum or "
-                    + "reference")
-        }
-    }
-
-    private func field(named name: String, _ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
-        guard let field = entity[field: name] else {
-            let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name)).map { "; did you mean \($0)?" }
-            throw node.error("\(entity.name) has no field \(name)\(near ?? "")")
-        }
-        guard !field.secret else { throw node.error("\(name) is secret, so nothing is counted by it") }
-        return field
+        try ConditionReader(entity: entity).plain(node.string(), node)
     }
 }

@@ -15,8 +15,22 @@ package struct Entity: Sendable, Equatable {
     /// Changes to records with the same value here are pushed in the order written.
     package var orderWithin: String?
     package var conflict = ConflictPolicy.lastWriteWins
+    /// Nil where records are fields alone.
+    package var content: ContentPlan?
     /// Where secrets of children stand inside the records themselves.
     package var embeddedSecretPlaces: [SecretPlace] = []
+    /// The relations of others that lead here, where more than reading depends on them.
+    package var ties: [Tie] = []
+
+    /// These records refer by `field` to those of another entity.
+    package struct Tie: Sendable, Equatable {
+        package var entity: String
+        package var field: String
+        /// What becomes of these when the other is deleted.
+        package var onDelete: DeleteRule
+        /// Whether a field there is worked out from these.
+        package var isCounted: Bool
+    }
 
     /// The characters that a key may have; a record that comes with a longer one is set aside.
     package static let longestKey = 498
@@ -24,6 +38,9 @@ package struct Entity: Sendable, Equatable {
     package subscript(field name: String) -> Field? { fields.first { $0.name == name } }
 
     package subscript(relation name: String) -> Relation? { relations.first { $0.name == name } }
+
+    /// The fields that are worked out here.
+    package var keptFields: [Field] { fields.filter(\.isKeptHere) }
 }
 
 package struct SortTerm: Sendable, Hashable {
@@ -42,13 +59,25 @@ package struct SortTerm: Sendable, Hashable {
     }
 }
 
+/// What becomes of the records that refer to one that is deleted.
+package enum DeleteRule: String, Sendable, Equatable, CaseIterable {
+    /// They stay as they are.
+    case keep
+    /// They go with it.
+    case cascade
+    /// Their reference becomes null.
+    case nullify
+    /// As long as there are any it cannot be deleted here.
+    case deny
+}
+
 /// How records of one entity lead to records of another.
 package struct Relation: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         /// `field` of this entity holds the other's key.
         case one(field: String)
         /// `field` of the other entity holds this one's key.
-        case many(field: String, cascade: Bool)
+        case many(field: String, onDelete: DeleteRule)
     }
 
     package var name: String

@@ -14,6 +14,7 @@ struct EntityReader {
     func entity() throws(SchemaError) -> Entity {
         try node.requireKeys([
             "key", "title", "title_else", "sort", "fields", "many", "pull", "push", "order_within", "conflict",
+            "content",
         ])
         try checkName()
         let fields = try fields(node.required("fields"))
@@ -29,7 +30,8 @@ struct EntityReader {
             pull: try plans.pull(),
             push: try plans.push(),
             orderWithin: try node.child("order_within")?.string(),
-            conflict: try conflict(node.child("conflict")))
+            conflict: try conflict(node.child("conflict")),
+            content: try content(node.child("content"), plans))
     }
 
     private func conflict(_ node: SchemaNode?) throws(SchemaError) -> ConflictPolicy {
@@ -39,6 +41,11 @@ struct EntityReader {
             throw node.error("expected one of \(known)")
         }
         return policy
+    }
+
+    private func content(_ node: SchemaNode?, _ plans: PlanReader) throws(SchemaError) -> ContentPlan? {
+        guard let node else { return nil }
+        return try ContentReader(node: node, plans: plans).plan()
     }
 
     private func checkName() throws(SchemaError) {
@@ -81,13 +88,17 @@ struct EntityReader {
     }
 
     private func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
-        try node.requireKeys(["type", "values", "to", "as", "from", "index", "search", "required", "secret"])
+        try node.requireKeys([
+            "type", "values", "to", "as", "from", "index", "search", "required", "secret", "derive", "follow", "merge",
+        ])
         var field = Field(
             name: name, kind: try kind(node), source: try node.child("from")?.dottedPath(),
             indexed: try node.child("index")?.boolean() ?? false,
             required: try node.child("required")?.boolean() ?? false,
             secret: try node.child("secret")?.boolean() ?? false)
         if let node = node.child("search") { field.search = try search(node) }
+        if let node = node.child("follow") { field.follow = try FollowReader(node: node, field: field).following() }
+        if let node = node.child("merge") { field.mergesAsSet = try isSet(node, field.kind) }
         if field.secret && field.indexed { throw node.error("a secret field cannot have an index") }
         if field.secret && field.search != nil { throw node.error("a secret field cannot be searched") }
         switch field.kind {
@@ -108,6 +119,12 @@ struct EntityReader {
             throw node.error("search is \(word); expected words (or true), fragments or false")
         }
         return search
+    }
+
+    private func isSet(_ node: SchemaNode, _ kind: Field.Kind) throws(SchemaError) -> Bool {
+        guard try node.string() == "set" else { throw node.error("expected set") }
+        guard kind == .list else { throw node.error("only a field of type list can be merged as a set") }
+        return true
     }
 
     private func kind(_ node: SchemaNode) throws(SchemaError) -> Field.Kind {
@@ -149,16 +166,21 @@ struct EntityReader {
         var relations: [Relation] = []
         for (name, value) in try node?.members() ?? [] {
             try value.requireKeys(["of", "by", "on_delete"])
-            let onDelete = try value.child("on_delete")?.string() ?? "keep"
-            guard ["keep", "cascade"].contains(onDelete) else {
-                throw value.error("on_delete is \(onDelete); expected keep or cascade")
-            }
             relations.append(
                 Relation(
                     name: try value.identifier(name), entity: try value.required("of").string(),
-                    kind: .many(field: try value.required("by").string(), cascade: onDelete == "cascade")))
+                    kind: .many(field: try value.required("by").string(), onDelete: try onDelete(value))))
         }
         return relations
+    }
+
+    private func onDelete(_ node: SchemaNode) throws(SchemaError) -> DeleteRule {
+        guard let node = node.child("on_delete") else { return .keep }
+        guard let rule = DeleteRule(rawValue: try node.string()) else {
+            let known = DeleteRule.allCases.map(\.rawValue).joined(separator: ", ")
+            throw node.error("on_delete is \(try node.string()); expected one of \(known)")
+        }
+        return rule
     }
 }
 

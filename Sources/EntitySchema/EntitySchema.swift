@@ -25,7 +25,7 @@ package struct EntitySchema: Sendable, Equatable {
     ]
 
     /// Words that follow a record's id in the place of a relation's name.
-    package static let reservedRelationNames: Set<String> = ["history"]
+    package static let reservedRelationNames: Set<String> = ["content", "history", "thumbnail"]
 
     /// Beginnings that the database keeps for its own tables.
     package static let reservedEntityPrefixes = ["records_", "sync_", "sqlite_"]

@@ -34,4 +34,13 @@ package struct Field: Sendable, Equatable {
     package var required = false
     /// Left out of everything that is shown, logged or indexed.
     package var secret = false
+    /// A list whose elements are added and taken away one by one when both sides have changed it.
+    package var mergesAsSet = false
+    /// How the value is worked out here; nil where it is the record's own.
+    package var derivation: Derivation?
+    /// How the value follows the record's creation through the queue; nil where it does not.
+    package var follow: QueueFollowing?
+
+    /// Callers cannot write it and nobody sends it: its value is worked out here.
+    package var isKeptHere: Bool { derivation != nil || follow != nil }
 }

@@ -103,7 +103,7 @@ struct PlanReader {
         return routes
     }
 
-    private func route(_ node: SchemaNode) throws(SchemaError) -> PushRoute {
+    func route(_ node: SchemaNode) throws(SchemaError) -> PushRoute {
         try node.requireKeys(["call", "when", "fields", "body", "record", "look_up"])
         let call = try node.required("call")
         let words = try call.string().split(separator: " ")

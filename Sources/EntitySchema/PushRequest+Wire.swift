@@ -10,6 +10,7 @@ extension PushRequest {
         if let name = plan.idempotencyHeader { headers.append((name, idempotencyKey)) }
         if let version { headers.append((plan.versionHeader, version)) }
         if body != nil { headers.append(("Content-Type", "application/json")) }
+        if let content { headers.append(("Content-Type", content.type)) }
         return headers
     }
 

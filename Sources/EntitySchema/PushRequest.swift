@@ -17,6 +17,8 @@ package struct PushRequest: Sendable, Equatable {
     package var record: Place
     /// The version of the record that the change was made on: the upstream refuses it when that is no longer the one.
     package var version: String?
+    /// What is sent as the body in place of `body`, from its file.
+    package var content: Content?
     /// Texts that stand in the change or its record and that nothing may repeat, such as an error that quotes them.
     package var secrets: [String] = []
 
@@ -76,13 +78,21 @@ extension Entity {
         guard operation != .delete else {
             return PushRequest(entity: name, method: route.method, path: path, body: nil, record: route.record)
         }
-        var members = body.members.filter { route.fields?.contains($0.key) ?? true }
+        var members = body.members.filter { (route.fields?.contains($0.key) ?? true) && !isKeptHere($0.key) }
         if let names = route.body {
             members = names.sorted { $0.key < $1.key }.compactMap { wire, field in body[field].map { (wire, $0) } }
         }
         return PushRequest(
             entity: name, method: route.method, path: path, body: .object(members: members), record: route.record)
     }
+
+    /// A body without what is worked out here.
+    package func withoutKeptFields(_ body: JSONText) -> JSONText {
+        guard !keptFields.isEmpty else { return body }
+        return .object(members: body.members.filter { !isKeptHere($0.key) })
+    }
+
+    private func isKeptHere(_ field: String) -> Bool { self[field: field]?.isKeptHere ?? false }
 
     /// A path with its holes filled from a record; nil when one of them would stay empty.
     package func path(_ template: Template, of record: JSONText) -> String? {

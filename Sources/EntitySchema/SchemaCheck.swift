@@ -9,8 +9,10 @@ struct SchemaCheck {
             for relation in entity.relations { try check(relation, of: entity) }
             try checkPull(entity)
             try checkPush(entity)
+            if let content = entity.content { try check(content, of: entity) }
         }
         try SecretCheck(schema: schema, error: error).run()
+        try KeptFieldCheck(schema: schema, error: error).run()
     }
 
     private func check(_ entity: Entity) throws(SchemaError) {
@@ -44,11 +46,17 @@ struct SchemaCheck {
             let hint = near.map { "; did you mean \($0)?" } ?? ""
             throw error(entity, place(of: relation), "there is no entity \(relation.entity)\(hint)")
         }
-        guard case .many(let name, _) = relation.kind else { return }
+        guard case .many(let name, let rule) = relation.kind else { return }
         guard case .reference(let target) = other[field: name]?.kind, target == entity.name else {
             throw error(
                 entity, place(of: relation), "\(other.name).\(name) must be a field of type reference to \(entity.name)"
             )
+        }
+        guard rule == .nullify, let field = other[field: name] else { return }
+        if field.required || name == other.key || field.source != nil {
+            throw error(
+                entity, place(of: relation),
+                "\(other.name).\(name) cannot become null: it is required, the key, or taken from elsewhere (from)")
         }
     }
 
@@ -87,6 +95,26 @@ struct SchemaCheck {
                     + (route.body?.values.sorted() ?? []) + lookUpNames(route)
                 for name in names { try field(name, of: entity, at: "push.\(operation)") }
             }
+        }
+    }
+
+    private func check(_ content: ContentPlan, of entity: Entity) throws(SchemaError) {
+        for (name, place) in [(content.address, "content.url"), (content.state, "content.state")] {
+            guard let name else { continue }
+            try field(name, of: entity, at: place)
+            if entity[field: name]?.secret == true {
+                throw error(entity, "fields.\(name)", "\(name) cannot be secret: \(place) needs it")
+            }
+        }
+        for route in [content.upload, content.delete].compactMap(\.self) {
+            for hole in route.path.holes { try field(hole, of: entity, at: "content") }
+        }
+        guard let name = content.state, case .enum(let values) = entity[field: name]?.kind else { return }
+        let missing = ContentState.allCases.map(\.rawValue).filter { word in !values.contains { $0.value == word } }
+        guard missing.isEmpty else {
+            throw error(
+                entity, "content.state",
+                "\(name) must be able to say \(missing.joined(separator: ", ")): add the values")
         }
     }
 

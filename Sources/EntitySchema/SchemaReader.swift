@@ -17,11 +17,12 @@ struct SchemaReader {
             entities.append(try EntityReader(node: node, name: name, list: list, record: plan.record).entity())
         }
         guard !entities.isEmpty else { throw try root.required("entities").error("expected at least one entity") }
+        entities = try DerivationReader(root: root, entities: entities).read()
         let schema = EntitySchema(
             name: name, title: try root.child("title")?.string() ?? name, upstream: plan, entities: entities,
             dashboard: try dashboard(root.child("dashboard"), entities))
         try SchemaCheck(schema: schema, root: root).run()
-        return schema.withForeignKeys.withEmbeddedSecrets
+        return schema.withForeignKeys.withTies.withEmbeddedSecrets
     }
 
     private func dashboard(_ node: SchemaNode?, _ entities: [Entity]) throws(SchemaError) -> DashboardPlan? {
@@ -92,5 +93,31 @@ extension EntitySchema {
         }
         return EntitySchema(
             name: name, title: title, upstream: upstream, entities: entities, dashboard: dashboard)
+    }
+
+    /// Entities know on whose records theirs depend; the references by which they are looked up then are indexed.
+    fileprivate var withTies: EntitySchema {
+        var schema = self
+        for parent in entities {
+            for relation in parent.relations {
+                guard case .many(let field, let rule) = relation.kind,
+                    let index = entities.firstIndex(where: { $0.name == relation.entity }),
+                    let place = entities[index].fields.firstIndex(where: { $0.name == field })
+                else { continue }
+                let isCounted = parent.fields.contains { $0.derivation?.relation == relation.name }
+                guard rule != .keep || isCounted else { continue }
+                schema.entities[index].fields[place].indexed = true
+                schema.entities[index].ties.append(
+                    Entity.Tie(entity: parent.name, field: field, onDelete: rule, isCounted: isCounted))
+            }
+        }
+        return schema
+    }
+}
+
+extension Derivation {
+    /// The relation whose records it is worked out from.
+    fileprivate var relation: String? {
+        if case .children(let figure) = self { figure.relation } else { nil }
     }
 }

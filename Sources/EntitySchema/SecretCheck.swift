@@ -20,30 +20,9 @@ struct SecretCheck {
         let place = "fields.\(field.name)"
         if field.name == entity.key { throw error(entity, "key", "the key cannot be secret") }
         if case .reference = field.kind { throw error(entity, place, "a reference cannot be secret") }
-        guard let use = use(of: field.name, in: entity) else { return }
+        let isInTitle = entity.titles.contains { $0.holes.contains(field.name) }
+        guard let use = isInTitle ? "title" : schema.use(of: field.name, in: entity) else { return }
         throw error(entity, place, "\(field.name) cannot be secret: \(use) needs it")
-    }
-
-    /// What reads the field as it is; nil where nothing does.
-    private func use(of field: String, in entity: Entity) -> String? {
-        if entity.titles.contains(where: { $0.holes.contains(field) }) { return "title" }
-        if entity.orderWithin == field { return "order_within" }
-        if case .field(field, _)? = schema.upstream.version { return "upstream.version" }
-        if let pull = entity.pull {
-            if pull.changedAt == field { return "the change time" }
-            if pull.deleted == field { return "pull.deleted" }
-            if pull.single.path.holes.contains(field) { return "pull.record" }
-            if let detail = pull.detail, detail.whenChanged == field || detail.path?.holes.contains(field) == true {
-                return "pull.detail"
-            }
-        }
-        for route in entity.push.create + entity.push.update + entity.push.delete {
-            if route.path.holes.contains(field) || route.conditions[field] != nil {
-                return "the path or condition of a push"
-            }
-            if case .match(_, let path, _, _) = route.lookUp, path.holes.contains(field) { return "look_up" }
-        }
-        return nil
     }
 
     /// A field may hold the other inside it (an object that is shown without the secret), but neither may another stand

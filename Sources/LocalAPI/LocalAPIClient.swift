@@ -20,10 +20,13 @@ package struct LocalAPIClient: Sendable {
         package var status: Int
         /// Nil where the answer has no body (204).
         package var body: JSONText?
+        /// Where a created record is found from now on.
+        package var location: String?
 
-        package init(status: Int, body: JSONText?) {
+        package init(status: Int, body: JSONText?, location: String? = nil) {
             self.status = status
             self.body = body
+            self.location = location
         }
     }
 
@@ -64,7 +67,7 @@ package struct LocalAPIClient: Sendable {
         guard response.body.isEmpty || body != nil else {
             throw .unexpected("\(method) \(path) answered something that is not JSON; is this the daemon?")
         }
-        return Answer(status: response.status, body: body)
+        return Answer(status: response.status, body: body, location: response.location)
     }
 
     private static func encoded(_ query: Query) -> String {
@@ -85,9 +88,12 @@ package struct LocalAPIRequest: Sendable {
 package struct LocalAPIResponse: Sendable, Equatable {
     package var status: Int
     package var body: [UInt8]
+    /// The header of that name.
+    package var location: String?
 
-    package init(status: Int, body: [UInt8] = []) {
+    package init(status: Int, body: [UInt8] = [], location: String? = nil) {
         self.status = status
         self.body = body
+        self.location = location
     }
 }

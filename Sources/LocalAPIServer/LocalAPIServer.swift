@@ -2,6 +2,7 @@ package import CacheStore
 package import EntitySchema
 internal import JSONText
 package import Logging
+package import Pictures
 package import SocketServer
 package import SyncEngine
 
@@ -20,6 +21,8 @@ package struct LocalAPIServer: Sendable {
     /// By whose days the dashboard counts.
     let calendar: DashboardCalendar
     let metrics: Metrics
+    /// Nil where no thumbnails are made.
+    let thumbnailer: Thumbnailer?
     private let callers: CallerGuard
     let log: Logger
 
@@ -38,7 +41,7 @@ package struct LocalAPIServer: Sendable {
         schema: EntitySchema, store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: About,
         calendar: DashboardCalendar = .utc, metrics: Metrics = Metrics(uptime: { .zero }),
         now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration> = ContinuousClock(),
-        streamLimit: Int = 64, log: Logger
+        streamLimit: Int = 64, thumbnailer: Thumbnailer? = nil, log: Logger
     ) {
         self.schema = schema
         self.store = store
@@ -49,6 +52,7 @@ package struct LocalAPIServer: Sendable {
         self.metrics = metrics
         self.now = now
         self.clock = clock
+        self.thumbnailer = thumbnailer
         streams = StreamLimit(streamLimit)
         self.log = log
     }

@@ -71,7 +71,7 @@ extension LocalAPIServer {
         }
     }
 
-    private static func response(
+    static func response(
         _ status: Int, _ entity: Entity, _ key: String, _ transaction: LocalTransaction
     ) throws -> Response {
         guard let shown = try transaction.shown(entity.name, key: key) else {

@@ -65,7 +65,10 @@ extension LocalAPIServer {
 
     /// Why there is nothing to show; nil where the upstream was not asked.
     func notCached(_ entity: Entity, _ key: String, _ outcome: RefreshOutcome? = nil) -> Problem {
-        let name = "\(entity.name)/\(key)"
+        notCached("\(entity.name)/\(key)", outcome)
+    }
+
+    func notCached(_ name: String, _ outcome: RefreshOutcome?) -> Problem {
         switch outcome {
         case nil, .stored, .local: return .notFound("\(name) is not in the cache")
         case .absent: return .notFound("neither the cache nor the upstream has \(name)")

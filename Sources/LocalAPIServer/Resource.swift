@@ -39,6 +39,7 @@ extension LocalAPIServer {
             return try one(segments[1], segments[2])
         case 4:
             if let resource = decision(segments) { return resource }
+            if let resource = try content(segments) { return resource }
             return try related(segments)
         default: return nil
         }
@@ -117,6 +118,15 @@ extension LocalAPIServer {
             resource = resource.on("DELETE") { request in try await delete(entity, key, request) }
         }
         return resource
+    }
+
+    /// What a record has besides its fields.
+    private func content(_ segments: [String]) throws(Problem) -> Resource? {
+        guard ["content", "thumbnail"].contains(segments[3]) else { return nil }
+        let (entity, key) = (try entity(segments[1]), segments[2])
+        guard entity.content != nil else { throw .notFound("\(entity.name) are fields alone; they have no content") }
+        if segments[3] == "content" { return contentResource(entity, key) }
+        return Resource().on("GET") { request in try await thumbnail(of: entity, key, request) }
     }
 
     private func related(_ segments: [String]) throws(Problem) -> Resource {

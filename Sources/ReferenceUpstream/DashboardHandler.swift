@@ -9,19 +9,6 @@ struct DashboardHandler {
     let request: Request
     let now: Timestamp
 
-    /// What one figure comes to.
-    private struct Value {
-        var number: Decimal
-        var decimals = 0
-
-        var json: JSONText {
-            var text = "\(number)"
-            if decimals > 0, !text.contains(".") { text += "." }
-            let written = text.split(separator: ".", omittingEmptySubsequences: false).dropFirst().first?.count ?? 0
-            return (try? JSONText(parsing: text + String(repeating: "0", count: max(0, decimals - written)))) ?? .null
-        }
-    }
-
     /// A stretch of time: which records are in it, and where it begins.
     private struct Stretch {
         var name: String
@@ -97,8 +84,8 @@ struct DashboardHandler {
 
     private func value(
         of figure: DashboardPlan.Figure, in stretch: Stretch, _ store: Store, _ user: String?
-    ) -> Value {
-        guard let entity = handler.schema[figure.entity] else { return Value(number: 0) }
+    ) -> ExactNumber {
+        guard let entity = handler.schema[figure.entity] else { return ExactNumber(number: 0) }
         let fitting = (store.records(of: entity.name) ?? []).filter { fits($0, figure, entity) }
         let belonging = fitting.filter { record in
             guard let user else { return true }
@@ -106,27 +93,23 @@ struct DashboardHandler {
         }
         let counted = belonging.filter { time(of: $0, figure, entity).map(stretch.holds) ?? false }
         switch figure.measure {
-        case .count: return Value(number: Decimal(counted.count))
+        case .count: return ExactNumber(counted.count)
         case .sum(let field, let decimals): return sum(counted.map { entity.value(of: field, in: $0) }, decimals)
         case .distinct(let field, let seen):
             var values = Set(counted.compactMap { Self.plain(entity.value(of: field, in: $0)) })
-            guard let seen else { return Value(number: Decimal(values.count)) }
+            guard let seen else { return ExactNumber(values.count) }
             let earlier = fitting.filter { record in
                 time(of: record, figure, entity).map { $0 < stretch.start } ?? false
             }
             let known = Set(earlier.compactMap { Self.plain(entity.value(of: field, in: $0)) })
             if seen == .first { values.subtract(known) } else { values.formIntersection(known) }
-            return Value(number: Decimal(values.count))
+            return ExactNumber(values.count)
         }
     }
 
-    private func sum(_ values: [JSONText?], _ decimals: Int) -> Value {
-        values.reduce(Value(number: 0, decimals: decimals)) { sum, value in
-            guard let text = Self.plain(value), text.first?.isLetter == false,
-                let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
-            else { return sum }
-            let written = text.split(separator: ".").dropFirst().first?.count ?? 0
-            return Value(number: sum.number + number, decimals: max(sum.decimals, written))
+    private func sum(_ values: [JSONText?], _ decimals: Int) -> ExactNumber {
+        values.reduce(ExactNumber(number: 0, decimals: decimals)) { sum, value in
+            ExactNumber(value).map { sum + $0 } ?? sum
         }
     }
 
@@ -147,12 +130,13 @@ struct DashboardHandler {
 
     // MARK: The answer
 
-    private static func document(_ figure: DashboardPlan.Figure, _ values: [Value], _ names: [String]) -> JSONText {
+    private static func document(_ figure: DashboardPlan.Figure, _ values: [ExactNumber], _ names: [String]) -> JSONText
+    {
         var word = "count"
         if case .sum = figure.measure { word = "total" }
         let current = values[0]
         let comparisons = zip(values, names).dropFirst().map { before, name in
-            let change = Value(
+            let change = ExactNumber(
                 number: current.number - before.number, decimals: max(current.decimals, before.decimals))
             return JSONText.object([
                 "period": .string(name), word: before.json, "change": change.json,
@@ -167,6 +151,6 @@ struct DashboardHandler {
         var exact = change * 100 / whole
         var rounded = Decimal()
         NSDecimalRound(&rounded, &exact, 1, .plain)
-        return Value(number: rounded, decimals: 1).json
+        return ExactNumber(number: rounded, decimals: 1).json
     }
 }

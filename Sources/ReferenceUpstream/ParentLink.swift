@@ -10,17 +10,17 @@ struct ParentLink: Sendable {
     var count: String?
     /// Tells those who pull the parent that its children changed.
     var whenChanged: String?
-    /// The children go with the parent.
-    var cascade: Bool
+    /// What becomes of the children when the parent is deleted.
+    var onDelete: DeleteRule
 
     /// Every link in a schema, from its `many` relations and its details.
     static func all(in schema: EntitySchema) -> [ParentLink] {
         schema.entities.flatMap { parent in
             var links = parent.relations.compactMap { relation -> ParentLink? in
-                guard case .many(let field, let cascade) = relation.kind else { return nil }
+                guard case .many(let field, let onDelete) = relation.kind else { return nil }
                 return ParentLink(
                     parent: parent.name, child: relation.entity, field: field,
-                    count: countField(of: parent, relation: relation.name), cascade: cascade)
+                    count: countField(of: parent, relation: relation.name), onDelete: onDelete)
             }
             guard let detail = parent.pull?.detail else { return links }
             if let index = links.firstIndex(where: { $0.child == detail.entity }) {
@@ -30,7 +30,7 @@ struct ParentLink: Sendable {
                 links.append(
                     ParentLink(
                         parent: parent.name, child: detail.entity, field: field.name, whenChanged: detail.whenChanged,
-                        cascade: false))
+                        onDelete: .keep))
             }
             return links
         }
@@ -38,6 +38,8 @@ struct ParentLink: Sendable {
 
     private static func countField(of parent: Entity, relation: String) -> String? {
         let singular = relation.hasSuffix("s") ? String(relation.dropLast()) : relation
-        return ["\(singular)_count", "\(relation)_count"].first { parent[field: $0]?.kind == .integer }
+        return ["\(singular)_count", "\(relation)_count"].first {
+            parent[field: $0]?.kind == .integer && parent[field: $0]?.derivation == nil
+        }
     }
 }

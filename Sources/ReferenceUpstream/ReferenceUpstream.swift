@@ -181,6 +181,16 @@ extension ReferenceUpstream {
     /// The codes that were mailed, oldest first.
     package var mailedCodes: [String] { state.withLock { $0.signIn?.mails.map(\.code) ?? [] } }
 
+    /// What was uploaded for this record; nil where nothing was.
+    package func content(_ entity: String, _ key: String) -> [UInt8]? {
+        state.withLock { $0.store.contents[entity]?[key]?.bytes }
+    }
+
+    /// The largest body that a server for it has to take, in bytes.
+    package var largestBody: Int {
+        handler.schema.entities.compactMap(\.content?.maximumSize).max() ?? 1 << 20
+    }
+
     /// Every live record of an entity, in the order of its list; empty for an unknown one.
     package func records(of entity: String) -> [JSONText] {
         state.withLock { $0.store.records(of: entity) ?? [] }

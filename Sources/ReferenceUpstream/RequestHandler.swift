@@ -31,6 +31,19 @@ struct RequestHandler: Sendable {
                 signIn?.logOut()
                 return .json(200, envelope.parts([]))
             }
+            let contents = ContentHandler(handler: self, request: request, now: now)
+            switch matches[0].target {
+            case .upload(let name, let route):
+                return try remembering(request, &memory) { () throws(Refusal) in
+                    try contents.upload(to: name, route, matches[0].holes, &store)
+                }
+            case .removal(let name, let route):
+                return try remembering(request, &memory) { () throws(Refusal) in
+                    try contents.delete(from: name, route, matches[0].holes, &store)
+                }
+            case .content(let name): return try contents.content(of: name, matches[0].holes, store)
+            default: break
+            }
             guard case .push = matches[0].target else { return try read(matches[0], request, &store, now) }
             return try remembering(request, &memory) { () throws(Refusal) in
                 try PushHandler(handler: self, request: request, now: now).answer(matches, &store)
@@ -66,7 +79,7 @@ struct RequestHandler: Sendable {
             return try ListHandler(handler: self, request: request).detail(parent, child, match.holes, &store)
         case .dashboard:
             return try DashboardHandler(handler: self, request: request, now: now).answer(store)
-        case .probe, .push, .login, .refresh, .logout:
+        case .probe, .push, .content, .upload, .removal, .login, .refresh, .logout:
             throw .notFound("such path")
         }
     }

@@ -14,6 +14,9 @@ struct Routes: Sendable {
         case record(entity: String)
         case detail(parent: String, child: String)
         case push(entity: String, Operation, PushRoute)
+        case content(entity: String)
+        case upload(entity: String, PushRoute)
+        case removal(entity: String, PushRoute)
     }
 
     struct Match {
@@ -53,7 +56,25 @@ struct Routes: Sendable {
                 }
             }
         }
-        self.routes = routes
+        self.routes = routes + schema.entities.flatMap(Self.contents)
+    }
+
+    /// Content is served where it is uploaded, or else below its record.
+    private static func contents(of entity: Entity) -> [Route] {
+        guard let plan = entity.content else { return [] }
+        var routes: [Route] = []
+        if let path = plan.upload?.path.parts ?? (entity.pull?.single.path.parts).map({ $0 + [.text("/content")] }) {
+            routes.append(Route(method: "GET", path: path, target: .content(entity: entity.name)))
+        }
+        if let upload = plan.upload {
+            let target = Target.upload(entity: entity.name, upload)
+            routes.append(Route(method: upload.method, path: upload.path.parts, target: target))
+        }
+        if let delete = plan.delete {
+            let target = Target.removal(entity: entity.name, delete)
+            routes.append(Route(method: delete.method, path: delete.path.parts, target: target))
+        }
+        return routes
     }
 
     private static func signIn(_ plan: UpstreamPlan) -> [Route] {

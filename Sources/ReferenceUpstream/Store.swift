@@ -3,8 +3,15 @@ internal import JSONText
 
 /// All records of the upstream, and what writing one does to the others.
 struct Store: Sendable {
+    struct Content: Sendable {
+        var bytes: [UInt8]
+        var type: String
+    }
+
     let schema: EntitySchema
     let settings: ReferenceUpstream.Settings
+    /// What was uploaded, by entity and key.
+    var contents: [String: [String: Content]] = [:]
     private let links: [ParentLink]
     private var tables: [String: Table]
     private var random: SplitMix64
@@ -64,6 +71,11 @@ struct Store: Sendable {
         if entity[field: settings.createdField]?.kind == .time, record[settings.createdField] == nil {
             record = record.setting(settings.createdField, to: .string(now.description))
         }
+        for field in entity.fields {
+            // Whatever a sender thinks of how far it has come: it has come here.
+            guard let state = field.follow?.order.first else { continue }
+            record = record.setting(field.name, to: .string(state))
+        }
         record = stamped(record, entity, now)
         tables[entity.name]?.put(record, key: identity.plain)
         touchParents(of: entity.name, before: nil, after: record, at: now)
@@ -89,16 +101,30 @@ struct Store: Sendable {
         return record
     }
 
-    /// Deletes a record, and with it those that the schema says go with it.
+    /// Deletes a record, and does to those that refer to it what the schema says.
     mutating func delete(_ entity: Entity, key: String, at now: Timestamp) throws(Refusal) {
         guard let before = tables[entity.name]?[key] else { throw .notFound("record \(key) in \(entity.name)") }
+        let own = links.filter { $0.parent == entity.name }
+        for link in own where link.onDelete == .deny && !children(of: key, link).isEmpty {
+            throw .invalid("\(entity.name) \(key) still has \(link.child)")
+        }
         tables[entity.name]?.remove(key: key, at: now)
         touchParents(of: entity.name, before: before, after: nil, at: now)
-        for link in links where link.parent == entity.name && link.cascade {
-            guard let child = schema[link.child] else { continue }
-            let children = select(child.name, where: [(link.field, key)], window: ListWindow(size: .max)).rows
-            for orphan in children { try delete(child, key: orphan[child.key]?.plain ?? "", at: now) }
+        for link in own {
+            guard let child = schema[link.child], link.onDelete != .keep else { continue }
+            for orphan in children(of: key, link) {
+                let childKey = orphan[child.key]?.plain ?? ""
+                if link.onDelete == .cascade { try delete(child, key: childKey, at: now) }
+                if link.onDelete == .nullify {
+                    let changed = stamped(orphan.setting(link.field, to: .null), child, now)
+                    tables[child.name]?.put(changed, key: childKey)
+                }
+            }
         }
+    }
+
+    private mutating func children(of key: String, _ link: ParentLink) -> [JSONText] {
+        select(link.child, where: [(link.field, key)], window: ListWindow(size: .max)).rows
     }
 
     /// Keeps counts and times of change of the records that this one belonged to and belongs to now.
@@ -107,19 +133,24 @@ struct Store: Sendable {
         for link in links where link.child == child {
             let old = before.flatMap { entity.value(of: link.field, in: $0)?.plain }
             let new = after.flatMap { entity.value(of: link.field, in: $0)?.plain }
-            if let old, !old.isEmpty { touch(link, key: old, count: old == new ? 0 : -1, at: now) }
-            if let new, !new.isEmpty, new != old { touch(link, key: new, count: 1, at: now) }
+            if let old, !old.isEmpty { touch(link, key: old, before: before, after: old == new ? after : nil, at: now) }
+            if let new, !new.isEmpty, new != old { touch(link, key: new, before: nil, after: after, at: now) }
         }
     }
 
-    private mutating func touch(_ link: ParentLink, key: String, count: Int, at now: Timestamp) {
-        guard let entity = schema[link.parent], var parent = tables[link.parent]?[key] else { return }
-        let before = parent
+    private mutating func touch(
+        _ link: ParentLink, key: String, before: JSONText?, after: JSONText?, at now: Timestamp
+    ) {
+        guard let entity = schema[link.parent], let known = tables[link.parent]?[key] else { return }
+        var parent = known
+        let count = (after == nil ? 0 : 1) - (before == nil ? 0 : 1)
         if count != 0, let field = link.count {
             parent = parent.setting(field, to: .integer(max(0, (parent[field]?.integer ?? 0) + count)))
         }
+        parent = DerivedFields(schema: schema, account: settings.account)
+            .parent(parent, link, before: before, after: after) { children(of: key, link) }
         if let field = link.whenChanged { parent = parent.setting(field, to: .string(now.description)) }
-        guard parent != before else { return }
+        guard parent != known else { return }
         parent = stamped(parent, entity, now)
         tables[link.parent]?.put(parent, key: key)
     }

@@ -35,6 +35,10 @@ actor Connection: EventSource {
     private var isDraining = false
     private var streamFailed = false
     private var hasAnswered = false
+    /// What was wrong with the body of the streamed request at hand.
+    private var refusal: Refusal?
+    /// When that body must be complete, as far as it has come.
+    private var bodyDue = ContinuousClock.now
 
     /// Takes over an accepted, non-blocking socket.
     init(descriptor: Int32, peer: Peer, caller: Caller, loop: EventLoop, context: ServerContext) {
@@ -43,7 +47,7 @@ actor Connection: EventSource {
         self.caller = caller
         self.loop = loop
         self.context = context
-        parser = RequestParser(limits: context.limits)
+        parser = RequestParser(limits: context.limits, streams: context.streams)
     }
 
     /// Starts serving; called once, from any thread.
@@ -134,6 +138,32 @@ actor Connection: EventSource {
         if count == 0 { peerClosed = true } else if errno != EAGAIN { throw Gone() }
     }
 
+    /// The next bytes of a body that streams, taken from the caller only now; nil at its end.
+    private func piece() async throws -> [UInt8]? {
+        do {
+            while true {
+                switch try parser.piece() {
+                case .end: return nil
+                case .bytes(let bytes):
+                    bodyDue += .seconds(1) * bytes.count / limits.streamedBytesPerSecond
+                    return bytes
+                case .more: try await receiveMore()
+                }
+            }
+        } catch let problem as Refusal {
+            refusal = problem
+            throw problem
+        }
+    }
+
+    private func receiveMore() async throws {
+        try Task.checkCancellation()
+        if parser.takeContinue() { try await send([UInt8]("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
+        if isReadable { return try read { parser.append($0) } }
+        if peerClosed { throw Refusal.badRequest("The request ended before it was complete.") }
+        guard try await wait(until: bodyDue) else { throw Refusal.timedOut }
+    }
+
     // MARK: Answers
 
     /// Has one request answered; false when it was the last of its connection.
@@ -142,16 +172,23 @@ actor Connection: EventSource {
         noticeClosing()
         let request = Request(
             method: message.method, path: message.path, query: message.query, headers: message.headers,
-            body: message.body, peer: peer, caller: caller)
+            body: message.body, stream: message.isStreamed ? { try await self.piece() } as BodyStream : nil, peer: peer,
+            caller: caller)
+        bodyDue = .now + limits.body
         let answer = await context.handler(request)
+        if let refusal { throw refusal }
         if answer.ending == .unanswered { throw Gone() }
-        let keepsAlive = message.keepsAlive && !isDraining
+        // What is left of a body that nobody wanted could not be told from the next request.
+        let keepsAlive = message.keepsAlive && !isDraining && !parser.isWithinBody
         let (head, response) = try written(answer, closes: !keepsAlive)
         phase = keepsAlive ? .handling : .closing
         hasAnswered = true
         let hasBody = message.method != "HEAD" && ResponseWriter.framing(of: response) != .none
         switch response.body {
         case .bytes(let body): try await send(head, hasBody ? body : [])
+        case .pieces(let length, let piece):
+            try await send(head)
+            if hasBody { try await send(length, piece) }
         case .stream(let produce):
             try await send(head)
             if hasBody { try await stream(produce) }
@@ -190,6 +227,18 @@ actor Connection: EventSource {
         } catch {
             streamFailed = true
             throw error
+        }
+    }
+
+    /// Sends what comes in pieces; others get their turn between two.
+    private func send(_ length: Int, _ piece: @Sendable (_ offset: Int) throws -> [UInt8]) async throws {
+        var sent = 0
+        while sent < length {
+            let bytes = try piece(sent)
+            guard !bytes.isEmpty, bytes.count <= length - sent else { throw Gone() }
+            try await send(bytes)
+            sent += bytes.count
+            await Task.yield()
         }
     }
 

@@ -1,8 +1,12 @@
+/// Says of a method and a path, still percent-encoded, that the body of such a request streams, and how many bytes it may
+/// have; nil for a request that is handled once all of it is there.
+package typealias StreamRule = @Sendable (_ method: String, _ path: String) -> Int?
+
 /// Bytes in, requests out: HTTP/1.1 in its strict reading (RFC 9112), however the bytes are cut into pieces.
 ///
 /// A parser that has thrown is finished: what follows a malformed request cannot be told apart from its content.
 package struct RequestParser {
-    /// A complete request, and whether another may follow it.
+    /// A request, complete but for a body that streams, and whether another may follow it.
     package struct Message: Equatable {
         package var method: String
         package var path: String
@@ -10,6 +14,16 @@ package struct RequestParser {
         package var headers: Headers
         package var body: [UInt8]
         package var keepsAlive: Bool
+        /// The body is still to come, by `piece`.
+        package var isStreamed = false
+    }
+
+    /// What there is of a body that streams.
+    package enum Piece: Equatable {
+        case bytes([UInt8])
+        /// More bytes are needed.
+        case more
+        case end
     }
 
     /// How far the next request has come, which decides how long to wait for more.
@@ -38,9 +52,16 @@ package struct RequestParser {
     private var skippedEmptyLine = false
     private var continueIsDue = false
     private var body: [UInt8] = []
+    /// Of the body, those given away included.
+    private var bodyBytes = 0
+    private var bodyLimit: Int
+    private var isStreamed = false
+    private let streams: StreamRule
 
-    package init(limits: ServerLimits) {
+    package init(limits: ServerLimits, streams: @escaping StreamRule = { _, _ in nil }) {
         self.limits = limits
+        self.streams = streams
+        bodyLimit = limits.bodyBytes
     }
 
     package var stage: Stage {
@@ -50,6 +71,9 @@ package struct RequestParser {
         default: .body
         }
     }
+
+    /// A body that streams has not been taken to its end.
+    package var isWithinBody: Bool { isStreamed }
 
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if position == buffer.count {
@@ -62,26 +86,49 @@ package struct RequestParser {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next complete request, or nil when more bytes are needed.
+    /// The next request, or nil when more bytes are needed. Of one that streams, `piece` must first give the whole body.
     package mutating func next() throws(Refusal) -> Message? {
         while true {
             switch phase {
             case .requestLine:
                 guard try takeRequestLine() else { return nil }
             case .fields(let head):
-                guard try takeField(of: head) else { return nil }
+                guard let whole = try takeField(of: head) else { return nil }
+                if whole, isStreamed { return message(head) }
+            case .body, .chunkSize, .chunk, .chunkEnd, .trailers:
+                guard let head = try takeBody() else { return nil }
+                defer { finish() }
+                return message(head)
+            }
+        }
+    }
+
+    /// The next bytes of a body that streams.
+    package mutating func piece() throws(Refusal) -> Piece {
+        guard isStreamed else { return .end }
+        let isWhole = try takeBody() != nil
+        let bytes = body
+        body = []
+        if isWhole { finish() }
+        return bytes.isEmpty ? (isWhole ? .end : .more) : .bytes(bytes)
+    }
+
+    /// Takes what has come of the body; returns the head once the body is whole.
+    private mutating func takeBody() throws(Refusal) -> RequestHead? {
+        while true {
+            switch phase {
+            case .requestLine, .fields: return nil
             case .body(let head, let remaining):
                 let left = takeData(remaining)
-                if left == 0 { return finish(head) }
                 phase = .body(head, remaining: left)
-                return nil
+                return left == 0 ? head : nil
             case .chunkSize, .chunk, .chunkEnd:
                 guard try takeChunkPart() else { return nil }
             case .trailers(let head):
                 guard let line = try nextLine(limit: limits.headBytes - lineBytes, over: .headTooLarge) else {
                     return nil
                 }
-                if line.isEmpty { return finish(head) }
+                if line.isEmpty { return head }
                 try countField()
                 _ = try RequestHead.field(line)
             }
@@ -105,17 +152,21 @@ package struct RequestParser {
         return true
     }
 
-    private mutating func takeField(of head: RequestHead) throws(Refusal) -> Bool {
-        guard let line = try nextLine(limit: limits.headBytes - lineBytes, over: .headTooLarge) else { return false }
+    /// True at the end of the head, nil when more bytes are needed.
+    private mutating func takeField(of head: RequestHead) throws(Refusal) -> Bool? {
+        guard let line = try nextLine(limit: limits.headBytes - lineBytes, over: .headTooLarge) else { return nil }
         var head = head
         phase = .requestLine  // so that `head` is the only reference to its fields, and not copied
         if !line.isEmpty {
             try countField()
             try head.append(line: line)
             phase = .fields(head)
-            return true
+            return false
         }
-        try head.finish(bodyLimit: limits.bodyBytes)
+        let streamLimit = streams(head.method, head.path)
+        isStreamed = streamLimit != nil
+        bodyLimit = streamLimit ?? limits.bodyBytes
+        try head.finish(bodyLimit: bodyLimit)
         continueIsDue = head.awaitsContinue
         lineBytes = 0
         fieldCount = 0
@@ -171,8 +222,8 @@ package struct RequestParser {
             throw .tooLarge("The chunk extensions are too long.")
         }
         let size = digits.reduce(0) { $0 << 4 | (Grammar.hexDigit($1) ?? 0) }
-        guard size <= limits.bodyBytes - body.count else {
-            throw .tooLarge("The body is larger than \(limits.bodyBytes) bytes.")
+        guard size <= bodyLimit - bodyBytes else {
+            throw .tooLarge("The body is larger than \(bodyLimit) bytes.")
         }
         return size
     }
@@ -182,6 +233,7 @@ package struct RequestParser {
         let count = min(wanted, buffer.count - position)
         guard count > 0 else { return wanted }
         body.append(contentsOf: buffer[position..<(position + count)])
+        bodyBytes += count
         position += count
         searched = position
         return wanted - count
@@ -209,19 +261,24 @@ package struct RequestParser {
         guard fieldCount <= limits.headerCount else { throw .headTooLarge }
     }
 
-    private mutating func finish(_ head: RequestHead) -> Message {
-        let message = Message(
+    private func message(_ head: RequestHead) -> Message {
+        Message(
             method: head.method, path: head.path, query: head.query, headers: head.headers, body: body,
-            keepsAlive: head.keepsAlive)
+            keepsAlive: head.keepsAlive, isStreamed: isStreamed)
+    }
+
+    /// Makes room for the next request.
+    private mutating func finish() {
         phase = .requestLine
         body = []
+        bodyBytes = 0
+        isStreamed = false
         lineBytes = 0
         fieldCount = 0
         extensionBytes = 0
         skippedEmptyLine = false
         continueIsDue = false
         if position == buffer.count { discardBuffer() }
-        return message
     }
 
     /// Forgets used-up input, and the memory too when a large request had made it grow.

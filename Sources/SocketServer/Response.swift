@@ -4,6 +4,9 @@
 package struct Response: Sendable {
     package enum Body: Sendable {
         case bytes([UInt8])
+        /// As many bytes as `length`, in pieces: what stands at an offset, at least one byte and as many as are handy. When
+        /// that throws, the answer is cut off.
+        case pieces(length: Int, @Sendable (_ offset: Int) throws -> [UInt8])
         /// Written as it is produced: the closure is called once and each `write` returns when the bytes are handed to
         /// the kernel, which is the back-pressure. `write` throws when the caller has gone, stalls past the write
         /// deadline, or the server shuts down.
@@ -28,6 +31,15 @@ package struct Response: Sendable {
         self.status = status
         self.headers = headers
         self.body = .bytes(body)
+    }
+
+    package init(
+        status: Int, headers: [(name: String, value: String)], length: Int,
+        pieces: @escaping @Sendable (_ offset: Int) throws -> [UInt8]
+    ) {
+        self.status = status
+        self.headers = headers
+        body = .pieces(length: length, pieces)
     }
 
     package init(

@@ -44,6 +44,7 @@ struct ResponseWriter {
         if case .cutOff(let length) = response.ending { return .length(length) }
         return switch response.body {
         case .bytes(let bytes): .length(bytes.count)
+        case .pieces(let length, _): .length(length)
         case .stream: .chunked
         }
     }
@@ -84,6 +85,7 @@ struct ResponseWriter {
         case 201: "Created"
         case 202: "Accepted"
         case 204: "No Content"
+        case 206: "Partial Content"
         case 304: "Not Modified"
         case 400: "Bad Request"
         case 401: "Unauthorized"
@@ -96,6 +98,7 @@ struct ResponseWriter {
         case 413: "Content Too Large"
         case 414: "URI Too Long"
         case 415: "Unsupported Media Type"
+        case 416: "Range Not Satisfiable"
         case 417: "Expectation Failed"
         case 422: "Unprocessable Content"
         case 429: "Too Many Requests"

@@ -7,15 +7,17 @@ final class ServerContext: Sendable {
     /// Nil where all callers are alike.
     let lookup: Caller.Lookup?
     let places: Places
+    let streams: StreamRule
 
     init(
         limits: ServerLimits, loops: [EventLoop], lookup: Caller.Lookup?,
-        handler: @escaping @Sendable (Request) async -> Response
+        streams: @escaping StreamRule, handler: @escaping @Sendable (Request) async -> Response
     ) {
         self.limits = limits
         self.loops = loops
         self.lookup = lookup
         places = Places(limits: limits, tellsCallersApart: lookup != nil)
+        self.streams = streams
         self.handler = handler
     }
 }

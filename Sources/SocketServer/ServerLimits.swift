@@ -23,6 +23,8 @@ package struct ServerLimits: Sendable {
     package var head: Duration = .seconds(10)
     /// From the end of the header fields to the end of the body; then 408.
     package var body: Duration = .seconds(30)
+    /// A body that streams has besides a second for each so many bytes: it may be slow but must not stand still.
+    package var streamedBytesPerSecond = 8 * 1024
     /// Between requests on one connection; then it is closed.
     package var idle: Duration = .seconds(60)
     /// Without a whole head of a request; from then on a connection gives way to a new one when no place is left.

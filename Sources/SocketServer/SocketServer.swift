@@ -16,18 +16,22 @@ package final class SocketServer: Sendable {
     private let limits: ServerLimits
     private let threads: Int
     private let lookup: Caller.Lookup?
+    private let streams: StreamRule
     private let handler: @Sendable (Request) async -> Response
     private let state = Mutex(State())
 
-    /// Without a `lookup` all callers are alike, and unknown to the handler.
+    /// Without a `lookup` all callers are alike, and unknown to the handler. Requests that `streams` names are handled as
+    /// soon as their heads are there.
     package init(
         listeners: [Listener], limits: ServerLimits = ServerLimits(), threads: Int = 2,
-        handler: @escaping @Sendable (Request) async -> Response, lookup: Caller.Lookup? = nil
+        handler: @escaping @Sendable (Request) async -> Response, lookup: Caller.Lookup? = nil,
+        streams: @escaping StreamRule = { _, _ in nil }
     ) {
         self.listeners = listeners
         self.limits = limits
         self.threads = max(1, threads)
         self.lookup = lookup
+        self.streams = streams
         self.handler = handler
     }
 
@@ -60,7 +64,7 @@ package final class SocketServer: Sendable {
     package func run() async throws(ServerError) {
         try bind()
         let (sockets, loops) = try begin()
-        let context = ServerContext(limits: limits, loops: loops, lookup: lookup, handler: handler)
+        let context = ServerContext(limits: limits, loops: loops, lookup: lookup, streams: streams, handler: handler)
         let acceptors = sockets.map { Acceptor(socket: $0, context: context) }
         do throws(ServerError) {
             for loop in loops { try loop.start() }

@@ -1,4 +1,5 @@
 internal import CacheStore
+internal import ContentStore
 internal import EntitySchema
 internal import JSONText
 internal import Upstream
@@ -14,6 +15,9 @@ struct Pusher {
     let steady: @Sendable () -> Timestamp
     /// In 0..<1.
     let random: @Sendable () -> Double
+    /// The files of what is uploaded; nil where nothing is.
+    var contents: ContentFolder?
+    var lane = PushLane.fields
     /// Told of each attempt that was settled.
     var measure: @Sendable (SyncMeasurement) -> Void = { _ in }
     /// When the attempt at hand began.
@@ -47,8 +51,8 @@ struct Pusher {
 
     private func ready(limit: Int, _ allowance: PushGate.Allowance) throws -> [OutboxChange] {
         switch allowance {
-        case .all: try store.readyChanges(limit: limit, at: steady())
-        case .untried: try store.readyChanges(limit: limit, at: steady(), untried: true)
+        case .all: try store.readyChanges(limit: limit, at: steady(), in: lane)
+        case .untried: try store.readyChanges(limit: limit, at: steady(), untried: true, in: lane)
         case .trial:
             try [store.leastTriedChange()].compactMap(\.self)
                 + store.readyChanges(limit: limit, at: steady(), untried: true)
@@ -84,6 +88,8 @@ struct Pusher {
     /// The change as it is to be sent, after a look at the server where that is needed; nil when there is nothing to send
     /// any more.
     private func prepared(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+        // The whole of it again is the same as once.
+        guard change.content == nil else { return change }
         let isUnclear = change.isTried && schema.upstream.idempotencyHeader == nil
         if isUnclear, change.operation == .create { return try await lookedUp(change, entity) }
         guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
@@ -129,10 +135,14 @@ struct Pusher {
         try await settle(change, as: .acknowledged(record: found.record, version: found.version))
     }
 
-    /// Whether an edit has waited so long that the server's version may be another, where no pull can tell cheaply.
+    /// Whether an edit has waited so long that the server's version may be another, where no pull can tell cheaply. An edit
+    /// of a set always has, unless the server can tell: what goes out is the whole of it, with what others have added.
     private func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
-        guard change.operation != .create, !change.isTried, entity.pull.map({ $0.mode == .full }) ?? true
-        else { return false }
+        guard change.operation != .create, !change.isTried else { return false }
+        if change.version == nil, change.body.members.contains(where: { entity[field: $0.key]?.mergesAsSet == true }) {
+            return true
+        }
+        guard entity.pull.map({ $0.mode == .full }) ?? true else { return false }
         return change.createdAt + SyncEngine.heldAfter <= now()
     }
 
@@ -157,12 +167,14 @@ struct Pusher {
         }
         let answer: RemoteRecord?
         do throws(UpstreamError) {
-            answer = try await upstream.push(request, idempotencyKey: change.idempotencyKey)
+            answer = try await deliver(request, of: change)
                 .map { reader.withParent($0, of: entity, like: change.record) }
         } catch .cancelled {
             throw CancellationError()
         } catch .changed(let status, let message) {
             return try await meet(change, entity, PushFailure(kind: "conflict", status: status, message: message))
+        } catch .gone where change.content == .removal {
+            return try await settle(change, as: .acknowledged(record: nil))
         } catch .gone(let status, let message) where change.operation == .update {
             let failure = PushFailure(kind: "gone", status: status, message: message)
             return try await confirmGone(change, entity, failure)
@@ -170,6 +182,20 @@ struct Pusher {
             return try await settle(change, as: outcome(of: error, change), after: error)
         }
         return try await settle(change, as: acknowledgement(of: change, entity, answer))
+    }
+
+    private func deliver(
+        _ request: PushRequest, of change: OutboxChange
+    ) async throws(UpstreamError) -> RemoteRecord? {
+        guard case .upload(let content) = change.content else {
+            return try await upstream.push(request, idempotencyKey: change.idempotencyKey)
+        }
+        guard let file = try? contents?.open(content.sha256) else {
+            throw .refused(
+                status: nil, "the file of this content is gone; send the content anew, or discard the change")
+        }
+        let source = BodySource(size: file.size) { try? file.read(at: $0, count: $1) }
+        return try await upstream.upload(request, from: source, idempotencyKey: change.idempotencyKey)
     }
 
     /// The answer to a repetition may be the one of the first time: the record is read once more.

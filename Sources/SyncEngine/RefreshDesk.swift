@@ -6,20 +6,21 @@ actor RefreshDesk {
         var key: String
     }
 
-    /// How long a caller waits at most.
-    static let patience = Duration.seconds(10)
     private static let mostWaiting = 100
 
     private let clock: any Clock<Duration>
     private let parallel: Int
+    /// How long a caller waits at most.
+    private let patience: Duration
     private var underWay: [Name: Task<RefreshOutcome, Never>] = [:]
     private var active = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
     /// Entities of which the upstream has served a record by itself.
     private var served: Set<String> = []
 
-    init(clock: any Clock<Duration>, parallel: Int) {
+    init(clock: any Clock<Duration>, parallel: Int, patience: Duration = .seconds(10)) {
         self.clock = clock
+        self.patience = patience
         self.parallel = parallel
     }
 
@@ -34,7 +35,7 @@ actor RefreshDesk {
             task = Task { await self.run(name, ask) }
             underWay[name] = task
         }
-        return await Self.within(Self.patience, clock, task)
+        return await Self.within(patience, clock, task)
     }
 
     func noteServed(_ entity: String) { served.insert(entity) }

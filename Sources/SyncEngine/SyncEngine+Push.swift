@@ -19,6 +19,8 @@ extension SyncEngine {
                 } else {
                     await requestSync(SyncRequest(entities: held))
                 }
+                // A content may have waited for the creation of its record, or for the upstream.
+                await callUploads()
             }
             let wait = try pushWait()
             pushPulse.rest(for: wait)
@@ -60,10 +62,10 @@ extension SyncEngine {
         }
     }
 
-    func pusher(_ upstream: any Upstream) -> Pusher {
+    func pusher(_ upstream: any Upstream, _ lane: PushLane = .fields) -> Pusher {
         Pusher(
             schema: schema, store: store, upstream: upstream, retry: settings.retry, now: now, steady: steady,
-            random: random, measure: measure)
+            random: random, contents: contents, lane: lane, measure: measure)
     }
 
     private nonisolated var gate: PushGate {

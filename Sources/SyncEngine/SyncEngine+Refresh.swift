@@ -8,7 +8,7 @@ internal import Upstream
 extension SyncEngine {
     /// Brings the upstream's version of one record into the cache, as a page of one, or says why that cannot be.
     ///
-    /// Returns after `RefreshDesk.patience` at the latest. Whether the upstream may be called is decided as for all work.
+    /// Returns after ten seconds at the latest. Whether the upstream may be called is decided as for all work.
     package nonisolated func refresh(_ entity: Entity, key: String) async -> RefreshOutcome {
         // No record has a longer key, so there is none to be asked for.
         guard entity.pull != nil, key.utf8.count <= 500 else { return .unsupported }
@@ -78,7 +78,7 @@ extension SyncEngine {
 }
 
 extension RefreshOutcome {
-    fileprivate init(_ error: UpstreamError) {
+    init(_ error: UpstreamError) {
         switch error {
         case .unclear(_, let message): self = .failed(message)
         case .offline, .throttled, .unauthorized, .changed, .gone, .refused, .malformed, .held, .cancelled:

@@ -94,7 +94,7 @@ extension SyncEngine {
         if let account = try await upstream.account() {
             let known = try store.setting("account")
             guard known == nil || known == account else { throw SyncError.otherAccount(account) }
-            if known == nil { try await store.setSetting("account", to: account) }
+            if known == nil { try await store.setAccount(account, at: now()) }
         }
         accountIsKnown = true
     }

@@ -1,4 +1,5 @@
 package import CacheStore
+package import ContentStore
 package import EntitySchema
 package import Logging
 package import Upstream
@@ -27,7 +28,11 @@ package actor SyncEngine {
     let pullRest: Rest
     let pushPulse: Pulse
     let pullPulse: Pulse
+    let uploadRests: [Rest]
     let refreshes: RefreshDesk
+    let fetches: RefreshDesk
+    /// The files of what records have besides their fields; nil where none do.
+    package nonisolated let contents: ContentFolder?
     let clock: any Clock<Duration>
 
     var health = UpstreamHealth()
@@ -55,12 +60,13 @@ package actor SyncEngine {
 
     /// `random` yields numbers in 0..<1; `clock` measures waits, `now` tells the time of day.
     package init(
-        store: CacheStore, schema: EntitySchema, upstream: any Upstream, settings: SyncSettings,
-        clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
+        store: CacheStore, contents: ContentFolder? = nil, schema: EntitySchema, upstream: any Upstream,
+        settings: SyncSettings, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> Double, clockOffset: @escaping @Sendable () -> Duration? = { nil },
         measure: @escaping @Sendable (SyncMeasurement) -> Void = { _ in }, log: Logger
     ) {
         self.store = store
+        self.contents = contents
         self.schema = schema
         self.upstream = upstream
         self.settings = settings
@@ -76,7 +82,9 @@ package actor SyncEngine {
         pullRest = Rest(clock: clock)
         pushPulse = Pulse(clock: clock, patience: settings.patience)
         pullPulse = Pulse(clock: clock, patience: settings.patience)
+        uploadRests = (0..<Self.uploads).map { _ in Rest(clock: clock) }
         refreshes = RefreshDesk(clock: clock, parallel: settings.parallel)
+        fetches = RefreshDesk(clock: clock, parallel: 2, patience: .seconds(30))
     }
 
     /// Runs until the task is cancelled, beginning with a sync. Throws `SyncError.otherAccount` when the token turns out
@@ -92,6 +100,7 @@ package actor SyncEngine {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await self.pushLoop() }
                 group.addTask { try await self.pullLoop() }
+                for rest in uploadRests where takesUploads { group.addTask { try await self.uploadLoop(rest) } }
                 try await group.next()
                 group.cancelAll()
             }
@@ -113,13 +122,17 @@ package actor SyncEngine {
 
     /// Tells that the queue has something new; it is sent a moment later, so that a burst goes together.
     package nonisolated func noteLocalWrite() {
-        Task { await pushRest.call() }
+        Task {
+            await pushRest.call()
+            await callUploads()
+        }
     }
 
     /// Tells that a person wants changes tried again: they need not wait for the budget of repetitions.
     package func noteRetry() async {
         budget.fill()
         await pushRest.call()
+        await callUploads()
     }
 
     /// Starts a sync, or joins the one under way.

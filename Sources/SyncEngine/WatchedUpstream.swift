@@ -43,6 +43,26 @@ struct WatchedUpstream: Upstream {
         }
     }
 
+    func upload(
+        _ request: PushRequest, from source: BodySource, idempotencyKey: String
+    ) async throws(UpstreamError) -> RemoteRecord? {
+        try await watched(RequestOrigin(entity: request.entity, isChange: true)) { () async throws(UpstreamError) in
+            try await upstream.upload(request, from: source, idempotencyKey: idempotencyKey)
+        }
+    }
+
+    /// What another host does tells nothing of the upstream.
+    func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
+        guard upstream.serves(address) else {
+            return try await upstream.download(address, limit: limit, into: sink)
+        }
+        return try await watched(RequestOrigin()) { () async throws(UpstreamError) in
+            try await upstream.download(address, limit: limit, into: sink)
+        }
+    }
+
+    func serves(_ address: String) -> Bool { upstream.serves(address) }
+
     func probe() async throws(UpstreamError) {
         try await watched(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.probe() }
     }

@@ -34,6 +34,9 @@ struct BaseAddress {
         prefix = parts.authority == nil ? "" : String(parts.path)
     }
 
+    /// Whether it is on this machine by its name alone.
+    var isLoopback: Bool { origin.map { ["localhost", "127.0.0.1", "[::1]"].contains($0.host) } ?? false }
+
     /// The path and query, below this address, of what an answer to `path` refers to.
     ///
     /// Nil for what is elsewhere or no reference at all.

@@ -44,6 +44,10 @@ struct CurlEasy: ~Copyable {
         try check(ccurl_set_write_callback(handle, option, callback), option)
     }
 
+    func setReader(_ callback: @escaping curl_read_callback) throws(TransportError) {
+        try check(ccurl_set_read_callback(handle, callback), CURLOPT_READFUNCTION)
+    }
+
     func setBeforeRequest(_ callback: @escaping curl_prereq_callback) throws(TransportError) {
         try check(ccurl_set_prereq_callback(handle, callback), CURLOPT_PREREQFUNCTION)
     }

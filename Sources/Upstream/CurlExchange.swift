@@ -14,6 +14,9 @@ final class CurlExchange {
     private var response: ResponseCollector
     /// Set just before the first byte of the request: until then a failure proves that the upstream saw nothing of it.
     private var hasBegun = false
+    private var sent = 0
+    /// Why we ended the exchange, if we did.
+    private var refusal: String?
 
     init(
         _ id: UInt64, _ request: HTTPRequest, _ options: CurlOptions,
@@ -43,7 +46,8 @@ final class CurlExchange {
             return continuation.resume(returning: .success(answer))
         }
         let failure = CurlFailure(
-            code: code, explanation: easy.explanation(of: code), refusal: response.refusal, host: request.host,
+            code: code, explanation: easy.explanation(of: code), refusal: refusal ?? response.refusal,
+            host: request.host,
             requestHasBegun: hasBegun)
         fail(failure.error)
     }
@@ -56,8 +60,9 @@ final class CurlExchange {
         let this = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
         try easy.set(CURLOPT_PRIVATE, this)
         try easy.set(CURLOPT_PREREQDATA, this)
-        try easy.setBeforeRequest { this, _, _, _, _ in
-            let mayGo = this.map { CurlExchange.from($0).mayBegin() } ?? false
+        try easy.setBeforeRequest { this, address, _, _, _ in
+            let address = address.map { String(cString: $0) } ?? ""
+            let mayGo = this.map { CurlExchange.from($0).mayBegin(to: address) } ?? false
             return mayGo ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }
         try easy.set(CURLOPT_HEADERDATA, this)
@@ -69,15 +74,46 @@ final class CurlExchange {
         try easy.set(CURLOPT_WRITEDATA, this)
         try easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, this in
             guard let this else { return 0 }
-            let exchange = CurlExchange.from(this)
             let part = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return exchange.response.takeBody(part, announced: exchange.easy.announcedLength) ? part.count : 0
+            return CurlExchange.from(this).takeBody(part) ? part.count : 0
         }
+        guard request.source != nil else { return }
+        try easy.set(CURLOPT_READDATA, this)
+        try easy.setReader { space, size, count, this in
+            guard let this, let space else { return Int(CURL_READFUNC_ABORT) }
+            return CurlExchange.from(this).fill(UnsafeMutableRawBufferPointer(start: space, count: size * count))
+        }
+    }
+
+    private func takeBody(_ part: UnsafeRawBufferPointer) -> Bool {
+        guard let sink = request.sink, (200..<300).contains(easy.status) else {
+            return response.takeBody(part, announced: easy.announcedLength)
+        }
+        guard sink.take(part) else {
+            refusal = "its body is larger than allowed, or could not be stored"
+            return false
+        }
+        return true
+    }
+
+    /// Gives libcurl the next bytes of the body; 0 at its end.
+    private func fill(_ space: UnsafeMutableRawBufferPointer) -> Int {
+        guard let source = request.source, let bytes = source.read(sent, min(space.count, source.size - sent)) else {
+            refusal = "what was to be sent can no longer be read"
+            return Int(CURL_READFUNC_ABORT)
+        }
+        space.copyBytes(from: bytes)
+        sent += bytes.count
+        return bytes.count
     }
 
     /// libcurl sends a request again, unasked, when a kept connection dies before the answer: whatever the method, though
     /// the upstream may have applied the first. A method that is not safe goes once.
-    private func mayBegin() -> Bool {
+    private func mayBegin(to address: String) -> Bool {
+        guard !request.isPublicOnly || NetworkAddress.isPublic(address) else {
+            refusal = "it is at \(address), which only this machine or its network can reach"
+            return false
+        }
         defer { hasBegun = true }
         return !hasBegun || request.isSafe
     }

@@ -30,7 +30,8 @@ struct CurlFailure {
     }
 
     private var unreachableMessage: String {
-        switch code {
+        if let refusal { return "nothing was sent to \(host): \(refusal)" }
+        return switch code {
         case CURLE_URL_MALFORMAT:
             // libcurl's words might quote the URL.
             "nothing was sent to \(host): the URL cannot be read, so correct it"

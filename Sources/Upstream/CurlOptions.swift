@@ -53,6 +53,10 @@ extension HTTPRequest {
         try easy.set(CURLOPT_URL, url)
         try easy.set(CURLOPT_TIMEOUT_MS, deadline.curlMilliseconds)
         try easy.set(CURLOPT_CONNECTTIMEOUT_MS, min(deadline, Self.connectLimit).curlMilliseconds)
+        if let stall {
+            try easy.set(CURLOPT_LOW_SPEED_LIMIT, 1)
+            try easy.set(CURLOPT_LOW_SPEED_TIME, max(1, Int(stall.components.seconds)))
+        }
         try applyMethod(to: easy)
         try easy.setHeaderLines(headerLines)
     }
@@ -63,7 +67,10 @@ extension HTTPRequest {
         }
         // 0 would mean no limit, and HEAD announces a body that never comes.
         if maximumBody > 0 { try easy.set(CURLOPT_MAXFILESIZE_LARGE, size: maximumBody) }
-        if let body = body ?? emptyBody {
+        if let source {
+            try easy.set(CURLOPT_UPLOAD, 1)
+            try easy.set(CURLOPT_INFILESIZE_LARGE, size: source.size)
+        } else if let body = body ?? emptyBody {
             try easy.set(CURLOPT_POSTFIELDSIZE_LARGE, size: body.count)
             try easy.set(CURLOPT_COPYPOSTFIELDS, body)
         }

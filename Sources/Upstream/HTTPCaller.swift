@@ -1,6 +1,27 @@
 internal import EntitySchema
 internal import JSONText
 
+/// A body, of a request or of its answer, that is too large to be held.
+struct Transfer: Sendable {
+    var source: BodySource?
+    var sink: BodySink?
+    /// The most bytes that `sink` takes.
+    var limit = 0
+
+    /// A slow link may take long but must keep moving, at this many bytes a second on the whole.
+    private static let leastSpeed = 8 << 10
+
+    func apply(to request: inout HTTPRequest) {
+        request.source = source
+        request.sink = sink
+        guard source != nil || sink != nil else { return }
+        let size = source?.size ?? limit
+        request.stall = request.deadline
+        request.deadline += .seconds(size / Self.leastSpeed)
+        if sink != nil { request.maximumBody = max(limit, 1) }
+    }
+}
+
 /// One request below the upstream's address and its answer, with every failure sorted by what to do about it.
 struct HTTPCaller: Sendable {
     /// Nil while nobody has said where the upstream is: then nothing is sent.
@@ -26,14 +47,16 @@ struct HTTPCaller: Sendable {
 
     /// Returns an answer of any status.
     func send(
-        _ method: String, _ path: String, headers: [HTTPHeader] = [], body: JSONText? = nil, token: String? = nil
+        _ method: String, _ path: String, headers: [HTTPHeader] = [], body: JSONText? = nil, token: String? = nil,
+        transfer: Transfer = Transfer()
     ) async throws(UpstreamError) -> HTTPResponse {
         guard let baseURL else { throw .held(Self.missingAddress) }
         var headers = headers
         if let token { headers.append(HTTPHeader("Authorization", "Bearer \(token)")) }
-        let request = HTTPRequest(
+        var request = HTTPRequest(
             method: method, url: baseURL + path, headers: headers, body: body.map { Array($0.bytes) },
             deadline: deadline, maximumBody: maximumBody)
+        transfer.apply(to: &request)
         let sentAt = clock?.instant
         do {
             let response = try await transport.send(request)

@@ -12,6 +12,14 @@ package struct HTTPRequest: Sendable, Equatable {
     package var url: String
     package var headers: [HTTPHeader]
     package var body: [UInt8]?
+    /// The body in place of `body`, where it is too large to be held.
+    package var source: BodySource?
+    /// Takes the body of a 2xx answer, which then comes without one.
+    package var sink: BodySink?
+    /// How long nothing at all may move meanwhile; nil for as long as the deadline.
+    package var stall: Duration?
+    /// Goes to no address that only this machine or its network has.
+    package var isPublicOnly = false
     /// For the whole exchange: name look-up, connection, request and every byte of the answer.
     package var deadline: Duration
     /// The largest decoded body that is taken, in bytes.

@@ -4,7 +4,7 @@ package import JSONText
 /// An upstream over HTTP, spoken as its schema says.
 package struct HTTPUpstream: Upstream {
     private let plan: UpstreamPlan
-    private let caller: HTTPCaller
+    let caller: HTTPCaller
     private let token: (any Credentials)?
     private let identity = IdentityMemory()
 
@@ -70,8 +70,21 @@ package struct HTTPUpstream: Upstream {
     }
 
     package func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
+        try await push(request, idempotencyKey, Transfer())
+    }
+
+    package func upload(
+        _ request: PushRequest, from source: BodySource, idempotencyKey: String
+    ) async throws(UpstreamError) -> RemoteRecord? {
+        try await push(request, idempotencyKey, Transfer(source: source))
+    }
+
+    private func push(
+        _ request: PushRequest, _ idempotencyKey: String, _ transfer: Transfer
+    ) async throws(UpstreamError) -> RemoteRecord? {
         let headers = request.headers(plan, idempotencyKey: idempotencyKey).map { HTTPHeader($0.name, $0.value) }
-        let response = try await send(request.method, request.path, headers: headers, body: request.body)
+        let response = try await send(
+            request.method, request.path, headers: headers, body: request.body, transfer: transfer)
         guard !response.body.isEmpty else { return nil }
         // Acknowledged all the same when the answer holds no record: the next pull brings it.
         guard let body = try? JSONText(unambiguous: response.body), let record = request.record.value(in: body) else {
@@ -119,25 +132,29 @@ package struct HTTPUpstream: Upstream {
 
     /// Throws for every status but 2xx. Nothing is sent with a token of another account than the one that was asked for
     /// last: whoever asks knows then which cache to use.
-    private func send(
-        _ method: String, _ path: String, headers: [HTTPHeader], body: JSONText?
+    func send(
+        _ method: String, _ path: String, headers: [HTTPHeader], body: JSONText?, transfer: Transfer = Transfer()
     ) async throws(UpstreamError) -> HTTPResponse {
         let carried = try await token?.current()
         try await requireSameAccount(carried)
-        return try await exchange(method, path, headers: headers, body: body, token: carried, check: true).response
+        return try await exchange(
+            method, path, headers: headers, body: body, token: carried, check: true, transfer: transfer
+        ).response
     }
 
     /// A request whose token is refused is sent once more if there is another. Returns also the token used in the end.
     private func exchange(
         _ method: String, _ path: String, headers: [HTTPHeader], body: JSONText?, token carried: String?,
-        check: Bool = false
+        check: Bool = false, transfer: Transfer = Transfer()
     ) async throws(UpstreamError) -> (response: HTTPResponse, token: String?) {
         var used = carried
-        var response = try await caller.send(method, path, headers: headers, body: body, token: used)
+        var response = try await caller.send(
+            method, path, headers: headers, body: body, token: used, transfer: transfer)
         if response.status == 401, let token, try await token.renew(refused: used) {
             used = try await token.current()
             if check { try await requireSameAccount(used) }
-            response = try await caller.send(method, path, headers: headers, body: body, token: used)
+            response = try await caller.send(
+                method, path, headers: headers, body: body, token: used, transfer: transfer)
         }
         if let failure = caller.failure(response, method, path) { throw token == nil ? failure.ofNobody : failure }
         return (response, used)

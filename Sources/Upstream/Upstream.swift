@@ -18,6 +18,18 @@ package protocol Upstream: Sendable {
     /// Returns the record that was answered, nil where none was.
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord?
 
+    /// Sends a change whose body is `source`. As `push` in all else.
+    func upload(
+        _ request: PushRequest, from source: BodySource, idempotencyKey: String
+    ) async throws(UpstreamError) -> RemoteRecord?
+
+    /// Fetches at most `limit` bytes from an address that a record names, which may be another host's, and returns the
+    /// media type that was answered.
+    func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String?
+
+    /// Whether an address is the upstream's own.
+    func serves(_ address: String) -> Bool
+
     /// Returns when the upstream answers, and with something else than that it has failed.
     func probe() async throws(UpstreamError)
 
@@ -27,6 +39,21 @@ package protocol Upstream: Sendable {
 
 extension Upstream {
     package var missing: String? { nil }
+}
+
+/// For an upstream that knows fields alone.
+extension Upstream {
+    package func upload(
+        _ request: PushRequest, from source: BodySource, idempotencyKey: String
+    ) async throws(UpstreamError) -> RemoteRecord? {
+        throw .refused(status: nil, "this upstream takes no content")
+    }
+
+    package func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
+        throw .refused(status: nil, "this upstream has no content")
+    }
+
+    package func serves(_ address: String) -> Bool { true }
 }
 
 /// A record as the upstream answered it by itself.

@@ -21,6 +21,7 @@ struct RepairminderSync: AsyncParsableCommand {
             SearchCommand.self, ExportCommand.self,
             ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self,
             CheckConfigCommand.self, DoctorCommand.self, BackupCommand.self, RestoreCommand.self,
+            ThumbnailCommand.self,
         ])
 
     static func main() async {

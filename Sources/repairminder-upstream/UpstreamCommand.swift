@@ -12,13 +12,13 @@ struct UpstreamCommand: AsyncParsableCommand {
         commandName: "repairminder-upstream",
         abstract: "A complete upstream for any schema file, over records in memory: for demonstrations and tests.",
         discussion: """
-            Serves what the schema's plans describe, over the records of --data or, for the schemas repairminder and \
-            repairminder-live, over an invented shop. Nothing is kept when it ends. /__admin/faults, /__admin/log, \
-            /__admin/mail and /__admin/records/ENTITY set faults and look behind it; they need no token. DELETE \
-            /__admin/tokens lets every access token expire.
+            Serves what the schema's plans describe, over the records of --data or over invented ones: a repair shop \
+            for the schemas repairminder and repairminder-live, for any other what its fields are called. Nothing is \
+            kept when it ends. /__admin/faults, /__admin/log, /__admin/mail and /__admin/records/ENTITY set faults and \
+            look behind it; they need no token. DELETE /__admin/tokens lets every access token expire.
 
             Exits with 0 after SIGINT or SIGTERM, 64 for wrong flags, 66 for a file that cannot be read, 65 for one \
-            that is wrong, 69 when the address cannot be had, 78 when data is needed and not given.
+            that is wrong, 69 when the address cannot be had.
             """)
 
     @Option(help: ArgumentHelp("The schema file.", valueName: "file"))
@@ -27,7 +27,10 @@ struct UpstreamCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A folder with ENTITY.ndjson or ENTITY.ndjson.gz.", valueName: "folder"))
     var data: String?
 
-    @Option(help: ArgumentHelp("How many orders the invented shop has; all else in proportion.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "How many orders the invented shop has, or records each entity that nothing refers to; others fewer.",
+            valueName: "count"))
     var rows = 500
 
     @Option(help: "For the invented records, the course of faults, and the keys made here.")
@@ -91,12 +94,7 @@ struct UpstreamCommand: AsyncParsableCommand {
             switch schema.name {
             case ShopGenerator.schema: return ShopGenerator(orders: rows, seed: seed).records()
             case LiveShopGenerator.schema: return LiveShopGenerator(orders: rows, seed: seed).records()
-            default:
-                throw Failure(
-                    code: EX_CONFIG,
-                    message:
-                        "records can be invented for \(ShopGenerator.schema) and \(LiveShopGenerator.schema) only, "
-                        + "this schema is \(schema.name); give a folder of records with --data")
+            default: return SampleGenerator(schema: schema, rows: rows, seed: seed, account: account).records()
             }
         }
         do {

@@ -11,6 +11,7 @@ struct UpstreamServer {
     func run() async throws(Failure) {
         var limits = ServerLimits()
         limits.shutdown = .seconds(2)
+        limits.bodyBytes = max(limits.bodyBytes, upstream.largestBody)
         let server = SocketServer(
             listeners: [.tcp(host: address.host, port: address.port)], limits: limits
         ) { [upstream] request in await upstream.respond(to: request) }

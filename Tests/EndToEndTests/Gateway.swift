@@ -18,7 +18,10 @@ actor Gateway {
 
     /// Listens; at the same port as before, once there was one.
     func open() throws {
-        let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: port)], threads: 1) { [target, transport] in
+        var limits = ServerLimits()
+        limits.bodyBytes = 256 << 20
+        let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: port)], limits: limits, threads: 1) {
+            [target, transport] in
             await Self.carry($0, to: target, transport)
         }
         guard case .tcp(let endpoint) = try server.bind().first else { return }

@@ -13,12 +13,13 @@ actor Shop {
     private let upstreamTransport: CurlTransport
     private let daemonTransport: CurlTransport
 
-    /// With the data that `REPAIRMINDER_TEST_DATA` names, if it is of this schema, else with a shop that the upstream
-    /// makes itself. `arguments` are the upstream's; `editing` is what both sides take for the schema's text.
+    /// With the data that `REPAIRMINDER_TEST_DATA` names, if it is of this schema, else with as many records as the
+    /// upstream makes itself. `arguments` are the upstream's; `editing` is what both sides take for the schema's text.
     init(
-        schema name: String = "repairminder", _ arguments: [String] = [], editing edit: ((String) -> String)? = nil
+        schema name: String = "repairminder", rows: Int = 500, serverIds: Bool = true, _ arguments: [String] = [],
+        editing edit: ((String) -> String)? = nil
     ) async throws {
-        var schema = Self.schemas.appending(path: "\(name).yaml").path
+        var schema = Self.path(ofSchema: name)
         folder = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         if let edit {
@@ -28,10 +29,10 @@ actor Shop {
         }
         let given = ProcessInfo.processInfo.environment["REPAIRMINDER_TEST_DATA"]
         let data = name == "repairminder" ? given : nil
-        let source = data.map { ["--data", $0] } ?? ["--rows", "500", "--seed", "1"]
+        let source = data.map { ["--data", $0] } ?? ["--rows", "\(rows)", "--seed", "1"]
         upstream = try Program(
             "repairminder-upstream",
-            ["--schema", schema, "--listen", "127.0.0.1:0", "--server-ids"] + source + arguments)
+            ["--schema", schema, "--listen", "127.0.0.1:0"] + (serverIds ? ["--server-ids"] : []) + source + arguments)
         let line = try await upstream.line(containing: "listening on ")
         upstreamAddress = String(line.split(separator: " ").last ?? "")
         gateway = try Gateway(to: upstreamAddress)
@@ -50,7 +51,8 @@ actor Shop {
         daemon = try await Self.startDaemon(folder)
     }
 
-    static let schema = schemas.appending(path: "repairminder.yaml").path
+    static let schema = path(ofSchema: "repairminder")
+    static func path(ofSchema name: String) -> String { schemas.appending(path: "\(name).yaml").path }
     private static let schemas = root.appending(path: "config/schemas")
     /// The project's own folder.
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -76,6 +78,13 @@ actor Shop {
     func stopDaemon() async -> Int32 {
         await daemon.signal(SIGTERM)
         return await daemon.finish().status
+    }
+
+    /// The most memory that the daemon has had since its start, in bytes.
+    func daemonPeak() async throws -> Int {
+        let status = try await String(contentsOfFile: "/proc/\(daemon.pid)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return (line?.split { !$0.isNumber }.first.flatMap { Int($0) } ?? 0) << 10
     }
 
     /// Waits for a line of the daemon's log.
@@ -107,7 +116,24 @@ actor Shop {
         return try await daemonTransport.send(sent)
     }
 
+    /// Sends the same to the daemon, with a body that is made as it goes.
+    func send(_ method: String, _ path: String, type: String, _ source: BodySource) async throws -> HTTPResponse {
+        var sent = HTTPRequest(
+            method: method, url: "http://localhost\(path)", headers: [HTTPHeader("Content-Type", type)],
+            deadline: .seconds(240))
+        sent.source = source
+        return try await daemonTransport.send(sent)
+    }
+
     // MARK: The upstream
+
+    /// Calls the upstream's own API, past the gateway.
+    func upstreamCall(_ method: String, _ path: String, _ body: JSONText? = nil) async throws -> HTTPResponse {
+        var sent = request(method, upstreamAddress + path, body)
+        sent.maximumBody = 1 << 30
+        sent.deadline = .seconds(120)
+        return try await upstreamTransport.send(sent)
+    }
 
     /// What an admin path answers, line by line.
     func admin(_ path: String, _ method: String = "GET", _ body: JSONText? = nil) async throws -> [JSONText] {

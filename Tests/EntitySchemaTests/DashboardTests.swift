@@ -42,10 +42,10 @@ struct DashboardTests {
             ])
         #expect(
             plan.figures[0].conditions == [
-                DashboardPlan.Condition(field: "state", values: ["open", "paid"], excluded: false)
+                Condition(field: "state", values: ["open", "paid"], excluded: false)
             ])
         #expect(
-            plan.figures[1].conditions == [DashboardPlan.Condition(field: "state", values: ["open"], excluded: true)])
+            plan.figures[1].conditions == [Condition(field: "state", values: ["open"], excluded: true)])
         #expect(plan.figures.map(\.user) == ["clerk", nil, nil, nil])
     }
 

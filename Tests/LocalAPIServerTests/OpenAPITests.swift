@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The API's own description")
 struct OpenAPITests {
-    private static let methods = ["get", "post", "patch", "delete"]
+    private static let methods = ["get", "post", "put", "patch", "delete"]
 
     private func document() async throws -> (TestAPI, JSONText) {
         let api = try TestAPI(deletes: true)

@@ -18,7 +18,8 @@ struct TestAPI {
     let store: CacheStore
     let api: LocalAPIServer
 
-    /// `yaml`: a schema of the test's own. `deletes`: whether orders can be deleted; `field`: one more of theirs.
+    /// `yaml`: a schema of the test's own. `deletes`: whether orders can be deleted, and so can the content that they then
+    /// have; `field`: one more of theirs.
     init(
         conflict: String = "last_write_wins", clockOffset: Duration? = nil, yaml: String? = nil, field: String? = nil,
         upstream: any Upstream = AbsentUpstream(), clock: any Clock<Duration> = ContinuousClock(),
@@ -27,10 +28,14 @@ struct TestAPI {
         let folder = FileManager.default.temporaryDirectory.appending(path: "api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let update = #"update: { call: "PATCH /orders/{id}" }"#
+        let content =
+            #"content: { upload: { call: "PUT /orders/{id}/scan" }, delete: { call: "DELETE /orders/{id}/scan" } }"#
         let delete = deletes ? "\n      delete: { call: \"DELETE /orders/{id}\" }" : ""
-        let shop = Self.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(conflict)\n")
-            .replacing(update, with: update + delete)
-            .replacing("total: { type: money }", with: "total: { type: money }\(field.map { "\n      \($0)" } ?? "")")
+        let shop = Self.shop.replacing(
+            "  orders:\n", with: "  orders:\n    conflict: \(conflict)\n\(deletes ? "    \(content)\n" : "")"
+        )
+        .replacing(update, with: update + delete)
+        .replacing("total: { type: money }", with: "total: { type: money }\(field.map { "\n      \($0)" } ?? "")")
         let schema = try EntitySchema(yaml: yaml ?? shop, file: "shop.yaml")
         store = try CacheStore(
             path: folder.appending(path: "cache.db").path, schema: schema, sealer: Self.sealer()

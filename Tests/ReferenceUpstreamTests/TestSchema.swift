@@ -8,7 +8,8 @@ enum TestSchema {
     /// Repair Minder as its service really answers.
     static func live() throws -> EntitySchema { try shipped("repairminder-live") }
 
-    private static func shipped(_ name: String) throws -> EntitySchema {
+    /// One of `config/schemas`.
+    static func shipped(_ name: String) throws -> EntitySchema {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let file = root.appending(path: "config/schemas/\(name).yaml")

@@ -22,6 +22,7 @@ import Testing
             retry: .init(maximumAttempts: 10, base: .seconds(2), cap: .seconds(300)),
             history: .init(keepDays: 30, keepChanges: 100_000),
             backup: .init(every: .seconds(86_400), keep: 7, keepDays: 30),
+            content: .init(keepSize: 1 << 30),
             listen: .init(
                 tcp: ListenAddress("127.0.0.1:7679"), unix: nil, allowRemote: false, group: "repairminder", rate: nil,
                 threads: 2),
@@ -148,6 +149,7 @@ enum Samples {
         case .upstreamDeadline, .syncInterval, .syncFullEvery, .syncWriteDelay, .retryBase, .retryCap, .backupEvery:
             "7s"
         case .syncDeleteGuard: "7.5%"
+        case .contentKeepSize: "7MiB"
         case .listenTCP: "[::1]:0"
         case .listenAllowRemote: "true"
         case .listenGroup: "staff"

@@ -46,6 +46,14 @@ import Testing
         #expect(RecordTable.list([record], fields: ["total"]).header == ["total", "sync"])
     }
 
+    @Test("a list whose key is not called id begins with that key")
+    func otherKey() throws {
+        let record = try JSONText(parsing: #"{"course_id":"c1","percent":0,"letter":"F"}"#)
+        let table = RecordTable.list([record], fields: nil)
+        #expect(table.header == ["course_id", "percent", "letter"])
+        #expect(table.rows == [["c1", "0", "F"]])
+    }
+
     @Test("one record is a line a field, with what the upstream said")
     func one() throws {
         let record = try JSONText(

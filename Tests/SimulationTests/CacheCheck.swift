@@ -15,11 +15,16 @@ struct CacheCheck {
 
     func run() throws {
         let changes = try reader.changes()
+        var deleted: [String: Set<String>] = [:]
+        for entity in world.variety.entities {
+            deleted[entity] = Set(try reader.records(entity).filter(\.isDeleted).map(\.key))
+        }
         for entity in world.variety.entities {
             let queued = Dictionary(grouping: changes.filter { $0.entity == entity }, by: \.key)
             let records = try reader.records(entity)
             for record in records {
-                try world.check { try checkLayers(entity, record, queued[record.key] ?? []) }
+                let goes = goesWithOwner(entity, record, deleted)
+                try world.check { try checkLayers(entity, record, queued[record.key] ?? [], goesWithOwner: goes) }
             }
             try world.check { try checkCursor(entity, records) }
         }
@@ -30,8 +35,21 @@ struct CacheCheck {
 
     // MARK: Layers
 
+    /// Whether it belongs to a record whose deletion is queued.
+    private func goesWithOwner(
+        _ entity: String, _ record: CacheReader.Record, _ deleted: [String: Set<String>]
+    ) -> Bool {
+        let ties = server.schema[entity]?.ties.filter { $0.onDelete == .cascade } ?? []
+        return ties.contains { tie in
+            guard let owner = (record.document ?? record.remote)?[tie.field]?.plain else { return false }
+            return deleted[tie.entity]?.contains(owner) ?? false
+        }
+    }
+
     /// Every changed field has the local value, every other one what the server said.
-    private func checkLayers(_ entity: String, _ record: CacheReader.Record, _ changes: [CacheReader.Change]) throws {
+    private func checkLayers(
+        _ entity: String, _ record: CacheReader.Record, _ changes: [CacheReader.Change], goesWithOwner: Bool
+    ) throws {
         func fail(_ what: String) -> Violation {
             Violation(
                 rule: .notOverwritten,
@@ -47,12 +65,13 @@ struct CacheCheck {
             throw fail("has a version that the server never had")
         }
         guard let last = changes.last else {
-            guard record.document == nil, record.local == nil, !record.isDeleted, record.remote != nil else {
+            guard record.document == nil, record.local == nil, record.isDeleted == goesWithOwner, record.remote != nil
+            else {
                 throw fail("has local values with nothing queued")
             }
             return
         }
-        guard record.isDeleted == (last.operation == .delete) else {
+        guard record.isDeleted == (last.operation == .delete || goesWithOwner) else {
             throw fail("is shown although its deletion waits")
         }
         var expected = fields(of: record.remote)

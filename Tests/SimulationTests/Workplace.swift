@@ -1,3 +1,4 @@
+import EntitySchema
 import Foundation
 import Secrets
 import Synchronization
@@ -28,14 +29,18 @@ final class Workplace: Sendable {
 
     /// A path for a new database of this schema, with an empty one there.
     func newDatabase(_ variety: Variety) throws -> String {
-        let yaml = variety.yaml
+        try newDatabase(of: variety.schema(), from: variety.yaml)
+    }
+
+    /// `yaml` is the schema's text, by which empty databases are told apart.
+    func newDatabase(of schema: EntitySchema, from yaml: String) throws -> String {
         let path = newPath()
         if let template = templates.withLock({ $0[yaml] }) {
             try FileManager.default.copyItem(atPath: template, toPath: path)
             return path
         }
         let template = newPath()
-        try CacheStore(path: template, schema: variety.schema(), sealer: Self.sealer(), makeID: { "" }).close()
+        try CacheStore(path: template, schema: schema, sealer: Self.sealer(), makeID: { "" }).close()
         templates.withLock { $0[yaml] = template }
         try FileManager.default.copyItem(atPath: template, toPath: path)
         return path

@@ -29,7 +29,7 @@ struct TestServer {
         try await run(SocketServer(listeners: [listener], limits: limits, handler: handler, lookup: lookup), body)
     }
 
-    private static func run(_ server: SocketServer, _ body: (TestServer) async throws -> Void) async throws {
+    static func run(_ server: SocketServer, _ body: (TestServer) async throws -> Void) async throws {
         let address = try #require(try server.bind().first)
         let task = Task { try await server.run() }
         let result: Result<Void, any Error>

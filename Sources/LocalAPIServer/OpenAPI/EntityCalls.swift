@@ -1,12 +1,13 @@
 internal import EntitySchema
 internal import JSONText
+internal import Pictures
 
 /// The calls that one entity has, by its schema.
 struct EntityCalls {
     let schema: EntitySchema
     let entity: Entity
 
-    var all: [OpenAPICall] { [list, one] + writes + [history] + entity.relations.flatMap(related) }
+    var all: [OpenAPICall] { [list, one] + writes + [history] + content + entity.relations.flatMap(related) }
 
     /// The names of its component schemas.
     static func record(_ entity: Entity) -> String { "\(entity.name).record" }
@@ -53,6 +54,35 @@ struct EntityCalls {
         OpenAPICall(
             method: "GET", path: "\(path)/{id}/history", summary: "Why the record is as it is, oldest first",
             parameters: ["limit", "position"], answers: [(200, .json("History"))], problems: [404])
+    }
+
+    private var content: [OpenAPICall] {
+        guard let plan = entity.content else { return [] }
+        let address = "\(path)/{id}/content"
+        var calls = [
+            OpenAPICall(
+                method: "GET", path: address, summary: "What the record has besides its fields; takes Range",
+                parameters: ["refresh", "if_none_match"],
+                answers: [(200, .bytes(plan.types)), (206, .bytes(plan.types)), (304, .nothing)],
+                problems: [404, 502, 504]),
+            OpenAPICall(
+                method: "GET", path: "\(path)/{id}/thumbnail", summary: "A picture made small",
+                parameters: ["refresh", "if_none_match", "thumbnail_size"],
+                answers: [(200, .bytes(["image/jpeg", "image/png"])), (304, .nothing)], problems: [404, 422, 502, 504]),
+        ]
+        if plan.upload != nil {
+            calls.append(
+                OpenAPICall(
+                    method: "PUT", path: address, summary: "Replaces it, its upload queued", bodyTypes: plan.types,
+                    answers: [(200, .json(Self.record(entity)))], problems: [404, 405, 413, 415, 422]))
+        }
+        if plan.delete != nil {
+            calls.append(
+                OpenAPICall(
+                    method: "DELETE", path: address, summary: "Gone here at once, its deletion queued",
+                    answers: [(204, .nothing)], problems: [404, 405, 422]))
+        }
+        return calls
     }
 
     private func related(_ relation: Relation) -> [OpenAPICall] {

@@ -67,7 +67,7 @@ enum FixedComponents {
             "required": ["id", "entity", "record_id", "operation", "fields", "request", "state", "retry_count", "created_at"],
             "properties": {
               "id": {"type": "integer"}, "entity": {"type": "string"}, "record_id": {"type": "string"},
-              "operation": {"enum": ["create", "update", "delete"]},
+              "operation": {"enum": ["create", "update", "delete", "content"]},
               "fields": {"type": "array", "items": {"type": "string"}}, "body": {"type": ["object", "null"]},
               "request": {"type": ["object", "null"]},
               "state": {"enum": ["queued", "uploading", "waiting", "blocked", "failed"]},
@@ -175,6 +175,8 @@ enum FixedComponents {
             "schema": {"type": "string", "minLength": 2, "maxLength": 200}},
           "words": {"name": "q", "in": "query", "required": true, "description": "words with two letters or digits",
             "schema": {"type": "string", "minLength": 2, "maxLength": 200}},
+          "thumbnail_size": {"name": "size", "in": "query", "description": "the longest side, in pixels",
+            "schema": {"enum": [64, 128, 256, 512, 1024], "default": 256}},
           "refresh": {"name": "refresh", "in": "query", "description": "ask the upstream first",
             "schema": {"type": "boolean"}},
           "wait_for_sync": {"name": "wait", "in": "query", "schema": {"type": "boolean"}},

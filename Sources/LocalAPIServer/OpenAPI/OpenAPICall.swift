@@ -9,6 +9,8 @@ struct OpenAPICall {
         case json(String)
         /// The same, or plain text where the caller asks for that.
         case jsonOrText(String)
+        /// Bytes of any of these types.
+        case bytes([String])
         /// Text of another type.
         case text(String)
         /// A stream whose every event is as this component schema says.
@@ -24,6 +26,8 @@ struct OpenAPICall {
     /// The component schema of the body; nil where none is sent.
     var body: String?
     var bodyIsOptional = false
+    /// Of a body of bytes.
+    var bodyTypes: [String] = []
     var answers: [(status: Int, content: Content)]
     /// Problems that it meets besides those that every call may.
     var problems: [Int] = []
@@ -41,6 +45,10 @@ struct OpenAPICall {
         if let body {
             members.append(
                 ("requestBody", .object(["required": .boolean(!bodyIsOptional), "content": Self.content(.json(body))])))
+        }
+        if !bodyTypes.isEmpty {
+            members.append(
+                ("requestBody", .object(["required": true, "content": Self.content(.bytes(bodyTypes))])))
         }
         members.append(("responses", .object(members: responses(links(among: calls)))))
         return .object(members: members)
@@ -93,6 +101,7 @@ struct OpenAPICall {
         case .nothing: .object([:])
         case .json(let name): .object(["application/json": reference(to: name)])
         case .jsonOrText(let name): .object(["application/json": reference(to: name), "text/plain": text])
+        case .bytes(let types): .object(members: types.map { (key: $0, value: .object([:])) })
         case .text(let type): .object(members: [(key: type, value: text)])
         case .events(let name): .object(["text/event-stream": reference(to: name)])
         }
@@ -125,7 +134,7 @@ struct OpenAPICall {
 
     static let meaning = [
         200: "as asked", 201: "created", 202: "taken; not done yet", 204: "done; there is nothing to say",
-        304: "nothing has changed since the version that If-None-Match names",
+        206: "the part that Range names", 304: "nothing has changed since the version that If-None-Match names",
     ]
 
     static let problemMeaning = [
@@ -135,9 +144,9 @@ struct OpenAPICall {
         405: "the schema has no way to send this; see Allow", 408: "the request did not arrive in time",
         409: "cannot be done in the present state",
         410: "a place in the change log that is not kept any more",
-        412: "the record has become another version than If-Match names", 413: "a body over 1 MiB",
-        414: "a request line over 8 KiB",
-        415: "a body that is not application/json",
+        412: "the record has become another version than If-Match names",
+        413: "a body over 1 MiB, or a content over its size", 414: "a request line over 8 KiB",
+        415: "a body that is not application/json, or a content of a type that is not taken",
         422: "a field that the schema does not know or cannot send, or a value that does not fit it",
         429: "too many calls; see Retry-After", 431: "header fields over 16 KiB, or more than 100",
         502: "the upstream failed",

@@ -19,6 +19,7 @@ struct RecordSchemas {
         return schemas.map { (key: $0.0, value: $0.1) }
     }
 
+    private var writable: [Field] { entity.fields.filter { !$0.isKeptHere } }
     private var shown: [Field] { entity.fields.filter { !$0.secret } }
 
     private var record: JSONText {
@@ -28,7 +29,7 @@ struct RecordSchemas {
         return .object([
             "type": "object", "required": .array([.string(entity.key), "_sync"]),
             "properties": .object(
-                members: shown.map { (key: $0.name, value: Self.described($0, isNullable: true)) } + ours),
+                members: shown.map { (key: $0.name, value: Self.shown($0)) } + ours),
             "additionalProperties": true, "examples": .array([example]),
         ])
     }
@@ -58,12 +59,12 @@ struct RecordSchemas {
     private func sendable(_ operation: Operation) -> [Field] {
         var names: Set<String> = []
         for route in entity.routes(for: operation) {
-            guard let fields = route.sendable else { return entity.fields }
+            guard let fields = route.sendable else { return writable }
             names.formUnion(fields)
             // A new record also has its key, and whatever its path is made of.
             if operation == .create { names.formUnion(route.path.holes + route.conditions.keys + [entity.key]) }
         }
-        return entity.fields.filter { names.contains($0.name) }
+        return writable.filter { names.contains($0.name) }
     }
 
     /// The fields by which new records belong to others, each once.
@@ -88,6 +89,11 @@ struct RecordSchemas {
     }
 
     // MARK: Fields
+
+    private static func shown(_ field: Field) -> JSONText {
+        let described = described(field, isNullable: true)
+        return field.isKeptHere ? described.setting("readOnly", to: true) : described
+    }
 
     private static func described(_ field: Field, isNullable: Bool) -> JSONText {
         func typed(_ types: [JSONText]) -> JSONText {

@@ -28,7 +28,8 @@ struct DaemonConnection: Equatable {
                 body: request.body.map { Array($0.bytes) }, deadline: deadline, maximumBody: 1 << 30)
             do throws(TransportError) {
                 let response = try await transport.send(sent)
-                return LocalAPIResponse(status: response.status, body: response.body)
+                return LocalAPIResponse(
+                    status: response.status, body: response.body, location: response.header("Location"))
             } catch {
                 throw unanswered(error)
             }

@@ -36,17 +36,21 @@ enum RecordTable {
     // MARK: Which fields tell most
 
     private static func columns(of records: [JSONText]) -> [String] {
+        // A record begins with its key, whatever that is called.
+        let key = records.first.flatMap { $0["id"] == nil ? $0.members.first?.key : nil } ?? "id"
         var names: [String] = []
         for record in records {
-            for (name, value) in record.members where tells(name, value) && !names.contains(name) { names.append(name) }
+            for (name, value) in record.members where name != key && tells(name, value) && !names.contains(name) {
+                names.append(name)
+            }
         }
         let ranked = names.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
-        return ["id"] + ranked.prefix(mostColumns).map(\.element)
+        return [key] + ranked.prefix(mostColumns).map(\.element)
     }
 
     /// A value that says something by itself: no keys of other records, nothing nested, nothing empty.
     private static func tells(_ name: String, _ value: JSONText) -> Bool {
-        if name == "id" || name == "_sync" || name.hasSuffix("_id") || value.plain.isEmpty { return false }
+        if name == "_sync" || name.hasSuffix("_id") || value.plain.isEmpty { return false }
         return value.kind != .object && value.kind != .array
     }
 

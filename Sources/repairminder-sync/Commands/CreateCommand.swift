@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import JSONText
 import LocalAPI
 
@@ -20,6 +21,8 @@ struct CreateCommand: AsyncParsableCommand {
         let answer = try await RecordWriting.explaining(fields) { () throws(LocalAPIError) in
             try await client.post(LocalAPIPaths.records(of: entity), body: body)
         }
-        try options.show(answer.body) { "\($0["id"]?.plain ?? "")\n" }
+        // The key may be called anything; the path ends with it.
+        let id = answer.location?.split(separator: "/").last?.removingPercentEncoding
+        try options.show(answer.body) { "\(id ?? $0["id"]?.plain ?? "")\n" }
     }
 }

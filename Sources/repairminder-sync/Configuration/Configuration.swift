@@ -14,6 +14,7 @@ struct Configuration: Sendable, Equatable {
     var retry: Retry
     var history: History
     var backup: Backup
+    var content: Content
     var listen: Listen
     var dashboard: Dashboard
     var log: Log
@@ -56,6 +57,11 @@ struct Configuration: Sendable, Equatable {
         var every: Duration?
         var keep: Int
         var keepDays: Int
+    }
+
+    struct Content: Sendable, Equatable {
+        /// What is kept of contents that the upstream has, in bytes.
+        var keepSize: Int
     }
 
     struct Listen: Sendable, Equatable {

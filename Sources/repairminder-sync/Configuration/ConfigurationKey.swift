@@ -19,6 +19,7 @@ enum ConfigurationKey: String, CaseIterable, Sendable {
     case backupEvery = "backup.every"
     case backupKeep = "backup.keep"
     case backupKeepDays = "backup.keep_days"
+    case contentKeepSize = "content.keep_size"
     case listenTCP = "listen.tcp"
     case listenUnix = "listen.unix"
     case listenAllowRemote = "listen.allow_remote"

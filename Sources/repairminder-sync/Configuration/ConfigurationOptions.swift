@@ -69,6 +69,11 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(name: .customLong("backup.keep-days"), help: ArgumentHelp("How long backups are kept.", valueName: "n"))
     var backupKeepDays: String?
 
+    @Option(
+        name: .customLong("content.keep-size"),
+        help: ArgumentHelp("How much is kept of pictures and files.", valueName: "size"))
+    var contentKeepSize: String?
+
     @Option(name: .customLong("listen.tcp"), help: ArgumentHelp("Where the API listens, or off.", valueName: "ip:port"))
     var listenTCP: String?
 
@@ -122,6 +127,7 @@ struct ConfigurationOptions: ParsableArguments {
             .retryMaximumAttempts: retryMaximumAttempts, .retryBase: retryBase, .retryCap: retryCap,
             .historyKeepDays: historyKeepDays, .historyKeepChanges: historyKeepChanges,
             .backupEvery: backupEvery, .backupKeep: backupKeep, .backupKeepDays: backupKeepDays,
+            .contentKeepSize: contentKeepSize,
             .listenTCP: listenTCP, .listenUnix: listenUnix, .listenAllowRemote: listenAllowRemote,
             .listenGroup: listenGroup, .listenRate: listenRate, .listenThreads: listenThreads,
             .dashboardTimeZone: dashboardTimeZone, .logLevel: logLevel, .logFormat: logFormat,

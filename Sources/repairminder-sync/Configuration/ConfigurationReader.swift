@@ -36,7 +36,9 @@ struct ConfigurationReader {
             history: Configuration.History(
                 keepDays: try values.integer(.historyKeepDays, in: 1...3650, else: 30),
                 keepChanges: try values.integer(.historyKeepChanges, in: 100...100_000_000, else: 100_000)),
-            backup: try backup(), listen: try listen(),
+            backup: try backup(),
+            content: Configuration.Content(keepSize: try values.size(.contentKeepSize, else: "1GiB")),
+            listen: try listen(),
             dashboard: Configuration.Dashboard(timeZone: try values.timeZone(.dashboardTimeZone)),
             log: Configuration.Log(
                 level: try values.choice(.logLevel, else: Logger.Level.info),

@@ -37,6 +37,12 @@ struct ConfigurationValues {
             }) ?? fallback / 100
     }
 
+    /// In bytes; the default is written as a file would have it.
+    func size(_ key: ConfigurationKey, else fallback: String) throws(ConfigurationError) -> Int {
+        try value(key, "a size such as 500MiB or 2GiB", { ByteCount(text: $0)?.bytes })
+            ?? ByteCount(text: fallback)?.bytes ?? 0
+    }
+
     func boolean(_ key: ConfigurationKey, else fallback: Bool) throws(ConfigurationError) -> Bool {
         try value(key, "true or false", { Bool($0) }) ?? fallback
     }

@@ -1,10 +1,12 @@
 import CacheStore
 import CallerLookup
+import ContentStore
 import EntitySchema
 import Foundation
 import Glibc
 import LocalAPIServer
 import Logging
+import Pictures
 import ServiceManager
 import SocketServer
 import SyncEngine
@@ -24,7 +26,18 @@ extension Service {
             now: host.now, clock: ContinuousClock(), log: log)
     }
 
-    func engine(_ store: CacheStore) throws -> SyncEngine {
+    /// Nil where no entity has content.
+    func contents(beside path: String) throws -> ContentFolder? {
+        guard setup.schema.entities.contains(where: { $0.content != nil }) else { return nil }
+        return try ContentFolder(path: "\(path).content")
+    }
+
+    func contentKeeper(_ store: CacheStore, _ contents: ContentFolder) -> ContentKeeper {
+        ContentKeeper(
+            store: store, contents: contents, limit: configuration.content.keepSize, clock: ContinuousClock(), log: log)
+    }
+
+    func engine(_ store: CacheStore, _ contents: ContentFolder?) throws -> SyncEngine {
         // This clock goes on while the machine sleeps.
         let start = ContinuousClock.now
         let serverClock = ServerClock(
@@ -40,8 +53,8 @@ extension Service {
             // A request may find its token refused, and goes again with another after asking whose that is.
             patience: configuration.upstream.deadline * 5 + .seconds(60))
         return SyncEngine(
-            store: store, schema: setup.schema, upstream: try upstream(serverClock), settings: settings,
-            clock: ContinuousClock(),
+            store: store, contents: contents, schema: setup.schema, upstream: try upstream(serverClock),
+            settings: settings, clock: ContinuousClock(),
             now: host.now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset },
             measure: { [metrics = host.metrics] in metrics.record($0) }, log: logger("sync"))
     }
@@ -85,11 +98,12 @@ extension Service {
             schema: setup.schema, store: store, engine: engine, callers: callers,
             about: LocalAPIServer.About(version: ProgramVersion.text, startedAt: host.startedAt),
             calendar: configuration.dashboard.timeZone.flatMap(DashboardCalendar.init(timeZone:)) ?? .ofSystem,
-            metrics: host.metrics, now: host.now, log: logger("api"))
+            metrics: host.metrics, now: host.now, thumbnailer: Thumbnailer(executable: "/proc/self/exe"),
+            log: logger("api"))
         return SocketServer(
             listeners: listeners, threads: configuration.listen.threads,
             handler: { await api.respond(to: $0) },
-            lookup: { callers.caller(lookup.credentials(ofPeerOf: $0), over: $1) })
+            lookup: { callers.caller(lookup.credentials(ofPeerOf: $0), over: $1) }, streams: api.streamLimit)
     }
 }
 

@@ -1,4 +1,5 @@
 import CacheStore
+import ContentStore
 import EntitySchema
 import Foundation
 import Logging
@@ -62,7 +63,8 @@ struct Service: Sendable {
 
     private func serve(_ store: CacheStore, _ state: StateDirectory) async throws {
         if setup.baseURL == nil { log.warning("upstream.base_url is not set; only what is cached is served") }
-        let engine = try engine(store)
+        let contents = try contents(beside: store.path)
+        let engine = try engine(store, contents)
         let server = try server(store, engine, state, listeners: await listeners())
         for address in try server.bind() { log.notice("listening", metadata: ["address": "\(address)"]) }
         await ready()
@@ -81,6 +83,7 @@ struct Service: Sendable {
             }
             group.addTask { try await logKeeper(store, engine).run() }
             group.addTask { try await backupKeeper(store).run() }
+            if let contents { group.addTask { try await contentKeeper(store, contents).run() } }
             group.addTask { try await store.waitForDamage() }
             group.addTask { try await tellStatus(store, engine) }
             if let watchdog = watchdog(store, engine, server) { group.addTask { try await watchdog.run() } }

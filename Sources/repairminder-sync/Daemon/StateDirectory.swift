@@ -100,8 +100,8 @@ struct StateDirectory {
         let new = path(for: account)
         // Without an address it cannot be told from the file of another upstream.
         guard origin.upstream != nil, new != old, !FileManager.default.fileExists(atPath: new) else { return old }
-        // The write-ahead log belongs to the file; what a crash left in it must come along.
-        for suffix in ["-wal", "-shm", ""] where FileManager.default.fileExists(atPath: old + suffix) {
+        // The write-ahead log and the contents belong to the file; what a crash left in the first must come along.
+        for suffix in ["-wal", "-shm", ".content", ""] where FileManager.default.fileExists(atPath: old + suffix) {
             guard rename(old + suffix, new + suffix) == 0 else {
                 throw StateError(message: "\(old)\(suffix) cannot be renamed (\(Self.reason)); check state_dir")
             }

@@ -1,0 +1,42 @@
+internal import Glibc
+
+/// A content's file, open for reading: as long as it is, its bytes stay as they are, removed or not.
+package final class ContentFile: Sendable {
+    package let descriptor: Int32
+    package let size: Int
+
+    /// Nil where there is no such file, or it is being overwritten.
+    init?(path: String) throws(ContentError) {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .failing("read", path)
+        }
+        var status = stat()
+        // Whoever erases it takes the other lock, and what was erased has no name any more.
+        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0, fstat(descriptor, &status) == 0, status.st_nlink > 0 else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+        size = Int(status.st_size)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Up to `count` bytes from `offset`; fewer at the end.
+    package func read(at offset: Int, count: Int) throws(ContentError) -> [UInt8] {
+        var failed = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: max(0, min(count, size - offset))) { buffer, filled in
+            while filled < buffer.count {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+                let count = pread(descriptor, rest.baseAddress, rest.count, off_t(offset + filled))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return failed = true }
+                filled += count
+            }
+        }
+        guard !failed else { throw .failed("a content's file ended early or could not be read") }
+        return bytes
+    }
+}

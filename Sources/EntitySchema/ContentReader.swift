@@ -1,0 +1,46 @@
+/// Reads what a schema says of an entity's content.
+struct ContentReader {
+    let node: SchemaNode
+    let plans: PlanReader
+
+    func plan() throws(SchemaError) -> ContentPlan {
+        try node.requireKeys(["url", "upload", "delete", "types", "max_size", "state"])
+        let plan = ContentPlan(
+            address: try node.child("url")?.string(), upload: try route("upload"), delete: try route("delete"),
+            types: try types(), maximumSize: try size(), state: try node.child("state")?.string())
+        guard plan.address != nil || plan.upload != nil else {
+            throw node.error("expected url, upload or both: nothing would bring or take content")
+        }
+        return plan
+    }
+
+    private func route(_ name: String) throws(SchemaError) -> PushRoute? {
+        guard let node = node.child(name) else { return nil }
+        try node.requireKeys(["call", "record"])
+        return try plans.route(node)
+    }
+
+    private func types() throws(SchemaError) -> [String] {
+        guard let node = node.child("types") else { return ContentPlan.defaultTypes }
+        let types = try node.strings()
+        for type in types {
+            let parts = type.split(separator: "/", omittingEmptySubsequences: false)
+            let isType = parts.count == 2 && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(Self.isTypeByte) }
+            guard isType else { throw node.error("\(type) is no media type; expected one such as image/jpeg") }
+        }
+        return types
+    }
+
+    /// Of a restricted name (RFC 6838, 4.2) in lower case.
+    private static func isTypeByte(_ byte: UInt8) -> Bool {
+        (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "!#$&-^_.+".utf8.contains(byte)
+    }
+
+    private func size() throws(SchemaError) -> Int {
+        guard let node = node.child("max_size") else { return ContentPlan.defaultMaximumSize }
+        guard let size = ByteCount(text: try node.string())?.bytes, (1...ContentPlan.largestSize).contains(size) else {
+            throw node.error("expected a size such as 500KiB, 50MiB or 2GiB")
+        }
+        return size
+    }
+}

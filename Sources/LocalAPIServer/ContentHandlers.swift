@@ -1,0 +1,231 @@
+internal import CacheStore
+internal import ContentStore
+internal import EntitySchema
+internal import JSONText
+internal import Logging
+internal import Pictures
+internal import SocketServer
+internal import SyncEngine
+
+/// What records have besides their fields: bytes in, bytes out, never all of them at once.
+extension LocalAPIServer {
+    /// The most bytes that the body of such a request may have, where it is one that streams; nil for all others.
+    package func streamLimit(_ method: String, _ path: String) -> Int? {
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard method == "PUT", segments.count == 5, segments[1] == "v1", segments[4] == "content",
+            let plan = schema[String(segments[2])]?.content, plan.upload != nil
+        else { return nil }
+        return plan.maximumSize
+    }
+
+    func contentResource(_ entity: Entity, _ key: String) -> Resource {
+        var resource = Resource(of: entity.name).on("GET") { request in try await content(of: entity, key, request) }
+        if entity.content?.upload != nil {
+            resource = resource.on("PUT") { request in try await putContent(of: entity, key, request) }
+        }
+        if entity.content?.delete != nil {
+            resource = resource.on("DELETE") { request in
+                try QueryParameters(request).requireOnly([])
+                return try await setContent(nil, of: entity, key) { _ in Response(status: 204) }
+            }
+        }
+        return resource
+    }
+
+    // MARK: Reading
+
+    private func content(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        let kept = try await kept(entity, key, request, ["refresh"])
+        let tag = "\"\(kept.content.sha256)\""
+        var response: Response
+        if EntityTag.isKnown(tag, to: request) {
+            response = Response(status: 304)
+        } else {
+            switch ByteRange(request, tag: tag, size: kept.file.size) {
+            case .whole: response = Self.answer(200, kept.file, 0..<kept.file.size)
+            case .part(let range):
+                response = Self.answer(206, kept.file, range)
+                let bytes = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(kept.file.size)"
+                response.headers.append(("Content-Range", bytes))
+            case .unsatisfiable:
+                throw Problem(
+                    status: 416, title: "Range not satisfiable", detail: "the content has \(kept.file.size) bytes",
+                    headers: [("Content-Range", "bytes */\(kept.file.size)")])
+            }
+            response.headers.append(("Content-Type", kept.content.type))
+        }
+        response.headers += Self.contentHeaders(tag) + [("Accept-Ranges", "bytes")]
+        if let status = kept.status { response.headers.append(("Cache-Status", status.text)) }
+        return response
+    }
+
+    /// `GET …/thumbnail?size=256`.
+    func thumbnail(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        let size = try QueryParameters(request).integer("size", in: 1...Int.max, else: 256)
+        guard Thumbnailer.sizes.contains(size) else {
+            let sizes = Thumbnailer.sizes.map(String.init).joined(separator: ", ")
+            throw Problem.badRequest("there are thumbnails of \(sizes) pixels", field: "size")
+        }
+        let kept = try await kept(entity, key, request, ["refresh", "size"])
+        guard let kind = PictureKind(mediaType: kept.content.type) else {
+            throw Problem.notFound("a content of type \(kept.content.type) has no thumbnail; pictures have")
+        }
+        let tag = "\"\(kept.content.sha256)-\(size)\""
+        var response = Response(status: 304)
+        if !EntityTag.isKnown(tag, to: request) {
+            let file = try await thumbnail(of: kept, size: size)
+            response = Self.answer(200, file, 0..<file.size)
+            response.headers.append(("Content-Type", kind.thumbnailKind.mediaType))
+        }
+        response.headers += Self.contentHeaders(tag)
+        return response
+    }
+
+    /// Made once, and kept beside the content.
+    private func thumbnail(of kept: Kept, size: Int) async throws -> ContentFile {
+        let name = kept.content.sha256
+        guard let contents = engine.contents, let thumbnailer else {
+            throw Problem.unavailable("there are no thumbnails")
+        }
+        if let file = try contents.thumbnail(of: name, size: size) { return file }
+        let bytes: [UInt8]
+        do throws(Thumbnailer.Failure) {
+            bytes = try await thumbnailer.thumbnail(of: kept.file.descriptor, named: name, size: size)
+        } catch {
+            switch error {
+            case .problem(.unreadable): throw Problem.noThumbnail("the picture is damaged or not one at all")
+            case .problem(.tooLarge): throw Problem.noThumbnail("making one takes more memory or time than it may")
+            case .busy: throw Problem.unavailable("too many thumbnails are being made")
+            case .failed(let message):
+                log.error("a thumbnail could not be made", metadata: ["error": "\(message)"])
+                throw Problem.unavailable("a thumbnail could not be made right now; the daemon's log says why")
+            }
+        }
+        let draft = try contents.draft(limit: bytes.count)
+        try draft.write(bytes)
+        _ = try await contents.finish(draft, type: "")
+        try contents.install(draft, asThumbnailOf: name, size: size)
+        guard let file = try contents.thumbnail(of: name, size: size) else {
+            throw Problem.notFound("the content was removed meanwhile")
+        }
+        return file
+    }
+
+    // MARK: What is here
+
+    private struct Kept {
+        var content: Content
+        var file: ContentFile
+        var status: CacheStatus?
+    }
+
+    /// The content as it is here; fetched first where it is not, where the record names another by now, or if asked.
+    private func kept(
+        _ entity: Entity, _ key: String, _ request: Request, _ known: [String]
+    ) async throws -> Kept {
+        let parameters = try QueryParameters(request)
+        try parameters.requireOnly(known)
+        let isAsked = try parameters.flag("refresh")
+        guard let contents = engine.contents, var standing = try store.contentStanding(of: key, entity.name) else {
+            throw notCached(entity, key)
+        }
+        var file = try standing.here.flatMap { try contents.open($0.sha256) }
+        var outcome: RefreshOutcome?
+        let isMiss = file == nil
+        if !standing.isQueued, standing.address != nil, isMiss || standing.isOutdated || isAsked {
+            outcome = await engine.fetchContent(of: standing.key, entity)
+            standing = try store.contentStanding(of: key, entity.name) ?? standing
+            file = try standing.here.flatMap { try contents.open($0.sha256) }
+        }
+        guard let content = standing.here, let file else {
+            throw notCached("the content of \(entity.name)/\(key)", outcome)
+        }
+        try await noteUse(of: content, standing.usedAt)
+        return Kept(content: content, file: file, status: outcome.map { CacheStatus($0, isMiss: isMiss) })
+    }
+
+    /// To the hour, so that looking at a picture hardly ever writes.
+    private func noteUse(of content: Content, _ last: Timestamp?) async throws {
+        let time = now()
+        guard let last, last + .seconds(3600) <= time else { return }
+        try await store.noteUse(of: content.sha256, at: time)
+    }
+
+    private static let pieceBytes = 64 << 10
+
+    private static func answer(_ status: Int, _ file: ContentFile, _ range: Range<Int>) -> Response {
+        Response(status: status, headers: [], length: range.count) { offset in
+            try file.read(at: range.lowerBound + offset, count: min(pieceBytes, range.count - offset))
+        }
+    }
+
+    /// Whatever is in it must never run as a page of ours.
+    private static func contentHeaders(_ tag: String) -> [(name: String, value: String)] {
+        [
+            ("ETag", tag), ("Cache-Control", "private, no-cache"), ("X-Content-Type-Options", "nosniff"),
+            ("Content-Security-Policy", "default-src 'none'; sandbox"),
+        ]
+    }
+
+    // MARK: Writing
+
+    private func putContent(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        try QueryParameters(request).requireOnly([])
+        guard let plan = entity.content, let contents = engine.contents, let stream = request.stream else {
+            throw Problem.unavailable("content cannot be taken")
+        }
+        guard try store.contentStanding(of: key, entity.name) != nil else { throw notCached(entity, key) }
+        do {
+            let draft = try contents.draft(limit: plan.maximumSize)
+            while let bytes = try await Self.next(of: stream) { try draft.write(bytes) }
+            guard draft.size > 0 else { throw Problem.badRequest("the body is empty; send the content as the body") }
+            let type = try draft.type(saidToBe: request.headers[single: "Content-Type"], among: plan.types)
+            let content = try await contents.finish(draft, type: type)
+            return try await setContent(
+                content, of: entity, key, install: { try contents.install(draft, as: content.sha256) }
+            ) {
+                try Self.response(200, entity, key, $0)
+            }
+        } catch let error as ContentError {
+            throw Problem(error, plan)
+        }
+    }
+
+    private static func next(of stream: BodyStream) async throws -> [UInt8]? {
+        do {
+            return try await stream()
+        } catch {
+            throw Problem.badRequest("the body ended before all of it had come")
+        }
+    }
+
+    private func setContent(
+        _ content: Content?, of entity: Entity, _ key: String,
+        install: @escaping @Sendable () throws -> Void = {},
+        answer: @escaping @Sendable (LocalTransaction) throws -> Response
+    ) async throws -> Response {
+        let response = try await store.write(at: now(), clockOffset: clockOffset) { transaction in
+            try transaction.setContent(entity.name, key: key, content, install: install)
+            return try answer(transaction)
+        }
+        engine.noteLocalWrite()
+        return response
+    }
+}
+
+extension Problem {
+    fileprivate static func noThumbnail(_ reason: String) -> Problem {
+        Problem(status: 422, title: "Unprocessable content", detail: "there is no thumbnail: \(reason)")
+    }
+
+    fileprivate init(_ error: ContentError, _ plan: ContentPlan) {
+        switch error {
+        case .tooLarge: self.init(status: 413, title: "Content too large", detail: "\(error)")
+        case .unwelcome:
+            self.init(
+                status: 415, title: "Unsupported media type",
+                detail: "\(error); send one of \(plan.types.joined(separator: ", "))")
+        case .failed: self = .unavailable("\(error)")
+        }
+    }
+}

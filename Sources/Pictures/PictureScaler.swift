@@ -1,0 +1,86 @@
+internal import CGD
+internal import Glibc
+
+/// Makes a thumbnail of a picture that nobody vouches for, with libgd. Only ever run in a process of its own
+/// (`ThumbnailProcess`): whatever a picture does to the decoder ends there.
+struct PictureScaler {
+    /// Decoded, a pixel takes four bytes, and a progressive JPEG six more meanwhile.
+    static let mostPixels = 40_000_000
+
+    let bytes: UnsafeRawBufferPointer
+    /// The longest side that the thumbnail may have.
+    let side: Int
+
+    /// Calls `take` with the thumbnail's bytes. Throws why there is none.
+    func scale(_ take: (UnsafeRawBufferPointer) -> Void) throws(PictureProblem) {
+        let picture = PictureBytes(bytes: bytes)
+        guard let kind = PictureKind(beginningWith: bytes), let claimed = PictureSize(of: picture, kind) else {
+            throw .unreadable
+        }
+        guard claimed.pixels <= Self.mostPixels else { throw .tooLarge }
+        guard let image = decoded(kind) else { throw .unreadable }
+        defer { gdImageDestroy(image) }
+        let size = PictureSize(width: Int(image.pointee.sx), height: Int(image.pointee.sy))
+        guard size.pixels <= Self.mostPixels, let small = scaled(image, from: size) else { throw .tooLarge }
+        defer { gdImageDestroy(small) }
+        let orientation = kind == .jpeg ? Orientation(of: picture) : .upright
+        guard let upright = turned(small, orientation) else { throw .tooLarge }
+        defer { if upright != small { gdImageDestroy(upright) } }
+        var count: Int32 = 0
+        let encoded = kind.thumbnailKind == .jpeg ? gdImageJpegPtr(upright, &count, 82) : gdImagePngPtr(upright, &count)
+        guard let encoded else { throw .unreadable }
+        defer { gdFree(encoded) }
+        take(UnsafeRawBufferPointer(start: encoded, count: Int(count)))
+    }
+
+    private func decoded(_ kind: PictureKind) -> gdImagePtr? {
+        guard bytes.count <= Int(Int32.max) else { return nil }
+        let count = Int32(bytes.count)
+        let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+        return switch kind {
+        case .jpeg: gdImageCreateFromJpegPtr(count, start)
+        case .png: gdImageCreateFromPngPtr(count, start)
+        case .gif: gdImageCreateFromGifPtr(count, start)
+        case .webp: gdImageCreateFromWebpPtr(count, start)
+        }
+    }
+
+    /// Each pixel is the mean of those that it stands for.
+    private func scaled(_ image: gdImagePtr, from size: PictureSize) -> gdImagePtr? {
+        let target = size.fitting(side)
+        guard let small = Self.canvas(target) else { return nil }
+        gdImageCopyResampled(
+            small, image, 0, 0, 0, 0, Int32(target.width), Int32(target.height), Int32(size.width), Int32(size.height))
+        return small
+    }
+
+    private func turned(_ image: gdImagePtr, _ orientation: Orientation) -> gdImagePtr? {
+        guard orientation != .upright else { return image }
+        let size = PictureSize(width: Int(image.pointee.sx), height: Int(image.pointee.sy))
+        let turned = orientation.swapsSides ? PictureSize(width: size.height, height: size.width) : size
+        guard let result = Self.canvas(turned) else { return nil }
+        for y in 0..<turned.height {
+            for x in 0..<turned.width {
+                let source = orientation.source(x, y, size)
+                let pixel = gdImageGetTrueColorPixel(image, Int32(source.x), Int32(source.y))
+                gdImageSetPixel(result, Int32(x), Int32(y), pixel)
+            }
+        }
+        return result
+    }
+
+    private static func canvas(_ size: PictureSize) -> gdImagePtr? {
+        guard let image = gdImageCreateTrueColor(Int32(size.width), Int32(size.height)) else { return nil }
+        gdImageAlphaBlending(image, 0)
+        gdImageSaveAlpha(image, 1)
+        return image
+    }
+}
+
+/// Why no thumbnail can be made of a picture; the raw value is the status with which the process ends.
+package enum PictureProblem: Int32, Error, Sendable {
+    /// It is none, is damaged, or is of a kind that is not known.
+    case unreadable = 65
+    /// It has more pixels, or takes more memory or time, than one may.
+    case tooLarge = 66
+}

@@ -1,0 +1,70 @@
+internal import Glibc
+
+/// The inside of the process that makes one thumbnail: a picture on standard input, the thumbnail on standard output.
+///
+/// Before it looks at the picture it gives up what it does not need: memory, time, files, and with the right to open
+/// anything also the network. If memory gets short for all, it is the first to go.
+package enum ThumbnailProcess {
+    /// What decoding may take besides what the process has at its start.
+    static let memory = 512 << 20
+    static let seconds = 20
+    static let largestInput = 1 << 30
+
+    /// Returns the status to end with.
+    package static func run(side: Int) -> Int32 {
+        guard giveUpRights() else { return EX_OSERR }
+        var status = stat()
+        guard fstat(STDIN_FILENO, &status) == 0, status.st_size > 0, status.st_size <= largestInput,
+            let start = mmap(nil, Int(status.st_size), PROT_READ, MAP_PRIVATE, STDIN_FILENO, 0), start != MAP_FAILED
+        else { return PictureProblem.unreadable.rawValue }
+        do throws(PictureProblem) {
+            let bytes = UnsafeRawBufferPointer(start: start, count: Int(status.st_size))
+            var isWritten = false
+            try PictureScaler(bytes: bytes, side: side).scale { isWritten = write($0) }
+            return isWritten ? EX_OK : EX_IOERR
+        } catch {
+            return error.rawValue
+        }
+    }
+
+    private static func giveUpRights() -> Bool {
+        sacrifice()
+        let limits: [(__rlimit_resource, Int)] = [
+            (RLIMIT_AS, addressSpace() + memory), (RLIMIT_CPU, seconds), (RLIMIT_FSIZE, 0), (RLIMIT_CORE, 0),
+            (RLIMIT_NOFILE, 3),
+        ]
+        return limits.allSatisfy { resource, value in
+            var limit = rlimit(rlim_cur: rlim_t(value), rlim_max: rlim_t(value))
+            return setrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0
+        }
+    }
+
+    /// Tells the kernel to end this process rather than the daemon whose memory it shares.
+    private static func sacrifice() {
+        let file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        _ = Glibc.write(file, "1000", 4)
+        close(file)
+    }
+
+    /// In bytes, of now.
+    private static func addressSpace() -> Int {
+        let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return 0 }
+        defer { close(file) }
+        var text = [UInt8](repeating: 0, count: 64)
+        let count = read(file, &text, text.count)
+        let digits = text.prefix(max(count, 0)).prefix { $0 != UInt8(ascii: " ") }
+        return (Int(String(decoding: digits, as: UTF8.self)) ?? 0) * Int(getpagesize())
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Glibc.write(STDOUT_FILENO, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            guard count > 0 || errno == EINTR else { return false }
+            rest = rest.dropFirst(max(count, 0))
+        }
+        return true
+    }
+}

@@ -1,0 +1,54 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Logging
+internal import Upstream
+
+/// Sending the contents of records, beside their fields, so that a large picture holds nothing up.
+extension SyncEngine {
+    /// Uploads at once, besides the requests that `settings.parallel` allows.
+    static let uploads = 2
+
+    nonisolated var takesUploads: Bool {
+        contents != nil && schema.entities.contains { $0.content?.upload != nil || $0.content?.delete != nil }
+    }
+
+    /// One of those that run side by side; each sends one content at a time.
+    func uploadLoop(_ rest: Rest) async throws {
+        while !Task.isCancelled {
+            if canCall { try await uploadOnce() }
+            await rest.rest(for: try uploadWait())
+        }
+        throw CancellationError()
+    }
+
+    /// Until the next waiting upload is due; nil until somebody calls.
+    private func uploadWait() throws -> Duration? {
+        let time = steady()
+        guard canCall else { return health.hold(at: time)?.since(time) }
+        return try store.nextAttempt(in: .content).map { max($0.since(time), .seconds(1)) }
+    }
+
+    private func uploadOnce() async throws {
+        do {
+            guard try !store.readyChanges(limit: 1, at: steady(), in: .content).isEmpty else { return }
+            try await requireAccount(watched)
+            try await pusher(watched, .content).drain(through: uploadGate)
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch is UpstreamError {
+            // What concerns the whole upstream is known by now; the changes keep.
+        } catch let error as CacheError {
+            log.error("the queue could not be read or written", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private nonisolated var uploadGate: PushGate {
+        PushGate(
+            slots: { await self.canCall ? 1 : 0 }, allowance: { await self.budget.isExhausted ? .untried : .all },
+            begins: { _ in })
+    }
+
+    nonisolated func callUploads() async {
+        for rest in uploadRests { await rest.call() }
+    }
+}

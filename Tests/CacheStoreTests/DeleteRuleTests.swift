@@ -1,0 +1,168 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import CacheStore
+
+@Suite("What becomes of the records that refer to a deleted one")
+struct DeleteRuleTests {
+    private let now = TestCache.now
+
+    private func cache() async throws -> TestCache {
+        let cache = try TestCache(schema: Home.schema)
+        _ = try await cache.pull("people", #"[{"id":"p"},{"id":"q"}]"#)
+        _ = try await cache.pull("talks", #"[{"id":"t","owner_id":"p","helper_id":"q"}]"#)
+        _ = try await cache.pull("lines", #"[{"id":"a","talk_id":"t"},{"id":"b","talk_id":"t"}]"#)
+        return cache
+    }
+
+    private func change(_ cache: TestCache, _ entity: String) throws -> OutboxChange {
+        try #require(try cache.store.readyChanges(limit: 10, at: now).first { $0.entity == entity })
+    }
+
+    @Test("where others forbid it a record is not deleted here, and they are counted")
+    func denied() async throws {
+        let cache = try await cache()
+        let error = await #expect(throws: CacheError.self) { try await cache.store.delete("people", key: "p", at: now) }
+        #expect(error == .conflict("people/p still has 1 talks; delete or move them first"))
+        try await cache.store.delete("talks", key: "t", at: now)
+        try await cache.store.delete("people", key: "p", at: now)
+        #expect(try cache.record("people", "p") == nil)
+    }
+
+    @Test("what goes with it is out of sight at once, comes back when that is discarded, and goes when it is confirmed")
+    func cascades() async throws {
+        let cache = try await cache()
+        try await cache.store.delete("talks", key: "t", at: now)
+        #expect(try cache.keys(ListQuery(entity: "lines")).isEmpty)
+        // A page still has one of them, and one that is new.
+        _ = try await cache.pull("lines", #"[{"id":"a","talk_id":"t","text":"x"},{"id":"c","talk_id":"t"}]"#)
+        #expect(try cache.keys(ListQuery(entity: "lines")).isEmpty)
+        try await cache.store.discard(change(cache, "talks").id, cascade: false, at: now)
+        #expect(try cache.keys(ListQuery(entity: "lines")) == ["a", "b", "c"])
+        #expect(try cache.values("talks", "t", "line_count") == ["3"])
+        try await cache.store.delete("talks", key: "t", at: now)
+        let reopened = try cache.reopened(schema: Home.schema)
+        #expect(try reopened.store.pendingCount().pending == 1)
+        try await reopened.send(.acknowledged(record: nil))
+        #expect(try reopened.store.rowCounts()["lines"] == 0)
+    }
+
+    @Test("children that were made or edited here and that nobody has seen are given up with it")
+    func givenUp() async throws {
+        let cache = try await cache()
+        _ = try await cache.make("lines", #"{"talk_id":"t"}"#)
+        try await cache.change("lines", "a", #"{"text":"edited"}"#)
+        try await cache.store.delete("talks", key: "t", at: now)
+        #expect(try cache.store.readyChanges(limit: 10, at: now).map(\.operation) == [.delete])
+        let talk = try await cache.make("talks", "{}")
+        _ = try await cache.make("lines", #"{"talk_id":"\#(talk)"}"#)
+        try await cache.store.delete("talks", key: talk, at: now)
+        #expect(try cache.store.pendingCount().pending == 1)
+    }
+
+    @Test("a reference becomes null by a change that goes out first, and has its value again when that is discarded")
+    func nullified() async throws {
+        let cache = try await cache()
+        try await cache.store.delete("people", key: "q", at: now)
+        #expect(try cache.values("talks", "t", "helper_id") == ["null"])
+        let first = try #require(try cache.store.readyChanges(limit: 10, at: now).first)
+        #expect(first.entity == "talks" && first.body.text == #"{"helper_id":null}"#)
+        #expect(try cache.store.readyChanges(limit: 10, at: now).count == 1)
+        let deletion = try #require(try cache.store.pending(limit: 10).changes.last?["id"]?.integer)
+        try await cache.store.discard(Int64(deletion), cascade: false, at: now)
+        #expect(try cache.values("talks", "t", "helper_id") == [#""q""#])
+        #expect(try cache.store.pendingCount().pending == 0)
+    }
+
+    @Test("where the server deletes it the reference is null here, unsent, and no conflict with what was changed here")
+    func nullifiedThere() async throws {
+        let cache = try await cache()
+        try await cache.change("talks", "t", #"{"helper_id":"p"}"#)
+        _ = try await cache.pull("people", #"[{"id":"q","deleted_at":"2026-01-01"}]"#)
+        #expect(try cache.values("talks", "t", "helper_id") == [#""p""#])
+        #expect(try cache.store.conflicts(before: nil, open: false, limit: 10).conflicts.isEmpty)
+        try await cache.store.discard(change(cache, "talks").id, cascade: false, at: now)
+        #expect(try cache.values("talks", "t", "helper_id", "owner_id") == ["null", #""p""#])
+    }
+}
+
+extension DeleteRuleTests {
+    @Test("records that go with one another in a ring are deleted all the same")
+    func ring() async throws {
+        let schema = """
+            schema: ring
+            upstream: { base_url: http://localhost }
+            entities:
+              notes:
+                fields: { id: { type: string }, above_id: { type: reference, to: notes } }
+                many: { below: { of: notes, by: above_id, on_delete: cascade } }
+                pull: { path: /notes }
+                push: { delete: { call: "DELETE /notes/{id}" } }
+            """
+        let cache = try TestCache(schema: schema)
+        _ = try await cache.pull("notes", #"[{"id":"a","above_id":"b"},{"id":"b","above_id":"a"},{"id":"c"}]"#)
+        try await cache.store.delete("notes", key: "a", at: TestCache.now)
+        #expect(try cache.keys(ListQuery(entity: "notes")) == ["c"])
+    }
+}
+
+@Suite("Records keyed by a reference")
+struct ReferenceKeyTests {
+    private static let schema = """
+        schema: planner
+        upstream: { base_url: http://localhost }
+        entities:
+          courses:
+            fields: { id: { type: string }, name: { type: string }, task_ids: { type: list } }
+            pull: { path: /courses, deleted: deleted_at }
+            push:
+              create: { call: POST /courses }
+              delete: { call: "DELETE /courses/{id}" }
+            many: { grade: { of: grades, by: course_id, on_delete: cascade } }
+          grades:
+            key: course_id
+            fields:
+              course_id: { type: reference, to: courses }
+              percent: { type: number, index: true }
+              letter: { type: string }
+              detail: { type: object }
+            pull: { path: /grades }
+            push:
+              create: { call: POST /grades }
+              update: { call: "PATCH /grades/{course_id}" }
+        """
+
+    private let now = TestCache.now
+
+    @Test("such a record needs its key, is found by it, and is renamed with the other")
+    func renamed() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        await #expect(throws: CacheError.self) { _ = try await cache.make("grades", #"{"percent":1}"#) }
+        let course = try await cache.make("courses", #"{"name":"Algebra"}"#)
+        #expect(try await cache.make("grades", #"{"course_id":"\#(course)","percent":0}"#) == course)
+        try await cache.send(.acknowledged(record: JSONText(parsing: #"{"id":"C-1"}"#)))
+        #expect(try cache.values("grades", "C-1", "course_id", "percent") == [#""C-1""#, "0"])
+        #expect(try cache.record("grades", course)?["course_id"]?.string == "C-1")
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(change.key == "C-1" && change.body["course_id"]?.string == "C-1")
+        try await cache.send(.acknowledged(record: JSONText(parsing: #"{"course_id":"C-1","percent":0}"#)))
+        try await cache.store.delete("courses", key: "C-1", at: now)
+        #expect(try cache.record("grades", "C-1") == nil)
+    }
+
+    @Test("nothing and zero are different values, and keys differ by their case")
+    func spelling() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        let (upper, lower) = ("3F2504E0-4F89-41D3-9A0C-0305E82C3301", "3f2504e0-4f89-41d3-9a0c-0305e82c3301")
+        _ = try await cache.pull(
+            "grades", #"[{"course_id":"\#(upper)","percent":null},{"course_id":"\#(lower)","percent":0}]"#)
+        #expect(try cache.values("grades", upper, "course_id", "percent") == [#""\#(upper)""#, "null"])
+        #expect(try cache.values("grades", lower, "course_id", "percent") == [#""\#(lower)""#, "0"])
+        try await cache.change("grades", upper, #"{"percent":0,"detail":{"parts":[1,{"a":null}]}}"#)
+        #expect(
+            try cache.store.readyChanges(limit: 1, at: now).first?.body.text
+                == #"{"percent":0,"detail":{"parts":[1,{"a":null}]}}"#)
+        #expect(try cache.values("grades", upper, "percent") == ["0"])
+    }
+}

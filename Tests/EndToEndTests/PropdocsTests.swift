@@ -1,0 +1,156 @@
+import JSONText
+import Testing
+
+/// A home's maintenance record, with the built commands.
+@Suite("Propdocs", .serialized)
+struct PropdocsTests {
+    static let outline = SystemOutline(
+        """
+        users id, email, display_name?, subscription_tier (free, premium, professional), notification_preferences?
+        properties id, owner_id, address, city, state, zip_code, square_footage, year_built, property_type (single_family, condo, townhouse), nickname?, health_score
+        assets id, property_id, category (HVAC, Plumbing, Electrical, Appliance), type, make?, model?, serial_number?, location, installation_date?, purchase_cost?, warranty_expiration?, condition (excellent, good, fair, poor), health_score, is_ai_processed, ai_identified, notes?, created_at, updated_at
+        maintenance_schedules id, asset_id, title, description, frequency (monthly, quarterly, annually, custom), interval_days, next_due_date, is_active, is_ai_generated, priority (low, medium, high, critical), estimated_cost?, created_at, updated_at
+        maintenance_tasks id, schedule_id, title, description?, due_date, completed_date?, status (pending, overdue, completed, skipped), priority (low, medium, high, critical), estimated_duration, actual_cost?, notes?, created_at, updated_at
+        service_providers id, name, contact_name?, phone_number?, email?, website?, address?, rating, specialties, notes?, is_preferred
+        service_records id, asset_id, task_id?, service_provider_id?, service_date, service_type (maintenance, repair, replacement, inspection), description, cost?, labor_cost?, parts_cost?, notes?, warranty_info?, created_at, updated_at
+        property_reports id, property_id, title, generated_at, expires_at?, is_public, report_data
+        share_links id, report_id, expires_at?, is_active, created_at
+        access_logs id, share_link_id, accessed_at, ip_address?, user_agent?
+        asset_photos id, asset_id, remote_image_url?, caption?, is_primary, upload_status
+        service_photos id, service_record_id, remote_image_url?, caption?, upload_status
+        """,
+        relations: """
+            users/properties properties/owner properties/assets properties/reports assets/property assets/schedules \
+            assets/service_records assets/photos maintenance_schedules/asset maintenance_schedules/tasks \
+            maintenance_tasks/schedule maintenance_tasks/service_record service_providers/service_records \
+            service_records/asset service_records/task service_records/service_provider service_records/photos \
+            property_reports/property property_reports/share_links share_links/report share_links/access_logs \
+            access_logs/share_link asset_photos/asset service_photos/service_record
+            """)
+
+    private func tour(_ shop: Shop) -> SystemTour { SystemTour(shop: shop, outline: Self.outline) }
+
+    @Test("every entity, field, enum, relation and index is there", .timeLimit(.minutes(3)))
+    func outline() async throws {
+        try await Shop.with("propdocs", rows: 5) { shop in
+            try Self.outline.check(against: try await shop.call("GET", "/openapi.json").body)
+        }
+    }
+
+    @Test("records arrive to the letter; addresses, share links and access logs are sealed", .timeLimit(.minutes(3)))
+    func pulls() async throws {
+        try await Shop.with("propdocs") { shop in
+            let secrets = try await tour(shop).pulls().filter { !$0.value.isEmpty }
+            #expect(
+                secrets == [
+                    "properties": ["address"], "service_providers": ["address"],
+                    "share_links": ["expires_at", "is_active", "created_at"],
+                    "access_logs": ["accessed_at", "ip_address", "user_agent"],
+                ])
+            try await tour(shop).seals(secrets)
+        }
+    }
+
+    @Test("all kinds of records are made, changed and deleted offline, through a kill", .timeLimit(.minutes(5)))
+    func roundTrips() async throws {
+        try await Shop.with("propdocs") { shop in
+            let tour = tour(shop)
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            // A user is there already, or there would be nobody to ask.
+            try await tour.roundTrips(Self.outline.entities.map(\.name).filter { $0 != "users" })
+            let user = try #require(try await shop.admin("records/users").first?["id"]?.string)
+            await shop.gateway.close()
+            let change = JSONText.object(["display_name": "Ada", "notification_preferences": .object(["push": false])])
+            #expect(try await shop.call("PATCH", "/v1/users/\(user)", change).status == 200)
+            #expect(try await shop.call("POST", "/v1/users", change).status == 405)
+            try await tour.killAndSync()
+            let there = try #require(try await shop.admin("records/users").first { $0["id"]?.string == user })
+            #expect(there["display_name"] == "Ada" && there["notification_preferences"] == .object(["push": false]))
+        }
+    }
+
+    @Test("a whole house is entered offline, parents and children, and arrives in order", .timeLimit(.minutes(3)))
+    func newHouse() async throws {
+        try await Shop.with("propdocs") { shop in
+            let tour = tour(shop)
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            await shop.gateway.close()
+            let chain = [
+                ("properties", "users", "owner_id"), ("assets", "properties", "property_id"),
+                ("maintenance_schedules", "assets", "asset_id"),
+                ("maintenance_tasks", "maintenance_schedules", "schedule_id"),
+            ]
+            var made = ["users": try #require(try await shop.admin("records/users").first?["id"])]
+            for (entity, parent, field) in chain {
+                let body = try await tour.draft(of: entity).setting(field, to: try #require(made[parent]))
+                let answer = try await shop.call("POST", "/v1/\(entity)", body)
+                made[entity] = answer.body["id"]
+            }
+            let done = JSONText.object(["status": "completed", "completed_date": "2026-05-01T10:00:00.000Z"])
+            let task = made["maintenance_tasks"]?.plain ?? ""
+            #expect(try await shop.call("PATCH", "/v1/maintenance_tasks/\(task)", done).status == 200)
+            try await tour.killAndSync()
+            let path = "/v1/maintenance_tasks/\(task)?include=schedule.asset.property"
+            let there = try await shop.call("GET", path).body
+            let house = there.at(path: "_include.schedule._include.asset._include.property")
+            #expect(house?["owner_id"] == made["users"])
+            #expect(there["status"] == "completed")
+            for (entity, _, _) in chain { try await tour.agrees(on: entity) }
+        }
+    }
+
+    @Test("a house goes with all that is in it, here at once and there later", .timeLimit(.minutes(3)))
+    func cascade() async throws {
+        try await Shop.with("propdocs") { shop in
+            let tour = tour(shop)
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            let house = try #require(try await shop.admin("records/properties").first?["id"]?.string)
+            await shop.gateway.close()
+            #expect(try await shop.call("DELETE", "/v1/properties/\(house)").status == 204)
+            let below = try await shop.call("GET", "/v1/assets?property_id=\(house)").body
+            #expect(below["data"]?.elements.isEmpty == true)
+            try await tour.killAndSync()
+            for entity in Self.outline.entities { try await tour.agrees(on: entity.name) }
+            let there = try await shop.admin("records/assets")
+            #expect(there.allSatisfy { $0["property_id"]?.string != house })
+        }
+    }
+
+    @Test("the dashboard adds up what was done, offline too", .timeLimit(.minutes(3)))
+    func dashboard() async throws {
+        try await Shop.with("propdocs") { shop in
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            await shop.gateway.close()
+            var body = try await tour(shop).draft(of: "service_records")
+            let today = try #require(try await shop.call("GET", "/v1/dashboard?period=today").body["from"])
+            body = body.setting("service_date", to: today).setting("cost", to: try JSONText(parsing: "129.90"))
+            #expect(try await shop.call("POST", "/v1/service_records", body).status == 201)
+            let figures = try await shop.call("GET", "/v1/dashboard?period=today").body
+            #expect(figures.at(path: "services.current.count") == 1)
+            #expect(figures.at(path: "spent.current.total")?.text == "129.90")
+        }
+    }
+
+    @Test("words and parts of numbers find records; the commands work on them", .timeLimit(.minutes(3)))
+    func commands() async throws {
+        try await Shop.with("propdocs") { shop in
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            let asset = try #require(try await shop.admin("records/assets").first { $0["serial_number"] != .null })
+            let part = (asset["serial_number"]?.plain ?? "").dropFirst(2).prefix(4)
+            let found = try await shop.call("GET", "/v1/assets?q=\(part)").body["data"]?.elements ?? []
+            #expect(found.contains { $0["id"] == asset["id"] })
+            let property = asset["property_id"]?.plain ?? ""
+            try await tour(shop).commands(
+                "assets", text: "notes",
+                creating: [
+                    "property_id=\(property)", "category=HVAC", "type=Boiler", "location=Attic", "condition=good",
+                ])
+            #expect(try await shop.run(["create", "assets", "property_id=\(property)", "category=Roof"]).status == 65)
+        }
+    }
+
+    @Test("another user sees nothing of it", .timeLimit(.minutes(3)))
+    func otherUser() async throws {
+        try await Companies.seesNothing("propdocs", entities: ["properties", "assets", "share_links"])
+    }
+}

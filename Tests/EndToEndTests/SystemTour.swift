@@ -1,0 +1,187 @@
+import Foundation
+import JSONText
+import Testing
+import Upstream
+
+/// What every system must be able to do, whatever its schema says: a walk through one with the built commands.
+struct SystemTour {
+    let shop: Shop
+    let outline: SystemOutline
+    /// `entity.field` that only the upstream sets.
+    var served: Set<String> = []
+    /// Entity → field that identifies a record, where that is not `id`.
+    var keys: [String: String] = [:]
+
+    func key(of entity: String) -> String { keys[entity] ?? "id" }
+
+    // MARK: Pull
+
+    /// Every record here is the upstream's to the letter, but for what is secret; returns the secrets by entity.
+    @discardableResult
+    func pulls() async throws -> [String: Set<String>] {
+        #expect(try await shop.command("sync", "--wait").status == 0)
+        var secrets: [String: Set<String>] = [:]
+        for entity in outline.entities.map(\.name) {
+            let there = try await shop.admin("records/\(entity)")
+            #expect(!there.isEmpty, "\(entity)")
+            #expect(
+                try await shop.call("GET", "/v1/\(entity)?limit=1&count=true").body["total"]?.integer == there.count)
+            for record in there.prefix(20) {
+                let id = record[key(of: entity)]?.plain ?? ""
+                let here = try await shop.call("GET", "/v1/\(entity)/\(id)").body
+                let shown = Set(here.members.map(\.key))
+                let hidden = Set(record.members.map(\.key)).subtracting(shown)
+                secrets[entity, default: []].formUnion(hidden)
+                #expect(without(["_sync"], here) == without(hidden, record), "\(entity) \(id)")
+            }
+        }
+        return secrets
+    }
+
+    /// No file of the daemon holds any of these fields' values in the clear, and who asks for one is shown it.
+    func seals(_ secrets: [String: Set<String>]) async throws {
+        let files = try shop.stateFiles()
+        for (entity, fields) in secrets {
+            for field in fields {
+                let there = try await shop.admin("records/\(entity)")
+                for record in there.prefix(20) {
+                    guard let text = record[field]?.text, text.count > 5 else { continue }
+                    #expect(files.allSatisfy { $0.range(of: Data("\"\(field)\":\(text)".utf8)) == nil })
+                }
+                let record = try #require(there.first { $0[field] != .null })
+                let id = record[key(of: entity)]?.plain ?? ""
+                let shown = try await shop.call("GET", "/v1/\(entity)/\(id)?reveal=\(field)").body
+                #expect(shown[field] == record[field], "\(entity).\(field)")
+            }
+        }
+    }
+
+    // MARK: Offline work
+
+    /// A record like another one of the upstream's, under no key of its own.
+    func draft(of entity: String, like index: Int = 0) async throws -> JSONText {
+        let there = try await shop.admin("records/\(entity)")
+        let record = there[min(index, there.count - 1)]
+        let fields = outline.entities.first { $0.name == entity }?.fields.map(\.name) ?? []
+        return .object(
+            members: record.members.filter { name, _ in
+                fields.contains(name) && name != key(of: entity) && !served.contains("\(entity).\(name)")
+                    && name != "updated_at"
+            })
+    }
+
+    /// Makes a record of each of `entities` offline and changes all of its fields; killed and back online, all is
+    /// upstream as it was written. Then all of them are deleted in the same way.
+    func roundTrips(_ entities: [String], drafts: [String: JSONText] = [:]) async throws {
+        await shop.gateway.close()
+        var made: [(entity: String, id: String, body: JSONText)] = []
+        for entity in entities {
+            var first = try await draft(of: entity)
+            if let given = drafts[entity] { first = given }
+            let answer = try await shop.call("POST", "/v1/\(entity)", first)
+            #expect(answer.status == 201, "\(entity) \(answer.body.text)")
+            let id = try #require(answer.body[key(of: entity)]?.plain)
+            let change = without(references(first), try await draft(of: entity, like: 1))
+            let changed = try await shop.call("PATCH", "/v1/\(entity)/\(id)", change)
+            // What cannot be changed was made as it stays.
+            let isChanged = changed.status == 200
+            #expect(isChanged || changed.status == 405, "\(entity) \(changed.body.text)")
+            made.append((entity, id, isChanged ? first.setting(change) : first))
+        }
+        try await killAndSync()
+        for (entity, id, body) in made {
+            let here = try await shop.call("GET", "/v1/\(entity)/\(id)").body
+            let now = here[key(of: entity)]?.plain
+            let there = try await shop.admin("records/\(entity)").first { $0[key(of: entity)]?.plain == now }
+            for (field, value) in body.members { #expect(there?[field] == value, "\(entity).\(field)") }
+        }
+        await shop.gateway.close()
+        for (entity, id, _) in made.reversed() {
+            #expect(try await shop.call("DELETE", "/v1/\(entity)/\(id)").status == 204, "\(entity)")
+        }
+        try await killAndSync()
+        for (entity, id, _) in made { #expect(try await shop.call("GET", "/v1/\(entity)/\(id)").status == 404) }
+        for entity in entities { try await agrees(on: entity) }
+    }
+
+    /// A power cut, and the way to the upstream is there again.
+    func killAndSync() async throws {
+        await shop.killDaemon()
+        try await shop.startDaemon()
+        try await shop.gateway.open()
+        let sync = try await shop.command("sync", "--wait")
+        #expect(sync.status == 0, "\(sync.output)")
+        #expect(try await shop.command("pending", "--count").output == "0")
+    }
+
+    /// Both sides have the same records.
+    func agrees(on entity: String) async throws {
+        let here = try await shop.call("GET", "/v1/\(entity)?limit=1000").body["data"]?.elements ?? []
+        let there = try await shop.admin("records/\(entity)")
+        func ids(_ records: [JSONText]) -> Set<String> { Set(records.compactMap { $0[key(of: entity)]?.plain }) }
+        #expect(ids(here) == ids(there), "\(entity)")
+    }
+
+    // MARK: Commands
+
+    /// `list`, `get`, `create`, `set`, `search` and `status` with an entity that has a text to change.
+    func commands(_ entity: String, text field: String, creating arguments: [String]) async throws {
+        await shop.gateway.close()
+        let made = try await shop.run(["create", entity] + arguments)
+        #expect(made.status == 0, "\(made.output)")
+        let id = made.output
+        #expect(!id.isEmpty)
+        #expect(try await shop.command("set", entity, id, "\(field)=quokka enclosure").status == 0)
+        let one = try await shop.command("get", entity, id)
+        #expect(one.status == 0 && one.output.contains("quokka enclosure"))
+        let list = try await shop.command("list", entity, "sync=pending")
+        #expect(list.status == 0 && list.output.contains(id))
+        let found = try await shop.command("search", "quokka")
+        #expect(found.status == 0 && found.output.contains(id), "\(found.output)")
+        try await shop.gateway.open()
+        #expect(try await shop.command("sync", "--wait").status == 0)
+        let status = try await shop.command("status")
+        #expect(status.status == 0)
+        for entity in outline.entities { #expect(status.output.contains(entity.name)) }
+        #expect(try await shop.command("drift").output.contains("agree"))
+    }
+
+    // MARK: Parts
+
+    private func without(_ names: Set<String>, _ record: JSONText) -> JSONText {
+        .object(members: record.members.filter { !names.contains($0.key) })
+    }
+
+    /// What leads to other records stays as it is.
+    private func references(_ record: JSONText) -> Set<String> {
+        Set(record.members.map(\.key).filter { $0.hasSuffix("_id") })
+    }
+}
+
+extension Shop {
+    /// A shop of this schema for as long as `body` runs.
+    static func with(
+        _ schema: String, rows: Int = 60, serverIds: Bool = true, _ arguments: [String] = [],
+        _ body: (Shop) async throws -> Void
+    ) async throws {
+        let shop = try await Shop(schema: schema, rows: rows, serverIds: serverIds, arguments)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(shop)) } catch { result = .failure(error) }
+        await shop.end()
+        try result.get()
+    }
+
+    func run(_ arguments: [String]) async throws -> (status: Int32, output: String) {
+        try await Program.run("repairminder-sync", arguments + ["--config", "\(folder.path)/config.yaml"])
+    }
+
+    /// The bytes of every file that the daemon keeps.
+    nonisolated func stateFiles() throws -> [Data] {
+        let state = folder.appending(path: "state")
+        return try FileManager.default.contentsOfDirectory(atPath: state.path).compactMap { name in
+            let path = state.appending(path: name)
+            return (try? path.resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true
+                ? nil : try Data(contentsOf: path)
+        }
+    }
+}

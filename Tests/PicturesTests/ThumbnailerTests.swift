@@ -1,0 +1,143 @@
+import Foundation
+import Pictures
+import Testing
+
+struct ThumbnailerTests {
+    let thumbnailer = Thumbnailer(executable: Self.program.path)
+
+    /// The daemon's own program, as built: the test bundle lies beside it.
+    static var program: URL {
+        if let folder = ProcessInfo.processInfo.environment["REPAIRMINDER_BIN"] {
+            return URL(filePath: folder).appending(path: "repairminder-sync")
+        }
+        return URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "repairminder-sync")
+    }
+
+    private func thumbnail(_ bytes: [UInt8], size: Int = 64) async throws -> [UInt8] {
+        let path = FileManager.default.temporaryDirectory.appending(path: "picture-\(UUID().uuidString)")
+        try Data(bytes).write(to: path)
+        defer { try? FileManager.default.removeItem(at: path) }
+        let file = try FileHandle(forReadingFrom: path)
+        defer { try? file.close() }
+        return try await thumbnailer.thumbnail(
+            of: file.fileDescriptor, named: UUID().uuidString, size: size)
+    }
+
+    @Test(arguments: ["jpeg", "png", "gif", "webp"])
+    func `makes pictures of every kind small`(_ kind: String) async throws {
+        let small = try await thumbnail(PictureMaker.make(kind, width: 400, height: 200))
+        #expect(PictureMaker.look(at: small) == PictureMaker.Seen(width: 64, height: 32, corners: "gbbr"))
+    }
+
+    @Test func `makes no picture larger than it is`() async throws {
+        let small = try await thumbnail(PictureMaker.make("png"), size: 512)
+        #expect(PictureMaker.look(at: small)?.width == 80)
+    }
+
+    @Test(
+        arguments: zip(1...8 as ClosedRange<UInt8>, ["gbbr", "bgrb", "brgb", "rbbg", "grbb", "rgbb", "bbgr", "bbrg"]))
+    func `turns a picture as the camera says`(_ orientation: UInt8, _ corners: String) async throws {
+        for bigEndian in [true, false] {
+            let seen = PictureMaker.look(
+                at: try await thumbnail(PictureMaker.oriented(orientation, bigEndian: bigEndian)))
+            #expect(seen?.corners == corners)
+            #expect(seen?.width == (orientation > 4 ? 32 : 64))
+        }
+    }
+
+    @Test func `shows a picture upright whose orientation makes no sense`() async throws {
+        #expect(PictureMaker.look(at: try await thumbnail(PictureMaker.oriented(9)))?.corners == "gbbr")
+    }
+
+    // MARK: Hostile pictures
+
+    private func expect(_ problem: PictureProblem, of bytes: [UInt8]) async {
+        await #expect(throws: Thumbnailer.Failure.problem(problem)) { try await thumbnail(bytes) }
+    }
+
+    /// A PNG whose header claims this size, with a body that does not matter.
+    private func claiming(width: UInt32, height: UInt32) -> [UInt8] {
+        var bytes = PictureMaker.make("png")
+        for (at, number) in [(16, width), (20, height)] {
+            for index in 0..<4 { bytes[at + index] = UInt8(truncatingIfNeeded: number >> (24 - 8 * index)) }
+        }
+        return bytes
+    }
+
+    @Test func `refuses dimensions that no memory holds, before decoding`() async {
+        await expect(.tooLarge, of: claiming(width: 60_000, height: 60_000))
+        await expect(.tooLarge, of: claiming(width: .max, height: .max))
+    }
+
+    @Test func `refuses a picture that inflates to more than it may`() async {
+        // 36 million pixels of one colour are a few kilobytes; twice as many pixels are refused.
+        await expect(.tooLarge, of: PictureMaker.make("png", width: 9000, height: 8000))
+    }
+
+    @Test(arguments: ["jpeg", "png", "gif", "webp"])
+    func `survives pictures that are cut off anywhere`(_ kind: String) async throws {
+        let whole = PictureMaker.make(kind)
+        for length in [1, 4, 13, 20, 30, whole.count / 2] {
+            // Some decoders make do with half a picture; none may take longer, or anything with it.
+            do { _ = try await thumbnail(Array(whole[..<min(length, whole.count)])) } catch let error
+                as Thumbnailer.Failure
+            {
+                #expect(error == .problem(.unreadable))
+            }
+        }
+    }
+
+    @Test func `survives bytes turned at random`() async throws {
+        let seed = UInt64.random(in: 1 ... .max)
+        var generator = Xorshift(state: seed)
+        for kind in ["jpeg", "png", "gif", "webp"] {
+            for _ in 0..<5 {
+                var bytes = PictureMaker.make(kind)
+                for _ in 0..<10 {
+                    bytes[.random(in: 8..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator)
+                }
+                do { _ = try await thumbnail(bytes) } catch let error as Thumbnailer.Failure {
+                    guard case .problem = error else {
+                        Issue.record("\(error) with seed \(seed)")
+                        continue
+                    }
+                }
+            }
+        }
+        #expect(PictureMaker.look(at: try await thumbnail(PictureMaker.make("png"))) != nil)
+    }
+
+    @Test func `refuses what is no picture`() async {
+        await expect(.unreadable, of: Array("<svg onload='x'/>".utf8))
+    }
+
+    @Test func `ends a process that takes too long`() async throws {
+        let slow = Thumbnailer(executable: "/bin/sleep", arguments: [], limit: .milliseconds(50))
+        let null = try FileHandle(forReadingFrom: URL(filePath: "/dev/null"))
+        await #expect(throws: Thumbnailer.Failure.problem(.tooLarge)) {
+            try await slow.thumbnail(of: null.fileDescriptor, named: "a", size: 64)
+        }
+    }
+
+    @Test func `does not try again what is hopeless`() async throws {
+        let null = try FileHandle(forReadingFrom: URL(filePath: "/dev/null"))
+        await #expect(throws: Thumbnailer.Failure.problem(.unreadable)) {
+            try await thumbnailer.thumbnail(of: null.fileDescriptor, named: "a", size: 64)
+        }
+        // No file at all would be another failure, if it were looked at.
+        await #expect(throws: Thumbnailer.Failure.problem(.unreadable)) {
+            try await thumbnailer.thumbnail(of: -1, named: "a", size: 64)
+        }
+    }
+}
+
+private struct Xorshift: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state
+    }
+}

@@ -1,0 +1,143 @@
+import EntitySchema
+import JSONText
+import ReferenceUpstream
+import Testing
+
+@Suite("Records invented for any schema")
+struct SampleGeneratorTests {
+    static let schemas = ["propdocs", "itori", "messages", "repairminder", "repairminder-live"]
+
+    private func sample(_ name: String) throws -> (schema: EntitySchema, records: [String: [JSONText]]) {
+        let schema = try TestSchema.shipped(name)
+        return (schema, SampleGenerator(schema: schema, rows: 90, seed: 3).records())
+    }
+
+    @Test("a seed gives the same bytes each time, another seed gives others", arguments: schemas)
+    func deterministic(_ name: String) throws {
+        let (schema, first) = try sample(name)
+        #expect(SampleGenerator(schema: schema, rows: 90, seed: 3).records() == first)
+        #expect(SampleGenerator(schema: schema, rows: 90, seed: 4).records() != first)
+    }
+
+    @Test("every entity has records, each with a key of its own", arguments: schemas)
+    func keys(_ name: String) throws {
+        let (schema, records) = try sample(name)
+        for entity in schema.entities {
+            let keys = try #require(records[entity.name]).map { $0[entity.key]?.plain ?? "" }
+            #expect(!keys.isEmpty && !keys.contains("") && Set(keys).count == keys.count, "\(entity.name)")
+        }
+    }
+
+    @Test("every reference leads to a record, and is there where it must be", arguments: schemas)
+    func references(_ name: String) throws {
+        let (schema, records) = try sample(name)
+        for entity in schema.entities {
+            for field in entity.fields {
+                guard case .reference(let other) = field.kind, let target = schema[other] else { continue }
+                let known = Set((records[other] ?? []).map { $0[target.key]?.plain ?? "" })
+                let keys = (records[entity.name] ?? []).compactMap { entity.value(of: field.name, in: $0)?.string }
+                #expect(!keys.isEmpty && keys.allSatisfy(known.contains), "\(entity.name).\(field.name)")
+                if field.required { #expect(keys.count == records[entity.name]?.count) }
+            }
+        }
+    }
+
+    @Test("every field is there, with a value that a local write could have", arguments: schemas)
+    func fields(_ name: String) throws {
+        let (schema, records) = try sample(name)
+        for entity in schema.entities {
+            for record in try #require(records[entity.name]) {
+                for field in entity.fields {
+                    let value = entity.value(of: field.name, in: record) ?? .null
+                    #expect(!field.required || value != .null, "\(entity.name).\(field.name)")
+                    #expect(fits(value, field), "\(entity.name).\(field.name) \(value.text)")
+                }
+            }
+        }
+    }
+
+    @Test("what two references lead to is the same record")
+    func sameRecord() throws {
+        let records = try sample("propdocs").records
+        func byKey(_ entity: String) -> [String: JSONText] {
+            Dictionary(uniqueKeysWithValues: (records[entity] ?? []).map { ($0["id"]?.plain ?? "", $0) })
+        }
+        let (tasks, schedules) = (byKey("maintenance_tasks"), byKey("maintenance_schedules"))
+        let services = try #require(records["service_records"]).filter { $0["task_id"] != .null }
+        #expect(!services.isEmpty)
+        for service in services {
+            let schedule = tasks[service["task_id"]?.plain ?? ""]?["schedule_id"]?.plain ?? ""
+            #expect(schedules[schedule]?["asset_id"] == service["asset_id"])
+        }
+    }
+
+    @Test("nothing is before its creation or its parent's, nor after the invented present")
+    func times() throws {
+        let records = try sample("propdocs").records
+        let assets = Dictionary(uniqueKeysWithValues: (records["assets"] ?? []).map { ($0["id"] ?? .null, $0) })
+        for task in try #require(records["maintenance_tasks"]) {
+            #expect((task["completed_date"] != .null) == (task["status"] == "completed"))
+            let inOrder = ["created_at", "completed_date", "updated_at"].compactMap { task[$0]?.string }
+            #expect(inOrder == inOrder.sorted() && inOrder.allSatisfy { $0 <= SampleGenerator.reference.description })
+        }
+        for service in try #require(records["service_records"]) {
+            let asset = try #require(assets[service["asset_id"] ?? .null])
+            #expect((asset["created_at"]?.string ?? "") <= (service["created_at"]?.string ?? ""))
+        }
+    }
+
+    @Test("a count is that of the records it counts")
+    func counts() throws {
+        let records = try sample("repairminder").records
+        let devices = Dictionary(grouping: records["devices"] ?? []) { $0["order_id"] ?? .null }
+        for order in try #require(records["orders"]) {
+            #expect(order["device_count"]?.integer == devices[order["id"] ?? .null]?.count ?? 0)
+        }
+    }
+
+    @Test("what a conversation comes to is worked out from its messages")
+    func derived() throws {
+        let records = try sample("messages").records
+        let messages = Dictionary(grouping: records["messages"] ?? []) { $0["conversation_id"] ?? .null }
+        for conversation in try #require(records["conversations"]) {
+            let own = messages[conversation["id"] ?? .null] ?? []
+            let last = own.max { ($0["timestamp"]?.plain ?? "") < ($1["timestamp"]?.plain ?? "") }
+            #expect(conversation["last_message_text"] == last?["text"] ?? .null)
+            #expect(conversation["last_message_time"] == last?["timestamp"] ?? .null)
+            let unread = own.filter { message in
+                message["sender_id"] != "company-1" && message["read_by"]?.elements.contains("company-1") == false
+            }
+            #expect(conversation["unread_count"]?.integer == unread.count)
+            #expect(own.allSatisfy { ["sent", "delivered", "read"].contains($0["status"]) })
+        }
+    }
+
+    @Test("who writes in a conversation takes part in it")
+    func participants() throws {
+        let records = try sample("messages").records
+        let conversations = try #require(records["conversations"])
+        for conversation in conversations {
+            let people = conversation["participant_ids"]?.elements ?? []
+            #expect(people.count > 1 && Set(people).count == people.count)
+            #expect(conversation["is_group"]?.boolean == (people.count > 2))
+            for message in records["messages"] ?? [] where message["conversation_id"] == conversation["id"] {
+                #expect(people.contains(message["sender_id"] ?? .null))
+            }
+        }
+    }
+
+    private func fits(_ value: JSONText, _ field: Field) -> Bool {
+        guard value != .null else { return true }
+        switch field.kind {
+        // What stands in another record's object is as that record has it.
+        case .string, .reference: return value.kind == .string || field.source != nil
+        case .integer: return value.integer != nil
+        case .number, .money: return value.kind == .number
+        case .boolean: return value.kind == .boolean
+        case .time: return value.string.flatMap { Timestamp(iso8601: $0) } != nil
+        case .object: return value.kind == .object
+        case .list: return value.kind == .array
+        case .enum(let values): return values.contains { $0.value == value.string }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import CacheStore
+import ContentStore
+import EntitySchema
+import Foundation
+import JSONText
+import Logging
+import Secrets
+import SyncEngine
+import Testing
+import Upstream
+
+@Suite(.timeLimit(.minutes(1)))
+struct ContentTests {
+    private static let home = """
+        schema: home
+        upstream: { base_url: http://localhost, idempotency_header: Idempotency-Key, pagination: { style: page } }
+        entities:
+          photos:
+            fields:
+              id: { type: string }
+              caption: { type: string }
+              url: { type: string }
+              upload_status: { type: string }
+            content: { url: url, upload: { call: "PUT /photos/{id}/content" }, max_size: 1KiB, state: upload_status }
+            pull: { path: /photos }
+            push: { update: { call: "PATCH /photos/{id}" } }
+        """
+    private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
+
+    private let upstream: PictureUpstream
+    private let store: CacheStore
+    private let contents: ContentFolder
+    private let engine: SyncEngine
+    private let photos: Entity
+    private let now: @Sendable () -> Timestamp = { Timestamp(milliseconds: 1_795_257_720_000) }
+
+    init() async throws {
+        try await self.init(picture: Self.png)
+    }
+
+    private init(picture: [UInt8]) async throws {
+        let records = FakeUpstream()
+        try records.set("/photos", #"[{"id":"a","url":"/a"},{"id":"b","url":"/b"}]"#)
+        upstream = PictureUpstream(records: records, picture: picture)
+        let schema = try EntitySchema(yaml: Self.home, file: "home.yaml")
+        photos = try #require(schema["photos"])
+        store = try TestEngine.newStore(schema)
+        contents = try ContentFolder(
+            path: FileManager.default.temporaryDirectory.appending(path: "content-\(UUID().uuidString)").path)
+        engine = SyncEngine(
+            store: store, contents: contents, schema: schema, upstream: upstream,
+            settings: SyncSettings(
+                writeDelay: .zero, parallel: 1, retry: RetryPolicy(base: .milliseconds(1), cap: .milliseconds(1))),
+            clock: ContinuousClock(), now: now, random: { 0.5 },
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        _ = try await store.apply(
+            PulledPage(entity: "photos", records: #"[{"id":"a","url":"/a"},{"id":"b","url":"/b"}]"#), at: now())
+    }
+
+    private func put(_ bytes: [UInt8], on key: String) async throws {
+        let draft = try contents.draft(limit: 1000)
+        try draft.write(bytes)
+        let content = try await contents.finish(draft, type: "image/png")
+        try await store.write(at: now()) { [contents] transaction in
+            try transaction.setContent("photos", key: key, content) { try contents.install(draft, as: content.sha256) }
+        }
+        engine.noteLocalWrite()
+    }
+
+    private func running(_ body: () async throws -> Void) async throws {
+        let task = Task { try await engine.run() }
+        let result: Result<Void, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        upstream.release()
+        task.cancel()
+        _ = await task.result
+        try result.get()
+    }
+
+    /// Waits for the commits that make it true.
+    private func until(_ isSo: () throws -> Bool) async throws {
+        while true {
+            let commits = store.signal.commits
+            if try isSo() { return }
+            await store.signal.wait(after: commits)
+        }
+    }
+
+    private func field(_ name: String, of key: String) throws -> JSONText? {
+        try store.record("photos", key: key).map { try JSONText($0) }?[name]
+    }
+
+    // MARK: Uploads
+
+    @Test func `sends the whole file and says that it is there`() async throws {
+        try await running {
+            try await put(Self.png, on: "a")
+            try await until { try field("upload_status", of: "a") == "uploaded" }
+        }
+        #expect(upstream.uploads.map(\.bytes) == [Self.png])
+        #expect(upstream.uploads.map(\.path) == ["/photos/a/content"])
+    }
+
+    @Test func `holds no record up by slow pictures`() async throws {
+        upstream.hold()
+        try await running {
+            try await put(Self.png, on: "a")
+            try await put(Self.png + [4], on: "b")
+            try await until {
+                try field("upload_status", of: "a") == "uploading" && field("upload_status", of: "b") == "uploading"
+            }
+            try await store.update("photos", key: "a", body: JSONText(parsing: #"{"caption":"x"}"#), at: now())
+            engine.noteLocalWrite()
+            try await until { try store.readyChanges(limit: 9, at: now()).isEmpty && store.pendingCount().pending == 2 }
+            #expect(try field("upload_status", of: "a") == "uploading")
+            upstream.release()
+            try await until { try store.pendingCount().pending == 0 }
+        }
+    }
+
+    @Test func `repeats the whole under the same key when an answer was lost`() async throws {
+        upstream.fail(.unclear(status: nil, "cut off"), .unclear(status: 502, "bad gateway"))
+        try await running {
+            try await put(Self.png, on: "a")
+            try await until { try store.pendingCount().pending == 0 }
+        }
+        #expect(upstream.uploads.map(\.bytes) == [Self.png, Self.png, Self.png])
+        #expect(Set(upstream.uploads.map(\.key)).count == 1)
+    }
+
+    @Test func `gives an upload up whose file is gone`() async throws {
+        try await running {
+            upstream.hold()
+            upstream.fail(.unclear(status: 503, "later"))
+            try await put(Self.png, on: "a")
+            try await until { try field("upload_status", of: "a") == "uploading" }
+            for name in try contents.all() { try contents.retire(name) }
+            upstream.release()
+            try await until { try field("upload_status", of: "a") == "failed" }
+        }
+    }
+
+    // MARK: Fetching
+
+    @Test func `fetches once for all who want the same`() async throws {
+        upstream.hold()
+        async let one = engine.fetchContent(of: "a", photos)
+        async let other = engine.fetchContent(of: "a", photos)
+        while upstream.downloads.isEmpty { await Task.yield() }
+        upstream.release()
+        #expect(await [one, other] == [.stored, .stored])
+        #expect(upstream.downloads == ["/a"])
+        let content = try #require(try store.contentStanding(of: "a", "photos")?.here)
+        #expect(try contents.open(content.sha256)?.read(at: 0, count: 99) == Self.png)
+    }
+
+    @Test(arguments: [
+        [UInt8](repeating: 0x89, count: 2000), Array("<html>not found</html>".utf8), [0xFF, 0xD8] as [UInt8],
+    ])
+    func `keeps nothing that is too large or not what it is said to be`(_ picture: [UInt8]) async throws {
+        let test = try await ContentTests(picture: picture)
+        guard case .stored = await test.engine.fetchContent(of: "a", test.photos) else {
+            #expect(try test.contents.all().isEmpty)
+            return
+        }
+        Issue.record("it was kept")
+    }
+
+    // MARK: Keeping
+
+    @Test func `destroys what is dropped and what a crash left behind`() async throws {
+        #expect(await engine.fetchContent(of: "a", photos) == .stored)
+        let orphan = try contents.draft(limit: 10)
+        try orphan.write([1])
+        let left = try await contents.finish(orphan, type: "")
+        try contents.install(orphan, as: left.sha256)
+        let keeper = ContentKeeper(
+            store: store, contents: contents, limit: 0, clock: ContinuousClock(), log: Logger(label: "test"))
+        try await keeper.sweep()
+        #expect(try contents.all().count == 1)
+        try await keeper.tidy()
+        #expect(try contents.all().isEmpty)
+        #expect(try store.contentStanding(of: "a", "photos")?.here == nil)
+    }
+}
