@@ -28,15 +28,12 @@ package struct CacheStore: Sendable {
     /// Opens, or makes, the database at `path` and fits its tables to `schema`, keeping records and queue. What the schema
     /// calls secret is stored as `sealer` seals it, never otherwise.
     ///
-    /// `readerCount`: as many as threads that read records at once; more wait for one another. `schedule` runs a commit
-    /// later, never two at once; nil leaves that to a queue of the store's own. `goesOn` is asked
+    /// `schedule` runs a commit later, never two at once; nil leaves that to a queue of the store's own. `goesOn` is asked
     /// again and again while opening takes long; false undoes what was begun. Throws `.incompatible` for a file of a newer
     /// version or one sealed with another key, `.damaged` for one that is (both are left as they are, log included),
     /// `.unwritable` when it cannot be used now, and `CancellationError` after `goesOn` was false.
     package init(
-        path: String, schema: EntitySchema, sealer: SecretSealer, reminderDays: ReminderDays = .utc,
-        readerCount: Int = 2,
-        goesOn: @escaping @Sendable () -> Bool = { true },
+        path: String, schema: EntitySchema, sealer: SecretSealer, goesOn: @escaping @Sendable () -> Bool = { true },
         schedule: (@Sendable (_ commit: @escaping @Sendable () -> Void) -> Void)? = nil,
         makeID: @escaping @Sendable () -> String
     ) throws {
@@ -46,27 +43,23 @@ package struct CacheStore: Sendable {
         selectOne = Dictionary(
             uniqueKeysWithValues: schema.entities.map { ($0.name, RecordSelect(table: EntityTable(entity: $0)).one) })
         let mark = OpeningCheck.mark(of: path)
-        let isNew = mark == nil
         let guardian = LogGuardian(path: path)
         defer { guardian?.close() }
         do {
             try Migrations.requireKnownVersion(path: path)
             try OpeningCheck(path: path, mark: mark).run()
-            pool = try DatabasePool(path: path, configuration: Self.configuration(reminderDays))
+            pool = try DatabasePool(path: path, configuration: Self.configuration())
             do {
                 try Self.prepareWriter(pool)
                 try WorkWatch(goesOn).during(pool) { [pool, sealers] in
-                    try Self.migrate(pool, schema, sealer, sealers, reminderDays)
+                    try Self.migrate(pool, schema, sealer, sealers)
                 }
                 epoch = try Epoch.current(pool, path: path)
-                readers = try ReaderPool(path: path, damage: damage, count: readerCount)
+                readers = try ReaderPool(path: path, damage: damage)
             } catch {
                 try? pool.close()
                 throw error
             }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR && !isNew {
-            // Statements of ours that fail here every time meet tables that are not as we made them.
-            throw CacheError.damaged("the tables of \(path) are damaged (\(error.message ?? "no reason"))")
         } catch {
             throw GroupCommit.sorted(error)
         }
@@ -86,7 +79,7 @@ package struct CacheStore: Sendable {
 
     // MARK: Opening
 
-    private static func configuration(_ reminderDays: ReminderDays) -> Configuration {
+    private static func configuration() -> Configuration {
         var configuration = Configuration()
         configuration.maximumReaderCount = 4
         configuration.busyMode = .timeout(5)
@@ -95,7 +88,6 @@ package struct CacheStore: Sendable {
             // 2 MiB a connection: the kernel caches the file, and five connections must stay small.
             try db.execute(sql: "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = 0")
             db.add(function: ExactSum.function)
-            db.add(function: reminderDays.function)
         }
         return configuration
     }
@@ -110,26 +102,19 @@ package struct CacheStore: Sendable {
     }
 
     private static func migrate(
-        _ pool: DatabasePool, _ schema: EntitySchema, _ sealer: SecretSealer, _ sealers: RecordSealers,
-        _ reminderDays: ReminderDays
+        _ pool: DatabasePool, _ schema: EntitySchema, _ sealer: SecretSealer, _ sealers: RecordSealers
     ) throws {
         try Migrations.migrator().migrate(pool)
         try pool.write { db in
             let search = SearchTableAdapter(schema: schema, db: db)
-            let reminders = ReminderAdapter(schema: schema, days: reminderDays, db: db)
             try search.dropOutdated()
-            try reminders.dropOutdated()
             try EntityTableAdapter.adapt(to: schema, db)
             try SealingAdapter(schema: schema, sealer: sealer, db: db).adapt()
             try StaleRecords.adapt(to: schema, db)
             try search.build()
-            try reminders.build()
             try DriftTable.adapt(schema, sealers, db)
-            try LocalRecords.note(schema, db)
         }
         try SealingAdapter.scrub(pool)
-        // Last, since the scrub takes temporary tables away.
-        try pool.writeWithoutTransaction { db in try db.execute(sql: IncomingRecords.createTable) }
         // Prepared statements of readers that saw older tables would fail once: start from a fresh set.
         pool.releaseMemory()
     }

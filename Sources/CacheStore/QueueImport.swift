@@ -29,18 +29,10 @@ struct QueueImport {
     func add(_ new: [CarriedChange]) throws {
         let last = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'") ?? 0
         let areFree = new.allSatisfy { $0.id > last } && Set(new.map(\.id)).count == new.count
-        // A deletion knows the whole record as the server had it, where an edit knows the edited fields.
-        let whole = Dictionary(
-            new.filter { $0.operation == Operation.delete.rawValue }.map { (Self.name($0), $0.base) },
-            uniquingKeysWith: { $1 })
         for change in new {
-            var change = change
-            change.record = change.record ?? whole[Self.name(change)]
             try add(change, id: areFree ? change.id : nil)
         }
     }
-
-    private static func name(_ change: CarriedChange) -> [String] { [change.entity, change.recordKey] }
 
     private func isKnown(_ change: CarriedChange) throws -> Bool {
         try Bool.fetchOne(
@@ -64,8 +56,6 @@ struct QueueImport {
             try keepRecord(of: change, entity)
             if isUnknowable(change, entity) { fail(&change) }
         }
-        // Before the change, which is counted as one of its uses; its file is not forgotten meanwhile.
-        if let content = change.carriedContent { try ContentTable(db: db).insert(content, at: now) }
         let id = try insert(change, id: id)
         try db.execute(
             sql: "INSERT INTO sync_carried VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -118,15 +108,15 @@ struct QueueImport {
             sql: """
                 INSERT INTO sync_outbox (id, entity, record_key, operation, body, base, edited, idempotency_key,
                   order_group, state, attempt_count, tried, created_at, last_attempt_at, next_attempt_at, error_class,
-                  error_status, error_message, known_pk, content)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  error_status, error_message, known_pk)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 id, change.entity, change.recordKey, change.operation, change.body, change.base,
                 change.edited ?? "{}", change.idempotencyKey, change.orderGroup,
                 change.state == "uploading" ? "queued" : change.state, change.attemptCount, change.tried,
                 change.createdAt, change.lastAttemptAt, change.nextAttemptAt, change.errorClass, change.errorStatus,
-                change.errorMessage, change.knownPk, change.content,
+                change.errorMessage, change.knownPk,
             ])
         if change.state == "failed" {
             try db.execute(sql: "UPDATE sync_tally SET count = count + 1 WHERE name = 'failed'")
@@ -153,7 +143,7 @@ struct QueueImport {
             entity: entity, key: change.recordKey, operation: Operation(rawValue: change.operation) ?? .update,
             body: try JSONText(parsing: change.body), base: try JSONText(parsing: change.base),
             edited: try JSONText(parsing: change.edited ?? "{}"), group: change.orderGroup,
-            idempotencyKey: change.idempotencyKey, content: change.content)
+            idempotencyKey: change.idempotencyKey)
         try queue.depend(id, on: queue.needs(of: new, before: id))
     }
 

@@ -1,4 +1,3 @@
-internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
@@ -15,7 +14,6 @@ struct QueueReading {
     var settings: [String: String] = [:]
     /// Rows of other tables that no pull brings back, by table.
     var rows: [String: [Row]] = [:]
-    private(set) var local = LocalRecords()
     /// Changes that have left the queue, as the change log tells.
     private(set) var ended: Set<Int64> = []
     /// Changes of which the log knows an attempt.
@@ -44,26 +42,14 @@ struct QueueReading {
         for row in (try? Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting")) ?? [] {
             settings[row[0]] = row[1]
         }
-        local = LocalRecords(db, settings: settings)
         for table in Self.kept {
             var found: [Row] = []
             _ = DamagedTable(name: table, key: nil, db: db).forEachRow { found.append($0.copy()) }
             rows[table] = found
         }
-        readContents(db)
         readLog(db)
         readRecords(db)
         readConflicts()
-    }
-
-    private mutating func readContents(_ db: Database) {
-        for index in changes.indices {
-            guard let name = changes[index].content, let content = try? ContentTable(db: db).content(name) else {
-                continue
-            }
-            changes[index].contentSize = content.size
-            changes[index].contentType = content.type
-        }
     }
 
     private mutating func readLog(_ db: Database) {
@@ -97,16 +83,6 @@ struct QueueReading {
             let table = "\"records_\(change.entity.replacing("\"", with: "\"\""))\""
             changes[index].record = try? String.fetchOne(
                 db, sql: "SELECT _remote FROM \(table) WHERE _key = ?", arguments: [change.recordKey])
-        }
-    }
-
-    /// What another reading knows of the records and contents of the same changes.
-    mutating func takeRecords(from other: QueueReading?) {
-        for index in changes.indices {
-            guard let same = other?.changes.first(where: { $0.isSame(as: changes[index]) }) else { continue }
-            changes[index].record = same.record
-            changes[index].contentSize = same.contentSize
-            changes[index].contentType = same.contentType
         }
     }
 
@@ -157,7 +133,6 @@ struct QueueReading {
         changes = (changes + added).sorted { $0.id < $1.id }
         lastID = max(lastID, older.lastID)
         settings.merge(older.settings) { mine, _ in mine }
-        local.merge(older.local)
         for (table, found) in older.rows where rows[table]?.isEmpty ?? true { rows[table] = found }
         return added.count { $0.tried > 0 }
     }

@@ -18,7 +18,8 @@ struct ReaderPool: Sendable {
     private let seats: [Seat]
     private let damage: DamageWatch
 
-    init(path: String, damage: DamageWatch, count: Int) throws {
+    /// `count`: as many as threads that read at once; more wait for one another.
+    init(path: String, damage: DamageWatch, count: Int = 2) throws {
         self.damage = damage
         seats = try (0..<max(1, count)).map { _ in try Seat(path: path) }
     }

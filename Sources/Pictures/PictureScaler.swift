@@ -7,8 +7,6 @@ struct PictureScaler {
     /// Decoded, a pixel takes four bytes, and a progressive JPEG six more meanwhile.
     static let mostPixels = 40_000_000
 
-    /// Libgd.
-    let gd: cgd
     let bytes: UnsafeRawBufferPointer
     /// The longest side that the thumbnail may have.
     let side: Int
@@ -21,18 +19,17 @@ struct PictureScaler {
         }
         guard claimed.pixels <= Self.mostPixels else { throw .tooLarge }
         guard let image = decoded(kind) else { throw .unreadable }
-        defer { gd.gdImageDestroy(image) }
+        defer { gdImageDestroy(image) }
         let size = PictureSize(width: Int(image.pointee.sx), height: Int(image.pointee.sy))
         guard size.pixels <= Self.mostPixels, let small = scaled(image, from: size) else { throw .tooLarge }
-        defer { gd.gdImageDestroy(small) }
+        defer { gdImageDestroy(small) }
         let orientation = kind == .jpeg ? Orientation(of: picture) : .upright
         guard let upright = turned(small, orientation) else { throw .tooLarge }
-        defer { if upright != small { gd.gdImageDestroy(upright) } }
+        defer { if upright != small { gdImageDestroy(upright) } }
         var count: Int32 = 0
-        let encoded =
-            kind.thumbnailKind == .jpeg ? gd.gdImageJpegPtr(upright, &count, 82) : gd.gdImagePngPtr(upright, &count)
+        let encoded = kind.thumbnailKind == .jpeg ? gdImageJpegPtr(upright, &count, 82) : gdImagePngPtr(upright, &count)
         guard let encoded else { throw .unreadable }
-        defer { gd.gdFree(encoded) }
+        defer { gdFree(encoded) }
         take(UnsafeRawBufferPointer(start: encoded, count: Int(count)))
     }
 
@@ -41,18 +38,18 @@ struct PictureScaler {
         let count = Int32(bytes.count)
         let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
         return switch kind {
-        case .jpeg: gd.gdImageCreateFromJpegPtr(count, start)
-        case .png: gd.gdImageCreateFromPngPtr(count, start)
-        case .gif: gd.gdImageCreateFromGifPtr(count, start)
-        case .webp: gd.gdImageCreateFromWebpPtr(count, start)
+        case .jpeg: gdImageCreateFromJpegPtr(count, start)
+        case .png: gdImageCreateFromPngPtr(count, start)
+        case .gif: gdImageCreateFromGifPtr(count, start)
+        case .webp: gdImageCreateFromWebpPtr(count, start)
         }
     }
 
     /// Each pixel is the mean of those that it stands for.
     private func scaled(_ image: gdImagePtr, from size: PictureSize) -> gdImagePtr? {
         let target = size.fitting(side)
-        guard let small = canvas(target) else { return nil }
-        gd.gdImageCopyResampled(
+        guard let small = Self.canvas(target) else { return nil }
+        gdImageCopyResampled(
             small, image, 0, 0, 0, 0, Int32(target.width), Int32(target.height), Int32(size.width), Int32(size.height))
         return small
     }
@@ -61,21 +58,21 @@ struct PictureScaler {
         guard orientation != .upright else { return image }
         let size = PictureSize(width: Int(image.pointee.sx), height: Int(image.pointee.sy))
         let turned = orientation.swapsSides ? PictureSize(width: size.height, height: size.width) : size
-        guard let result = canvas(turned) else { return nil }
+        guard let result = Self.canvas(turned) else { return nil }
         for y in 0..<turned.height {
             for x in 0..<turned.width {
                 let source = orientation.source(x, y, size)
-                let pixel = gd.gdImageGetTrueColorPixel(image, Int32(source.x), Int32(source.y))
-                gd.gdImageSetPixel(result, Int32(x), Int32(y), pixel)
+                let pixel = gdImageGetTrueColorPixel(image, Int32(source.x), Int32(source.y))
+                gdImageSetPixel(result, Int32(x), Int32(y), pixel)
             }
         }
         return result
     }
 
-    private func canvas(_ size: PictureSize) -> gdImagePtr? {
-        guard let image = gd.gdImageCreateTrueColor(Int32(size.width), Int32(size.height)) else { return nil }
-        gd.gdImageAlphaBlending(image, 0)
-        gd.gdImageSaveAlpha(image, 1)
+    private static func canvas(_ size: PictureSize) -> gdImagePtr? {
+        guard let image = gdImageCreateTrueColor(Int32(size.width), Int32(size.height)) else { return nil }
+        gdImageAlphaBlending(image, 0)
+        gdImageSaveAlpha(image, 1)
         return image
     }
 }

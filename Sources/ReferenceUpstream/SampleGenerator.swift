@@ -12,8 +12,6 @@ package struct SampleGenerator: Sendable {
     private static let day: Int64 = 86_400_000
 
     private let schema: EntitySchema
-    /// Those that an upstream knows of.
-    private let entities: [Entity]
     private let rows: Int
     private let seed: UInt64
     private let account: String
@@ -25,7 +23,6 @@ package struct SampleGenerator: Sendable {
         schema: EntitySchema, rows: Int = 500, seed: UInt64 = 1, account: String = ReferenceUpstream.Settings().account
     ) {
         self.schema = schema
-        entities = schema.entities.filter { !$0.isLocal }
         self.account = account
         self.rows = max(1, rows)
         self.seed = seed
@@ -51,7 +48,7 @@ package struct SampleGenerator: Sendable {
             for parent in entity.parents.compactMap({ schema[$0] }) { visit(parent) }
             order.append(entity)
         }
-        for entity in entities { visit(entity) }
+        for entity in schema.entities { visit(entity) }
         return order
     }
 
@@ -65,7 +62,7 @@ package struct SampleGenerator: Sendable {
     /// How long the longest chain of entities is that lead to this one.
     private func height(of name: String, above path: Set<String>) -> Int {
         let path = path.union([name])
-        let below = entities.filter { $0.parents.contains(name) && !path.contains($0.name) }
+        let below = schema.entities.filter { $0.parents.contains(name) && !path.contains($0.name) }
         return below.map { 1 + height(of: $0.name, above: path) }.max() ?? 0
     }
 

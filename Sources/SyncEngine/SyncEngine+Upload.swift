@@ -16,44 +16,36 @@ extension SyncEngine {
     func uploadLoop(_ rest: Rest) async throws {
         while !Task.isCancelled {
             if canCall { try await uploadOnce() }
-            await rest.rest(for: uploadWait())
+            await rest.rest(for: try uploadWait())
         }
         throw CancellationError()
     }
 
     /// Until the next waiting upload is due; nil until somebody calls.
-    private func uploadWait() -> Duration? {
+    private func uploadWait() throws -> Duration? {
         let time = steady()
         guard canCall else { return health.hold(at: time)?.since(time) }
-        if unwritten.lanes.contains(.content) { return UnwrittenOutcomes.wait }
-        do {
-            return try store.nextAttempt(in: .content).map { max($0.since(time), .seconds(1)) }
-        } catch {
-            return UnwrittenOutcomes.wait
-        }
+        return try store.nextAttempt(in: .content).map { max($0.since(time), .seconds(1)) }
     }
 
     private func uploadOnce() async throws {
         do {
-            try await writeOutcomes()
-            if try !store.readyChanges(limit: 1, at: steady(), in: .content).isEmpty {
-                try await requireAccount(watched)
-                try await pusher(watched, .content).drain(through: uploadGate)
-            }
-            unwritten.lanes.remove(.content)
+            guard try !store.readyChanges(limit: 1, at: steady(), in: .content).isEmpty else { return }
+            try await requireAccount(watched)
+            try await pusher(watched, .content).drain(through: uploadGate)
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch is UpstreamError {
             // What concerns the whole upstream is known by now; the changes keep.
         } catch let error as CacheError {
-            await noteUnwritten(error, in: .content)
+            log.error("the queue could not be read or written", metadata: ["error": "\(error)"])
         }
     }
 
     private nonisolated var uploadGate: PushGate {
         PushGate(
             slots: { await self.canCall ? 1 : 0 }, allowance: { await self.budget.isExhausted ? .untried : .all },
-            begins: { _ in }, breaksOff: { await self.noteBrokenOff($0) })
+            begins: { _ in })
     }
 
     nonisolated func callUploads() async {

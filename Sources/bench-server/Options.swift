@@ -5,8 +5,9 @@ struct Options {
     private(set) var pageSize = 500
     private(set) var host = "127.0.0.1"
     private(set) var port: UInt16 = 0
-    /// A folder whose files are served as they are.
-    private(set) var files: String?
+    /// Files to serve as they are.
+    private(set) var one: String?
+    private(set) var list: String?
     /// Where to write what `curl -K` needs to download every page.
     private(set) var urls: String?
 
@@ -22,7 +23,8 @@ struct Options {
             case "--data": data = value
             case "--page-size": pageSize = try Self.positive(value, name)
             case "--listen": (host, port) = try Self.address(value)
-            case "--files": files = value
+            case "--one": one = value
+            case "--list": list = value
             case "--urls": urls = value
             default: throw Unusable(description: "there is no option \(name)")
             }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CLinux
 import Foundation
 import Glibc
 
@@ -17,20 +16,17 @@ struct RepairminderSync: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, LoginCommand.self, StatusCommand.self, SyncCommand.self,
             QueueCommand.self, PendingCommand.self, ConflictsCommand.self,
-            DriftCommand.self, DashboardCommand.self, RemindersCommand.self,
+            DriftCommand.self, DashboardCommand.self,
             WatchCommand.self, EventsCommand.self, HistoryCommand.self,
             SearchCommand.self, ExportCommand.self,
             ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self,
             CheckConfigCommand.self, DoctorCommand.self, BackupCommand.self, RestoreCommand.self,
-            ImportMirrorCommand.self, ThumbnailCommand.self,
+            ThumbnailCommand.self,
         ])
 
     static func main() async {
         // A reader that has seen enough (`| head`) ends the program without a word, even if a parent ignores SIGPIPE.
         signal(SIGPIPE, SIG_DFL)
-        // Tokens, passwords and records are in its memory: a crash writes none of it to a disk, whatever the limits say, and
-        // no other process of the same user may look.
-        _ = clinux_prctl(PR_SET_DUMPABLE, 0)
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

@@ -51,34 +51,6 @@ struct ContentTests {
         }
     }
 
-    @Test
-    func `a queued upload comes along into another database, and keeps its file from being swept`() async throws {
-        try await pulled()
-        try await set(one, of: "a")
-        try await set(nil, of: "b")
-        let other = try TestCache(schema: Self.home)
-        let queue = try CarriedQueue(text: CarriedQueue(ofDatabaseAt: cache.path).text())
-        _ = try await other.store.take(queue, at: TestCache.now)
-        let changes = try other.store.readyChanges(limit: 9, at: TestCache.now, in: .content)
-        #expect(changes.map(\.content) == [.upload(one), .removal])
-        #expect(try await other.store.forgetUnusedContent(retire: { _ in }) == nil)
-    }
-
-    @Test
-    func `a queued upload is rescued from a damaged database, from its bare pages too`() async throws {
-        try await pulled()
-        try await set(one, of: "a")
-        try cache.store.close()
-        for isScanned in [false, true] {
-            let reading =
-                isScanned
-                ? try #require(QueueReading(scanning: cache.path, withLog: true))
-                : DamagedFile(path: cache.path, backups: []).readings()[0]
-            #expect(reading.changes.map(\.carriedContent?.sha256) == [one.sha256])
-            #expect(reading.changes.first?.contentType == (isScanned ? nil : one.type))
-        }
-    }
-
     /// The contents that are forgotten.
     private func forgotten() async throws -> Set<String> {
         let all = Mutex<Set<String>>([])
@@ -89,24 +61,6 @@ struct ContentTests {
     private func state(_ key: String) throws -> JSONText? { try cache.record("photos", key)?["upload_status"] }
 
     // MARK: The queue
-
-    @Test func `an upload that waits is carried into the database that takes a damaged one's place`() async throws {
-        try await pulled()
-        try await set(one, of: "a")
-        try store.close()
-        let file = try #require(FileHandle(forUpdatingAtPath: cache.path))
-        try file.write(contentsOf: Data(count: 100))
-        try file.close()
-        let report = try await QueueRescue(
-            path: cache.path, schema: EntitySchema(yaml: Self.home, file: "home.yaml"), sealer: RescueScene.sealer(),
-            backups: [], makeID: { UUID().uuidString }
-        ).run(reason: "test", at: TestCache.now)
-        #expect(report.rescued == 1)
-        let new = try TestCache(schema: Self.home, in: cache.folder)
-        let ready = try new.store.readyChanges(limit: 9, at: TestCache.now, in: .content)
-        #expect(ready.map(\.content) == [.upload(one)])
-        #expect(try await new.store.forgetUnusedContent(retire: { _ in }) == nil)
-    }
 
     @Test func `shows how far an upload is, and finds records by it`() async throws {
         try await pulled()

@@ -4,7 +4,6 @@ import Foundation
 import Glibc
 import LocalAPIServer
 import Logging
-import ResidentMemory
 import ServiceManager
 
 struct RunCommand: AsyncParsableCommand {
@@ -17,7 +16,6 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         // A log that nobody reads any more must not end the daemon.
         signal(SIGPIPE, SIG_IGN)
-        ResidentMemory.limitHeaps()
         let surroundings = Surroundings.ofThisProcess()
         let notifier = ServiceNotifier(environment: surroundings.environment)
         do {

@@ -37,10 +37,7 @@ struct CacheOpener {
     }
 
     private func make(_ path: String) throws -> CacheStore {
-        try CacheStore(
-            path: path, schema: setup.schema, sealer: sealer(), reminderDays: setup.configuration.reminderDays,
-            readerCount: setup.configuration.listen.threads,
-            goesOn: goesOn, makeID: makeID)
+        try CacheStore(path: path, schema: setup.schema, sealer: sealer(), goesOn: goesOn, makeID: makeID)
     }
 
     private func sealer() throws -> SecretSealer { try SecretKeyFile(setup.configuration).sealer() }
