@@ -63,9 +63,23 @@ enum Alias {
                     sql: "UPDATE sync_outbox SET order_group = ? WHERE entity = ? AND order_group = ?",
                     arguments: [new, entity.name, old])
             }
-            let row = RecordRow(table: EntityTable(entity: entity), db: db)
+            let table = EntityTable(entity: entity)
+            if entity.isLocal { try renameReferences(in: table, field: field.name, old, new, db) }
+            let row = RecordRow(table: table, db: db)
             for key in changed { try row.layQueue(over: key) }
         }
+    }
+
+    /// Nobody else tells local-only records that what they refer to has another key.
+    private static func renameReferences(
+        in table: EntityTable, field: String, _ old: String, _ new: String, _ db: Database
+    ) throws {
+        try db.execute(
+            sql: """
+                UPDATE \(table.name) SET _remote = json_set(_remote, '$."\(field)"', ?1)
+                WHERE _remote ->> '$."\(field)"' = ?2
+                """,
+            arguments: [new, old])
     }
 
     /// Returns the keys of the records whose queued changes named the old key.

@@ -33,7 +33,8 @@ package struct CacheStore: Sendable {
     /// version or one sealed with another key, `.damaged` for one that is (both are left as they are, log included),
     /// `.unwritable` when it cannot be used now, and `CancellationError` after `goesOn` was false.
     package init(
-        path: String, schema: EntitySchema, sealer: SecretSealer, goesOn: @escaping @Sendable () -> Bool = { true },
+        path: String, schema: EntitySchema, sealer: SecretSealer, reminderDays: ReminderDays = .utc,
+        goesOn: @escaping @Sendable () -> Bool = { true },
         schedule: (@Sendable (_ commit: @escaping @Sendable () -> Void) -> Void)? = nil,
         makeID: @escaping @Sendable () -> String
     ) throws {
@@ -48,11 +49,11 @@ package struct CacheStore: Sendable {
         do {
             try Migrations.requireKnownVersion(path: path)
             try OpeningCheck(path: path, mark: mark).run()
-            pool = try DatabasePool(path: path, configuration: Self.configuration())
+            pool = try DatabasePool(path: path, configuration: Self.configuration(reminderDays))
             do {
                 try Self.prepareWriter(pool)
                 try WorkWatch(goesOn).during(pool) { [pool, sealers] in
-                    try Self.migrate(pool, schema, sealer, sealers)
+                    try Self.migrate(pool, schema, sealer, sealers, reminderDays)
                 }
                 epoch = try Epoch.current(pool, path: path)
                 readers = try ReaderPool(path: path, damage: damage)
@@ -79,7 +80,7 @@ package struct CacheStore: Sendable {
 
     // MARK: Opening
 
-    private static func configuration() -> Configuration {
+    private static func configuration(_ reminderDays: ReminderDays) -> Configuration {
         var configuration = Configuration()
         configuration.maximumReaderCount = 4
         configuration.busyMode = .timeout(5)
@@ -88,6 +89,7 @@ package struct CacheStore: Sendable {
             // 2 MiB a connection: the kernel caches the file, and five connections must stay small.
             try db.execute(sql: "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = 0")
             db.add(function: ExactSum.function)
+            db.add(function: reminderDays.function)
         }
         return configuration
     }
@@ -102,17 +104,22 @@ package struct CacheStore: Sendable {
     }
 
     private static func migrate(
-        _ pool: DatabasePool, _ schema: EntitySchema, _ sealer: SecretSealer, _ sealers: RecordSealers
+        _ pool: DatabasePool, _ schema: EntitySchema, _ sealer: SecretSealer, _ sealers: RecordSealers,
+        _ reminderDays: ReminderDays
     ) throws {
         try Migrations.migrator().migrate(pool)
         try pool.write { db in
             let search = SearchTableAdapter(schema: schema, db: db)
+            let reminders = ReminderAdapter(schema: schema, days: reminderDays, db: db)
             try search.dropOutdated()
+            try reminders.dropOutdated()
             try EntityTableAdapter.adapt(to: schema, db)
             try SealingAdapter(schema: schema, sealer: sealer, db: db).adapt()
             try StaleRecords.adapt(to: schema, db)
             try search.build()
+            try reminders.build()
             try DriftTable.adapt(schema, sealers, db)
+            try LocalRecords.note(schema, db)
         }
         try SealingAdapter.scrub(pool)
         // Prepared statements of readers that saw older tables would fail once: start from a fresh set.

@@ -26,13 +26,20 @@ package struct CarriedChange: Codable, FetchableRecord, Sendable, Equatable {
     package var errorStatus: Int?
     package var errorMessage: String?
     package var knownPk: Int64?
+    /// Of a change of the record's content: its SHA-256, or nothing where it is deleted. The bytes come along with the
+    /// files beside the database, not with the change.
+    package var content: String?
+    /// In bytes.
+    package var contentSize: Int?
+    /// Its media type.
+    package var contentType: String?
     /// What the server last said of the record; nil where it knows none.
     package var record: String?
     /// What waits for a person's choice about it.
     package var conflicts: [CarriedConflict]?
 
     enum CodingKeys: String, CodingKey {
-        case id, entity, operation, body, base, edited, state, tried, record, conflicts
+        case id, entity, operation, body, base, edited, state, tried, content, record, conflicts
         case recordKey = "record_key"
         case idempotencyKey = "idempotency_key"
         case orderGroup = "order_group"
@@ -44,6 +51,8 @@ package struct CarriedChange: Codable, FetchableRecord, Sendable, Equatable {
         case errorStatus = "error_status"
         case errorMessage = "error_message"
         case knownPk = "known_pk"
+        case contentSize = "content_size"
+        case contentType = "content_type"
     }
 
     /// Whether it can be a change at all: bytes that were flipped make no JSON.
@@ -52,6 +61,12 @@ package struct CarriedChange: Codable, FetchableRecord, Sendable, Equatable {
         return Operation(rawValue: operation) != nil && !recordKey.isEmpty && !idempotencyKey.isEmpty
             && ["queued", "uploading", "waiting", "failed"].contains(state)
             && texts.allSatisfy { (try? JSONText(parsing: $0))?.kind == .object }
+    }
+
+    /// Where only a page of the queue could be read, what its bytes are is left to whoever gets them.
+    var carriedContent: Content? {
+        guard let content, content != ContentTable.nothing else { return nil }
+        return Content(sha256: content, size: contentSize ?? 0, type: contentType ?? Content.unknownType)
     }
 
     /// Whether the two are one change, perhaps at different times.

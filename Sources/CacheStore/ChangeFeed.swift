@@ -6,7 +6,8 @@ package import JSONText
 package struct ChangeEvent: Sendable, Equatable {
     package var seq: Int64
     package var kind: String
-    /// `{"seq", "at", "kind", "entity", "id", "fields", "change_id"}`, and `old_id` where it was renamed.
+    /// `{"seq", "at", "kind", "entity", "id", "fields", "change_id"}`, `old_id` where it was renamed, `reminder` where
+    /// that is what it is about.
     package var document: JSONText
 }
 
@@ -92,6 +93,9 @@ extension CacheStore {
             ]
             if kind == ChangeLogKind.renamed.rawValue, let detail: String = row["detail"] {
                 members.append(("old_id", try JSONText(parsing: detail)["old_id"] ?? .null))
+            }
+            if kind == ChangeLogKind.reminder.rawValue, let detail: String = row["detail"] {
+                members.append((kind, try JSONText(parsing: detail)[kind] ?? .null))
             }
             page.events.append(ChangeEvent(seq: seq, kind: kind, document: .object(members: members)))
         }

@@ -4,7 +4,7 @@ internal import JSONText
 
 /// What kinds of entries the change log knows.
 package enum ChangeLogKind: String, CaseIterable, Sendable {
-    /// Records written by a pull.
+    /// Records written by a pull, and local-only ones written here.
     case upserted
     /// Records that are no longer here.
     case deleted
@@ -15,6 +15,8 @@ package enum ChangeLogKind: String, CaseIterable, Sendable {
     case conflict
     /// The server gave a new record another key.
     case renamed
+    /// A reminder of the record fell due, was delivered, snoozed or dismissed.
+    case reminder
 }
 
 /// Appends to the durable sequence of changes that everyone who watches reads.
@@ -28,6 +30,20 @@ struct ChangeLog {
     func append(_ kind: ChangeLogKind, entity: String, keys: [String]) throws {
         guard !keys.isEmpty else { return }
         try insert(kind, entity, keys: keys, fields: nil, change: nil, detail: nil)
+    }
+
+    /// What was written here and is sent nowhere.
+    func append(
+        saved key: String, of entity: String, fields: [String], detail: [(key: String, value: JSONText)]
+    ) throws {
+        try insert(
+            .upserted, entity, keys: [key], fields: fields, change: nil, detail: .object(members: detail))
+    }
+
+    func append(_ reminder: Reminder) throws {
+        try insert(
+            .reminder, reminder.entity, keys: [reminder.key], fields: nil, change: nil,
+            detail: .object([ChangeLogKind.reminder.rawValue: reminder.document]))
     }
 
     /// A step of one queued change; `fields` are those that it sets. Returns the entry's number.

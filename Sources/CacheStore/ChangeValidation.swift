@@ -33,6 +33,7 @@ struct ChangeValidation {
 
     /// The fields that the operation's route can send; nil for any.
     private func sendable(_ operation: Operation, record: JSONText) -> [String]? {
+        if entity.isLocal { return nil }
         if operation == .update {
             var all: [String] = []
             for route in entity.routes(meeting: record, for: .update) {

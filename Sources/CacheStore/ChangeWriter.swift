@@ -35,6 +35,10 @@ struct ChangeWriter {
             record = body
         }
         try row.insert(key)
+        guard !entity.isLocal else {
+            try save(record, of: key, fields: record, .create)
+            return key
+        }
         let change = newChange(.create, key: key, body: record, base: .object([:]), record: record)
         try note(change, carriedBy: queue.append(change, at: now))
         try row.layQueue(over: key)
@@ -52,6 +56,9 @@ struct ChangeWriter {
         let body = try sealer.seal(clear)
         let changed = body.members.filter { entity.value(of: $0.key, in: current.document) != $0.value }
         guard !changed.isEmpty else { return }
+        if entity.isLocal {
+            return try save(current.document.setting(body), of: key, fields: .object(members: changed), .update)
+        }
         for members in try byRoute(changed, of: record) {
             let base = members.compactMap { name, _ in
                 current.remote.flatMap { entity.value(of: name, in: $0) }.map { (key: name, value: $0) }
@@ -69,6 +76,7 @@ struct ChangeWriter {
         let current = try requireRecord(key)
         try requireVersion(expected, of: key)
         try children.requireNoDenial(entity, key)
+        if entity.isLocal { return try remove(key) }
         var needs = try children.giveUp(entity, key)
         let waiting = try queue.changes(of: entity.name, key: key)
         if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy({ !$0.tried }) {
@@ -102,7 +110,7 @@ struct ChangeWriter {
     // MARK: Steps
 
     private func requireSupport(_ operation: Operation) throws {
-        guard entity.routes(for: operation).isEmpty else { return }
+        guard !entity.operations.contains(operation) else { return }
         throw CacheError.unsupported(
             operation: operation.rawValue, entity: entity.name, supported: entity.operations.map(\.rawValue))
     }
@@ -146,6 +154,7 @@ struct ChangeWriter {
     /// What keeps `body` from being queued, a problem a field; `record` is the whole record as it would then be.
     func problems(in body: JSONText, operation: Operation, record: JSONText) -> [FieldProblem] {
         var problems = ChangeValidation(entity: entity).problems(in: body, operation: operation, record: record)
+        if entity.isLocal { return problems }
         if problems.isEmpty, let route = entity.route(for: operation, record: record) {
             // Without these the request could not even be addressed; the key of a new record is made here.
             let missing = route.path.holes.filter {
@@ -195,14 +204,20 @@ struct ChangeWriter {
         _ fields: JSONText, _ reason: ChangeLogReason, of operation: Operation, to key: String, carriedBy id: Int64,
         removed: [String] = []
     ) throws {
-        let shown = sealer.remove(from: fields).members.filter { $0.value.bytes.count <= Self.longestValue }
-        var detail = [
-            reason.member, ("operation", .string(operation.rawValue)), ("values", JSONText.object(members: shown)),
-        ]
+        var detail = detail(of: fields, reason, operation)
         if !removed.isEmpty { detail.append(("removed", .array(removed.map(JSONText.string)))) }
         try log.append(
             .queued, change: id, entity: entity.name, key: key, fields: fields.members.map(\.key) + removed,
             detail: detail)
+    }
+
+    func detail(
+        of fields: JSONText, _ reason: ChangeLogReason, _ operation: Operation
+    ) -> [(key: String, value: JSONText)] {
+        let shown = sealer.remove(from: fields).members.filter { $0.value.bytes.count <= Self.longestValue }
+        return [
+            reason.member, ("operation", .string(operation.rawValue)), ("values", JSONText.object(members: shown)),
+        ]
     }
 
     func supersede(_ change: OutboxTable.Entry) throws {

@@ -34,7 +34,8 @@ struct ContentTable {
     /// What a row of the queue does, if that is about content.
     func change(_ column: String?) throws -> ContentChange? {
         guard let column else { return nil }
-        return try column == Self.nothing ? .removal : content(column).map(ContentChange.upload) ?? .removal
+        guard column != Self.nothing else { return .removal }
+        return .upload(try content(column) ?? Content(sha256: column, size: 0, type: Content.unknownType))
     }
 }
 

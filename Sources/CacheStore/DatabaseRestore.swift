@@ -21,14 +21,17 @@ package struct DatabaseRestore: Sendable {
     let path: String
     let schema: EntitySchema
     let sealer: SecretSealer
+    let reminderDays: ReminderDays
     let makeID: @Sendable () -> String
 
     package init(
-        path: String, schema: EntitySchema, sealer: SecretSealer, makeID: @escaping @Sendable () -> String
+        path: String, schema: EntitySchema, sealer: SecretSealer, reminderDays: ReminderDays = .utc,
+        makeID: @escaping @Sendable () -> String
     ) {
         self.path = path
         self.schema = schema
         self.sealer = sealer
+        self.reminderDays = reminderDays
         self.makeID = makeID
     }
 
@@ -48,7 +51,8 @@ package struct DatabaseRestore: Sendable {
     }
 
     private func fill(_ fresh: String, at now: Timestamp) async throws -> (queued: Int, uncertain: Int) {
-        let store = try CacheStore(path: fresh, schema: schema, sealer: sealer, makeID: makeID)
+        let store = try CacheStore(
+            path: fresh, schema: schema, sealer: sealer, reminderDays: reminderDays, makeID: makeID)
         do {
             let counts = try await replaceQueue(of: store, at: now)
             try store.close()

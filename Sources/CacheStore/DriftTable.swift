@@ -41,7 +41,7 @@ struct DriftTable {
     static func adapt(_ schema: EntitySchema, _ sealers: RecordSealers, _ db: Database) throws {
         let counted = try String.fetchAll(db, sql: "SELECT DISTINCT entity FROM sync_field")
         for entity in counted where schema[entity] == nil { try forget(entity, db) }
-        for entity in schema.entities {
+        for entity in schema.entities where !entity.isLocal {
             let table = EntityTable(entity: entity)
             let latest = try Int64.fetchOne(db, sql: "SELECT max(_synced_at) FROM \(table.name)")
             try DriftTable(table: table, db: db, now: Timestamp(milliseconds: latest ?? 0)).adapt(

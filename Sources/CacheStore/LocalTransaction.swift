@@ -106,6 +106,8 @@ package struct LocalTransaction {
         return result
     }
 
+    var reminderRecords: ReminderRecords { ReminderRecords(schema: store.schema, db: db, writer: writer) }
+
     private var queue: QueueDesk {
         QueueDesk(
             schema: store.schema, db: db, now: now, makeID: store.makeID, sealers: store.sealers, changeWriter: writer)

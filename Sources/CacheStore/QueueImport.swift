@@ -56,6 +56,8 @@ struct QueueImport {
             try keepRecord(of: change, entity)
             if isUnknowable(change, entity) { fail(&change) }
         }
+        // Before the change, which is counted as one of its uses.
+        if let content = change.carriedContent { try ContentTable(db: db).insert(content, at: now) }
         let id = try insert(change, id: id)
         try db.execute(
             sql: "INSERT INTO sync_carried VALUES (?, ?) ON CONFLICT DO NOTHING",
@@ -108,15 +110,15 @@ struct QueueImport {
             sql: """
                 INSERT INTO sync_outbox (id, entity, record_key, operation, body, base, edited, idempotency_key,
                   order_group, state, attempt_count, tried, created_at, last_attempt_at, next_attempt_at, error_class,
-                  error_status, error_message, known_pk)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  error_status, error_message, known_pk, content)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 id, change.entity, change.recordKey, change.operation, change.body, change.base,
                 change.edited ?? "{}", change.idempotencyKey, change.orderGroup,
                 change.state == "uploading" ? "queued" : change.state, change.attemptCount, change.tried,
                 change.createdAt, change.lastAttemptAt, change.nextAttemptAt, change.errorClass, change.errorStatus,
-                change.errorMessage, change.knownPk,
+                change.errorMessage, change.knownPk, change.content,
             ])
         if change.state == "failed" {
             try db.execute(sql: "UPDATE sync_tally SET count = count + 1 WHERE name = 'failed'")
@@ -143,7 +145,7 @@ struct QueueImport {
             entity: entity, key: change.recordKey, operation: Operation(rawValue: change.operation) ?? .update,
             body: try JSONText(parsing: change.body), base: try JSONText(parsing: change.base),
             edited: try JSONText(parsing: change.edited ?? "{}"), group: change.orderGroup,
-            idempotencyKey: change.idempotencyKey)
+            idempotencyKey: change.idempotencyKey, content: change.content)
         try queue.depend(id, on: queue.needs(of: new, before: id))
     }
 

@@ -5,7 +5,7 @@ extension QueueReading {
         guard let scan = PageScan(path: path, withLog: withLog) else { return nil }
         self.init()
         var found: [Int64: CarriedChange] = [:]
-        scan.forEachRow(columns: 17...19) { row in
+        scan.forEachRow(columns: 17...20) { row in
             guard let change = CarriedChange(row), change.isSound else { return }
             // Of several versions of a change the one that was tried most is the latest.
             if let other = found[change.id], other.tried >= change.tried { return }
@@ -36,7 +36,8 @@ extension CarriedChange {
             edited: values.count > 17 ? values[17].text : nil, idempotencyKey: idempotencyKey,
             orderGroup: values[7].text, state: state, attemptCount: Int(attempts), tried: Int(tried),
             createdAt: createdAt, lastAttemptAt: values[12].integer, nextAttemptAt: values[13].integer,
-            errorClass: values[14].text, errorStatus: values[15].integer.map { Int($0) }, errorMessage: values[16].text)
+            errorClass: values[14].text, errorStatus: values[15].integer.map { Int($0) }, errorMessage: values[16].text,
+            content: values.count > 19 ? values[19].text : nil)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
@@ -14,6 +15,7 @@ struct QueueReading {
     var settings: [String: String] = [:]
     /// Rows of other tables that no pull brings back, by table.
     var rows: [String: [Row]] = [:]
+    private(set) var local = LocalRecords()
     /// Changes that have left the queue, as the change log tells.
     private(set) var ended: Set<Int64> = []
     /// Changes of which the log knows an attempt.
@@ -42,14 +44,26 @@ struct QueueReading {
         for row in (try? Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting")) ?? [] {
             settings[row[0]] = row[1]
         }
+        local = LocalRecords(db, settings: settings)
         for table in Self.kept {
             var found: [Row] = []
             _ = DamagedTable(name: table, key: nil, db: db).forEachRow { found.append($0.copy()) }
             rows[table] = found
         }
+        readContents(db)
         readLog(db)
         readRecords(db)
         readConflicts()
+    }
+
+    private mutating func readContents(_ db: Database) {
+        for index in changes.indices {
+            guard let name = changes[index].content, let content = try? ContentTable(db: db).content(name) else {
+                continue
+            }
+            changes[index].contentSize = content.size
+            changes[index].contentType = content.type
+        }
     }
 
     private mutating func readLog(_ db: Database) {
@@ -133,6 +147,7 @@ struct QueueReading {
         changes = (changes + added).sorted { $0.id < $1.id }
         lastID = max(lastID, older.lastID)
         settings.merge(older.settings) { mine, _ in mine }
+        local.merge(older.local)
         for (table, found) in older.rows where rows[table]?.isEmpty ?? true { rows[table] = found }
         return added.count { $0.tried > 0 }
     }

@@ -70,6 +70,9 @@ package struct QueueRescue: Sendable {
         let store = try CacheStore(path: fresh, schema: schema, sealer: sealer, makeID: makeID)
         do {
             try await store.replaceQueue(with: queue, at: now)
+            for (entity, records) in queue.local.records where schema[entity]?.isLocal == true {
+                _ = try await store.importRecords(records, of: entity, at: now)
+            }
             for name in ["account", "schema", "upstream"] {
                 if let value = queue.settings[name] { try await store.setSetting(name, to: value) }
             }

@@ -28,14 +28,22 @@ struct RecordBytes {
         let ownEnd = bytes.count
         append(",\"_sync\":")
         if sqlite3_column_type(statement, RecordSelect.syncColumn) == SQLITE_NULL {
-            append("{\"state\":\"synced\",\"pending_fields\":[],\"synced_at\":\"")
-            appendTime(sqlite3_column_int64(statement, RecordSelect.syncedAtColumn))
-            append("\",\"error\":null}")
+            append("{\"state\":\"synced\",\"pending_fields\":[],\"synced_at\":")
+            appendTime(RecordSelect.syncedAtColumn, of: statement)
+            append(",\"error\":null}")
         } else {
             append(Self.bytes(RecordSelect.syncColumn, of: statement)[...])
         }
         append(UInt8(ascii: "}"))
         return ownEnd
+    }
+
+    /// Null where the record came from no server.
+    private mutating func appendTime(_ column: Int32, of statement: OpaquePointer) {
+        guard sqlite3_column_type(statement, column) != SQLITE_NULL else { return append("null") }
+        append(UInt8(ascii: "\""))
+        appendTime(sqlite3_column_int64(statement, column))
+        append(UInt8(ascii: "\""))
     }
 
     private mutating func appendTime(_ milliseconds: Int64) {

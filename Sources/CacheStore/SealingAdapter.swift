@@ -147,7 +147,7 @@ struct SealingAdapter {
             arguments: [entity.name])
         try db.execute(
             sql: """
-                UPDATE sync_change_log SET detail = json_remove(detail, '$.values', '$.error')
+                UPDATE sync_change_log SET detail = json_remove(detail, '$.values', '$.error', '$.reminder.text')
                 WHERE entity = ? AND detail IS NOT NULL
                 """, arguments: [entity.name])
         try db.execute(sql: "UPDATE sync_answer SET answer = '{}'")

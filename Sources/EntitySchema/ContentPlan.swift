@@ -8,6 +8,9 @@ package struct Content: Sendable, Hashable {
     /// The media type: `image/jpeg`.
     package var type: String
 
+    /// The media type of bytes that nobody knows anything of (RFC 2046, 4.5.1).
+    package static let unknownType = "application/octet-stream"
+
     package init(sha256: String, size: Int, type: String) {
         self.sha256 = sha256
         self.size = size

@@ -17,10 +17,12 @@ struct DashboardReader {
         return DashboardPlan(path: try node.child("path")?.urlPath(), figures: figures)
     }
 
+    private var lookup: FieldLookup { FieldLookup(entities: entities) }
+
     private func figure(_ name: String, _ node: SchemaNode) throws(SchemaError) -> DashboardPlan.Figure {
         try node.requireKeys(["of", "at", "sum", "decimals", "distinct", "seen", "where", "unless", "user"])
-        let entity = try entity(node.required("of"))
-        let at = try field(node.required("at"), of: entity)
+        let entity = try lookup.entity(node.required("of"))
+        let at = try lookup.field(node.required("at"), of: entity)
         guard at.kind == .time, at.indexed else {
             throw try node.required("at").error(
                 "\(at.name) must be of type time with index: true, since every period is looked up by it")
@@ -28,7 +30,7 @@ struct DashboardReader {
         let conditions = try ConditionReader(entity: entity).conditions(of: node)
         return DashboardPlan.Figure(
             name: name, entity: entity.name, at: at.name, measure: try measure(node, entity), conditions: conditions,
-            user: try node.child("user").map { node throws(SchemaError) in try field(node, of: entity).name })
+            user: try node.child("user").map { node throws(SchemaError) in try lookup.field(node, of: entity).name })
     }
 
     // MARK: What is counted
@@ -43,13 +45,13 @@ struct DashboardReader {
         switch (node.child("sum"), node.child("distinct")) {
         case (nil, nil): return .count
         case (let sum?, nil):
-            let field = try field(sum, of: entity)
+            let field = try lookup.field(sum, of: entity)
             guard [.money, .number, .integer].contains(field.kind) else {
                 throw sum.error("\(field.name) cannot be summed; expected a field of type money, number or integer")
             }
             return .sum(field: field.name, decimals: try node.child("decimals")?.integer(in: 0...9) ?? 2)
         case (nil, let distinct?):
-            let field = try plain(distinct, of: entity)
+            let field = try lookup.plain(distinct, of: entity)
             guard let seen = node.child("seen") else { return .distinct(field: field.name, seen: nil) }
             guard field.indexed || field.name == entity.key else {
                 throw distinct.error("\(field.name) needs index: true, since seen looks up each of its values")
@@ -60,24 +62,5 @@ struct DashboardReader {
             return .distinct(field: field.name, seen: word)
         case (_?, let distinct?): throw distinct.error("a figure has sum or distinct, not both")
         }
-    }
-
-    // MARK: Looking up
-
-    private func entity(_ node: SchemaNode) throws(SchemaError) -> Entity {
-        let name = try node.string()
-        guard let entity = entities.first(where: { $0.name == name }) else {
-            let near = Suggestion.nearest(to: name, among: entities.map(\.name)).map { "; did you mean \($0)?" } ?? ""
-            throw node.error("there is no entity \(name)\(near)")
-        }
-        return entity
-    }
-
-    private func field(_ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
-        try ConditionReader(entity: entity).field(node.string(), node)
-    }
-
-    private func plain(_ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
-        try ConditionReader(entity: entity).plain(node.string(), node)
     }
 }

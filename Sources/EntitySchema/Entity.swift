@@ -17,6 +17,8 @@ package struct Entity: Sendable, Equatable {
     package var conflict = ConflictPolicy.lastWriteWins
     /// Nil where records are fields alone.
     package var content: ContentPlan?
+    /// Kept on this machine alone: never pulled, never queued, never sent.
+    package var isLocal = false
     /// Where secrets of children stand inside the records themselves.
     package var embeddedSecretPlaces: [SecretPlace] = []
     /// The relations of others that lead here, where more than reading depends on them.

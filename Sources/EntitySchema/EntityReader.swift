@@ -14,9 +14,10 @@ struct EntityReader {
     func entity() throws(SchemaError) -> Entity {
         try node.requireKeys([
             "key", "title", "title_else", "sort", "fields", "many", "pull", "push", "order_within", "conflict",
-            "content",
+            "content", "local",
         ])
         try checkName()
+        let isLocal = try isLocal()
         let fields = try fields(node.required("fields"))
         let key = try node.child("key")?.string() ?? "id"
         let plans = PlanReader(entity: node, key: key, list: list, record: record)
@@ -31,7 +32,18 @@ struct EntityReader {
             push: try plans.push(),
             orderWithin: try node.child("order_within")?.string(),
             conflict: try conflict(node.child("conflict")),
-            content: try content(node.child("content"), plans))
+            content: try content(node.child("content"), plans), isLocal: isLocal)
+    }
+
+    /// Nothing that speaks of an upstream means anything for records that it never hears of.
+    private func isLocal() throws(SchemaError) -> Bool {
+        guard let local = node.child("local"), try local.boolean() else { return false }
+        for name in ["pull", "push", "order_within", "conflict", "content"] {
+            if let child = node.child(name) {
+                throw child.error("a local-only entity is never synced, so it has no \(name); remove one of the two")
+            }
+        }
+        return true
     }
 
     private func conflict(_ node: SchemaNode?) throws(SchemaError) -> ConflictPolicy {

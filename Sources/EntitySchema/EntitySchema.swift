@@ -10,6 +10,7 @@ package struct EntitySchema: Sendable, Equatable {
     package var entities: [Entity]
     /// Nil where the schema declares no figures.
     package var dashboard: DashboardPlan?
+    package var reminders: [ReminderRule] = []
 
     package subscript(name: String) -> Entity? { entities.first { $0.name == name } }
 
@@ -37,12 +38,14 @@ package struct EntitySchema: Sendable, Equatable {
     }
 
     init(
-        name: String, title: String, upstream: UpstreamPlan, entities: [Entity], dashboard: DashboardPlan? = nil
+        name: String, title: String, upstream: UpstreamPlan, entities: [Entity], dashboard: DashboardPlan? = nil,
+        reminders: [ReminderRule] = []
     ) {
         self.name = name
         self.title = title
         self.upstream = upstream
         self.entities = entities
         self.dashboard = dashboard
+        self.reminders = reminders
     }
 }

@@ -44,8 +44,8 @@ extension Entity {
         }
     }
 
-    /// The operations that the schema can send.
-    package var operations: [Operation] { Operation.allCases.filter { !routes(for: $0).isEmpty } }
+    /// The operations that callers may ask for: those that the schema can send, and all where nothing is sent.
+    package var operations: [Operation] { Operation.allCases.filter { isLocal || !routes(for: $0).isEmpty } }
 
     /// The first route of the operation whose conditions the record meets and that can send all of `fields`.
     package func route(for operation: Operation, record: JSONText, fields: [String] = []) -> PushRoute? {

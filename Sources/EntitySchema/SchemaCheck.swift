@@ -46,7 +46,15 @@ struct SchemaCheck {
             let hint = near.map { "; did you mean \($0)?" } ?? ""
             throw error(entity, place(of: relation), "there is no entity \(relation.entity)\(hint)")
         }
-        guard case .many(let name, let rule) = relation.kind else { return }
+        guard case .many(let name, let rule) = relation.kind else {
+            guard entity.isLocal || !other.isLocal else {
+                throw error(
+                    entity, place(of: relation),
+                    "the upstream knows no \(other.name), which are local only; only local-only records can refer to them"
+                )
+            }
+            return
+        }
         guard case .reference(let target) = other[field: name]?.kind, target == entity.name else {
             throw error(
                 entity, place(of: relation), "\(other.name).\(name) must be a field of type reference to \(entity.name)"
@@ -62,8 +70,11 @@ struct SchemaCheck {
 
     private func checkPull(_ entity: Entity) throws(SchemaError) {
         guard let pull = entity.pull else {
+            if entity.isLocal { return }
             let filled = schema.entities.contains { $0.pull?.detail?.entity == entity.name }
-            guard filled else { throw error(entity, "pull", "nothing brings these records; add pull: { path: … }") }
+            guard filled else {
+                throw error(entity, "pull", "nothing brings these records; add pull: { path: … } or local: true")
+            }
             return
         }
         if let changedAt = pull.changedAt {
@@ -76,6 +87,9 @@ struct SchemaCheck {
     private func check(_ detail: PullPlan.Detail, of entity: Entity) throws(SchemaError) {
         guard let child = schema[detail.entity] else {
             throw error(entity, "pull.detail.into", "there is no entity \(detail.entity)")
+        }
+        guard !child.isLocal else {
+            throw error(entity, "pull.detail.into", "\(child.name) are local only, so nothing is pulled into them")
         }
         guard child.fields.contains(where: { $0.kind == .reference(to: entity.name) }) else {
             throw error(

@@ -3,7 +3,7 @@ struct SchemaReader {
     let root: SchemaNode
 
     func schema() throws(SchemaError) -> EntitySchema {
-        try root.requireKeys(["schema", "title", "upstream", "entities", "dashboard"])
+        try root.requireKeys(["schema", "title", "upstream", "entities", "dashboard", "reminders"])
         let nameNode = try root.required("schema")
         let name = try nameNode.string()
         guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }) else {
@@ -20,7 +20,8 @@ struct SchemaReader {
         entities = try DerivationReader(root: root, entities: entities).read()
         let schema = EntitySchema(
             name: name, title: try root.child("title")?.string() ?? name, upstream: plan, entities: entities,
-            dashboard: try dashboard(root.child("dashboard"), entities))
+            dashboard: try dashboard(root.child("dashboard"), entities),
+            reminders: try reminders(root.child("reminders"), entities))
         try SchemaCheck(schema: schema, root: root).run()
         return schema.withForeignKeys.withTies.withEmbeddedSecrets
     }
@@ -28,6 +29,11 @@ struct SchemaReader {
     private func dashboard(_ node: SchemaNode?, _ entities: [Entity]) throws(SchemaError) -> DashboardPlan? {
         guard let node else { return nil }
         return try DashboardReader(node: node, entities: entities).plan()
+    }
+
+    private func reminders(_ node: SchemaNode?, _ entities: [Entity]) throws(SchemaError) -> [ReminderRule] {
+        guard let node else { return [] }
+        return try ReminderReader(node: node, entities: entities).rules()
     }
 
     private func upstream(_ node: SchemaNode) throws(SchemaError) -> UpstreamPlan {
@@ -91,8 +97,9 @@ extension EntitySchema {
             entities[child].fields[link].indexed = true
             entities[index].pull?.detail?.by = self.entities[child].fields[link].name
         }
-        return EntitySchema(
-            name: name, title: title, upstream: upstream, entities: entities, dashboard: dashboard)
+        var schema = self
+        schema.entities = entities
+        return schema
     }
 
     /// Entities know on whose records theirs depend; the references by which they are looked up then are indexed.

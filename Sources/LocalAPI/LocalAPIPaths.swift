@@ -7,6 +7,7 @@ package enum LocalAPIPaths {
     package static let dashboard = "/v1/dashboard"
     package static let drift = "/v1/drift"
     package static let changes = "/v1/changes"
+    package static let reminders = "/v1/reminders"
     package static let search = "/v1/search"
     package static let pendingCount = "/v1/pending/count"
     package static let retryAllPending = "/v1/pending/retry"
@@ -25,6 +26,11 @@ package enum LocalAPIPaths {
 
     /// `decision`: `resolve` or `undo`.
     package static func conflict(_ id: String, _ decision: String) -> String { conflict(id) + "/" + decision }
+
+    /// `decision`: `dismiss` or `snooze`.
+    package static func reminder(_ id: String, _ decision: String) -> String {
+        reminders + "/" + segment(id) + "/" + decision
+    }
 
     /// One segment of a path (RFC 3986, 3.3). A lone `.` or `..` is encoded too, or clients would resolve it away.
     static func segment(_ name: String) -> String {

@@ -1,4 +1,4 @@
-internal import EntitySchema
+package import EntitySchema
 internal import Foundation
 
 /// Where days, weeks and months begin in one time zone, by its rules of the day: some days have 23 or 25 hours.
@@ -40,6 +40,19 @@ package struct DashboardCalendar: Sendable {
     }
 
     package var timeZone: String { calendar.timeZone.identifier }
+
+    /// An hour of a date (`2026-03-01`), or the first moment after it where the clocks leave that out; nil for a date that
+    /// does not exist.
+    package func time(ofHour hour: Int, onDate text: String) -> Timestamp? {
+        guard let start = Timestamp(iso8601: text) else { return nil }
+        var utc = Calendar(identifier: .gregorian)
+        utc.timeZone = .gmt
+        var parts = utc.dateComponents([.year, .month, .day], from: start.date)
+        // A day that its month does not have is read as one of the next.
+        guard String(start.description.prefix(10)) == text else { return nil }
+        parts.hour = hour
+        return calendar.date(from: parts).map(Timestamp.init)
+    }
 
     /// The period at a moment, then what it is compared with: the one before and, while it is under way, that up to the
     /// same point: as many whole days, and as long after midnight.

@@ -67,6 +67,7 @@ extension LocalAPIServer {
         case "changes": Resource().on("GET", changes)
         case "events": Resource().on("GET", events)
         case "search": Resource().on("GET") { request in try search(request) }
+        case "reminders": Resource().on("GET") { request in try reminders(request) }
         case "dashboard": Resource().on("GET", dashboard)
         default: nil
         }
@@ -78,6 +79,7 @@ extension LocalAPIServer {
         case ("sync", "resume"): Resource().on("POST") { _ in try await resume() }
         case ("pending", "count"): Resource().on("GET", pendingCount)
         case ("pending", "retry"): Resource().on("POST") { request in try await retry(nil, request) }
+        case ("reminders", let id): Resource().on("GET") { _ in try reminder(id) }
         case ("conflicts", let id): Resource().on("GET") { _ in try conflict(id) }
         case ("pending", let id):
             Resource()
@@ -88,13 +90,16 @@ extension LocalAPIServer {
         }
     }
 
-    /// What people decide about one change or conflict.
+    /// What people decide about one change, conflict or reminder.
     private func decision(_ segments: [String]) -> Resource? {
         let id = segments[2]
         switch (segments[1], segments[3]) {
         case ("pending", "retry"): return Resource().on("POST") { request in try await retry(id, request) }
         case ("conflicts", "resolve"): return Resource().on("POST") { request in try await resolve(id, request) }
         case ("conflicts", "undo"): return Resource().on("POST") { request in try await undo(id, request) }
+        case ("reminders", "dismiss"):
+            return Resource().on("POST") { request in try await dismissReminder(id, request) }
+        case ("reminders", "snooze"): return Resource().on("POST") { request in try await snoozeReminder(id, request) }
         default: return nil
         }
     }
@@ -111,10 +116,10 @@ extension LocalAPIServer {
             if let secrets = try revealed(entity, key, request) { return secrets }
             return try await get(entity, key, request)
         }
-        if !entity.routes(for: .update).isEmpty {
+        if entity.operations.contains(.update) {
             resource = resource.on("PATCH") { request in try await update(entity, key, request) }
         }
-        if !entity.routes(for: .delete).isEmpty {
+        if entity.operations.contains(.delete) {
             resource = resource.on("DELETE") { request in try await delete(entity, key, request) }
         }
         return resource

@@ -12,6 +12,8 @@ package struct SampleGenerator: Sendable {
     private static let day: Int64 = 86_400_000
 
     private let schema: EntitySchema
+    /// Those that an upstream knows of.
+    private let entities: [Entity]
     private let rows: Int
     private let seed: UInt64
     private let account: String
@@ -23,6 +25,7 @@ package struct SampleGenerator: Sendable {
         schema: EntitySchema, rows: Int = 500, seed: UInt64 = 1, account: String = ReferenceUpstream.Settings().account
     ) {
         self.schema = schema
+        entities = schema.entities.filter { !$0.isLocal }
         self.account = account
         self.rows = max(1, rows)
         self.seed = seed
@@ -48,7 +51,7 @@ package struct SampleGenerator: Sendable {
             for parent in entity.parents.compactMap({ schema[$0] }) { visit(parent) }
             order.append(entity)
         }
-        for entity in schema.entities { visit(entity) }
+        for entity in entities { visit(entity) }
         return order
     }
 
@@ -62,7 +65,7 @@ package struct SampleGenerator: Sendable {
     /// How long the longest chain of entities is that lead to this one.
     private func height(of name: String, above path: Set<String>) -> Int {
         let path = path.union([name])
-        let below = schema.entities.filter { $0.parents.contains(name) && !path.contains($0.name) }
+        let below = entities.filter { $0.parents.contains(name) && !path.contains($0.name) }
         return below.map { 1 + height(of: $0.name, above: path) }.max() ?? 0
     }
 

@@ -69,6 +69,7 @@ struct SampleWriter {
         if field.derivation != nil { return .null }
         if let following = field.follow { return .string(random.pick(following.order)) }
         if field.name == entity.pull?.deleted || field.name.hasPrefix("deleted") { return .null }
+        if let value = ofContent(field) { return value }
         if let text = setting[field.name] { return Self.value(text, of: field) }
         let name = SampleName(field.name)
         switch field.kind {
@@ -82,6 +83,15 @@ struct SampleWriter {
         case .list: return list(name, &random)
         case .reference, .time: return .null
         }
+    }
+
+    /// Every content is there, to be drawn when somebody asks for it.
+    private func ofContent(_ field: Field) -> JSONText? {
+        guard let plan = entity.content else { return nil }
+        if field.name == plan.state { return .string(ContentState.uploaded.rawValue) }
+        guard field.name == plan.address, let path = plan.upload?.path else { return nil }
+        let record = JSONText.object(members: [(key: entity.key, value: .string(frame.key))])
+        return entity.path(path, of: record).map(JSONText.string)
     }
 
     private func isLeftOut(_ field: Field, _ share: Double, _ random: inout SplitMix64) -> Bool {

@@ -16,12 +16,12 @@ struct RepairminderSync: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, LoginCommand.self, StatusCommand.self, SyncCommand.self,
             QueueCommand.self, PendingCommand.self, ConflictsCommand.self,
-            DriftCommand.self, DashboardCommand.self,
+            DriftCommand.self, DashboardCommand.self, RemindersCommand.self,
             WatchCommand.self, EventsCommand.self, HistoryCommand.self,
             SearchCommand.self, ExportCommand.self,
             ListCommand.self, GetCommand.self, SetCommand.self, CreateCommand.self, DeleteCommand.self,
             CheckConfigCommand.self, DoctorCommand.self, BackupCommand.self, RestoreCommand.self,
-            ThumbnailCommand.self,
+            ImportMirrorCommand.self, ThumbnailCommand.self,
         ])
 
     static func main() async {

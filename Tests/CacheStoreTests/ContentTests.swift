@@ -51,6 +51,34 @@ struct ContentTests {
         }
     }
 
+    @Test
+    func `a queued upload comes along into another database, and keeps its file from being swept`() async throws {
+        try await pulled()
+        try await set(one, of: "a")
+        try await set(nil, of: "b")
+        let other = try TestCache(schema: Self.home)
+        let queue = try CarriedQueue(text: CarriedQueue(ofDatabaseAt: cache.path).text())
+        _ = try await other.store.take(queue, at: TestCache.now)
+        let changes = try other.store.readyChanges(limit: 9, at: TestCache.now, in: .content)
+        #expect(changes.map(\.content) == [.upload(one), .removal])
+        #expect(try await other.store.forgetUnusedContent(retire: { _ in }) == nil)
+    }
+
+    @Test
+    func `a queued upload is rescued from a damaged database, from its bare pages too`() async throws {
+        try await pulled()
+        try await set(one, of: "a")
+        try cache.store.close()
+        for isScanned in [false, true] {
+            let reading =
+                isScanned
+                ? try #require(QueueReading(scanning: cache.path, withLog: true))
+                : DamagedFile(path: cache.path, backups: []).readings()[0]
+            #expect(reading.changes.map(\.carriedContent?.sha256) == [one.sha256])
+            #expect(reading.changes.first?.contentType == (isScanned ? nil : one.type))
+        }
+    }
+
     /// The contents that are forgotten.
     private func forgotten() async throws -> Set<String> {
         let all = Mutex<Set<String>>([])

@@ -58,16 +58,6 @@ struct ContentStoryTests {
         return id
     }
 
-    /// Waits until the record says that its content is there.
-    private func uploaded(_ shop: Shop, _ id: String) async throws {
-        while true {
-            let record = try await shop.call("GET", "/v1/photos/\(id)").body
-            if record["upload_status"] == "uploaded" { return }
-            try #require(record["upload_status"] != "failed")
-            try await Task.sleep(for: .milliseconds(50))
-        }
-    }
-
     @Test("a picture taken offline is kept through a crash and arrives whole", .timeLimit(.minutes(3)))
     func story() async throws {
         try await withShop { shop in
@@ -86,7 +76,7 @@ struct ContentStoryTests {
             #expect(pending.compactMap { $0["operation"]?.string } == ["create", "content"])
             try await shop.gateway.open()
             #expect(try await shop.command("sync", "--wait").status == 0)
-            try await uploaded(shop, id)
+            try await shop.uploaded("photos", id)
             let record = try await shop.call("GET", "/v1/photos/\(id)").body
             let key = try #require(record["id"]?.string)
             let there = try await shop.upstreamCall("GET", "/api/photos/\(key)/content")
@@ -101,9 +91,9 @@ struct ContentStoryTests {
         try await withShop { shop in
             #expect(try await shop.command("sync", "--wait").status == 0)
             // Whatever the first picture brings into memory stays.
-            try await uploaded(shop, upload(shop, size: 1 << 20))
+            try await shop.uploaded("photos", upload(shop, size: 1 << 20))
             let before = try await shop.daemonPeak()
-            try await uploaded(shop, upload(shop, size: 100 << 20))
+            try await shop.uploaded("photos", upload(shop, size: 100 << 20))
             #expect(try await shop.daemonPeak() - before < 32 << 20)
         }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import JSONText
 import Testing
 
@@ -98,6 +99,33 @@ struct ItoriTests {
             #expect(left.count == tasks.count - 1)
             #expect(try await shop.command("sync", "--wait", "--full", "--delete", "tasks").status == 0)
             try await tour(shop).agrees(on: "tasks")
+        }
+    }
+
+    @Test("a planner whose database is lost is made anew of its plain files", .timeLimit(.minutes(3)))
+    func mirror() async throws {
+        let settings = "log: { level: debug }\nmirror: { enabled: true, directory: FOLDER/mirror }"
+        try await Shop.with("itori", serverIds: false, settings: settings) { shop in
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            await shop.gateway.close()
+            let body = JSONText.object(["title": "Count the quokkas", "type": "reading"])
+            let task = try #require(try await shop.call("POST", "/v1/tasks", body).body["id"]?.string)
+            let mirror = shop.folder.appending(path: "mirror")
+            repeat {
+                _ = try await shop.daemonLine(containing: "wrote the mirror")
+            } while try !String(contentsOf: mirror.appending(path: "tasks.json"), encoding: .utf8).contains(task)
+            await shop.killDaemon()
+            let state = shop.folder.appending(path: "state")
+            for name in try FileManager.default.contentsOfDirectory(atPath: state.path) where name.contains(".db") {
+                try FileManager.default.removeItem(at: state.appending(path: name))
+            }
+            let imported = try await shop.command("import-mirror")
+            #expect(imported.status == 0 && imported.output.hasSuffix("and 1 queued changes"), "\(imported.output)")
+            try await shop.startDaemon()
+            #expect(try await shop.call("GET", "/v1/tasks/\(task)").body["title"] == "Count the quokkas")
+            let tour = tour(shop)
+            try await tour.killAndSync()
+            for entity in tour.synced { try await tour.agrees(on: entity) }
         }
     }
 

@@ -1,5 +1,7 @@
+import Foundation
 import JSONText
 import Testing
+import Upstream
 
 /// A home's maintenance record, with the built commands.
 @Suite("Propdocs", .serialized)
@@ -18,6 +20,7 @@ struct PropdocsTests {
         access_logs id, share_link_id, accessed_at, ip_address?, user_agent?
         asset_photos id, asset_id, remote_image_url?, caption?, is_primary, upload_status
         service_photos id, service_record_id, remote_image_url?, caption?, upload_status
+        local_notifications id, task_id?, title, body, scheduled_for, is_scheduled, is_delivered, notification_type
         """,
         relations: """
             users/properties properties/owner properties/assets properties/reports assets/property assets/schedules \
@@ -25,10 +28,15 @@ struct PropdocsTests {
             maintenance_tasks/schedule maintenance_tasks/service_record service_providers/service_records \
             service_records/asset service_records/task service_records/service_provider service_records/photos \
             property_reports/property property_reports/share_links share_links/report share_links/access_logs \
-            access_logs/share_link asset_photos/asset service_photos/service_record
+            access_logs/share_link asset_photos/asset service_photos/service_record \
+            maintenance_tasks/notifications local_notifications/task
             """)
 
-    private func tour(_ shop: Shop) -> SystemTour { SystemTour(shop: shop, outline: Self.outline) }
+    private func tour(_ shop: Shop) -> SystemTour {
+        SystemTour(
+            shop: shop, outline: Self.outline, served: ["asset_photos.upload_status", "service_photos.upload_status"],
+            locals: ["local_notifications"])
+    }
 
     @Test("every entity, field, enum, relation and index is there", .timeLimit(.minutes(3)))
     func outline() async throws {
@@ -57,7 +65,7 @@ struct PropdocsTests {
             let tour = tour(shop)
             #expect(try await shop.command("sync", "--wait").status == 0)
             // A user is there already, or there would be nobody to ask.
-            try await tour.roundTrips(Self.outline.entities.map(\.name).filter { $0 != "users" })
+            try await tour.roundTrips(tour.synced.filter { $0 != "users" })
             let user = try #require(try await shop.admin("records/users").first?["id"]?.string)
             await shop.gateway.close()
             let change = JSONText.object(["display_name": "Ada", "notification_preferences": .object(["push": false])])
@@ -110,9 +118,82 @@ struct PropdocsTests {
             let below = try await shop.call("GET", "/v1/assets?property_id=\(house)").body
             #expect(below["data"]?.elements.isEmpty == true)
             try await tour.killAndSync()
-            for entity in Self.outline.entities { try await tour.agrees(on: entity.name) }
+            for entity in tour.synced { try await tour.agrees(on: entity) }
             let there = try await shop.admin("records/assets")
             #expect(there.allSatisfy { $0["property_id"]?.string != house })
+        }
+    }
+
+    @Test("a photo is looked at when asked for; one taken offline is kept through a kill", .timeLimit(.minutes(3)))
+    func photos() async throws {
+        try await Shop.with("propdocs") { shop in
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            let theirs = try #require(try await shop.admin("records/asset_photos").first)
+            let path = "/v1/asset_photos/\(theirs["id"]?.plain ?? "")"
+            let small = try await shop.exchange("GET", "\(path)/thumbnail?size=64", [])
+            #expect(small.status == 200 && small.body.starts(with: [0x89, 0x50, 0x4E, 0x47]))
+            await shop.gateway.close()
+            let picture = try await shop.exchange("GET", "\(path)/content", []).body
+            #expect(picture.count > small.body.count)
+            let photo = JSONText.object(["asset_id": try #require(theirs["asset_id"]), "caption": "The boiler"])
+            let made = try #require(try await shop.call("POST", "/v1/asset_photos", photo).body["id"]?.string)
+            let source = BodySource(size: picture.count) { offset, count in Array(picture[offset..<(offset + count)]) }
+            let put = try await shop.send("PUT", "/v1/asset_photos/\(made)/content", type: "image/png", source)
+            #expect(put.status == 200)
+            #expect(try await shop.call("GET", "/v1/asset_photos/\(made)").body["upload_status"] == "queued")
+            await shop.killDaemon()
+            try await shop.startDaemon()
+            try await shop.gateway.open()
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            try await shop.uploaded("asset_photos", made)
+            let record = try await shop.call("GET", "/v1/asset_photos/\(made)").body
+            let there = "/api/asset_photos/\(record["id"]?.plain ?? "")/content"
+            #expect(try await shop.upstreamCall("GET", there).body == picture)
+        }
+    }
+
+    @Test("a task that falls due is told of once, through a kill, until it is done", .timeLimit(.minutes(3)))
+    func reminders() async throws {
+        try await Shop.with("propdocs") { shop in
+            let tour = tour(shop)
+            #expect(try await shop.command("sync", "--wait").status == 0)
+            await shop.gateway.close()
+            let soon = Date.now.addingTimeInterval(3600).formatted(.iso8601)
+            let later = Date.now.addingTimeInterval(30 * 86_400).formatted(.iso8601)
+            let body = try await tour.draft(of: "maintenance_tasks").setting("due_date", to: .string(soon))
+                .setting("title", to: "Filter").setting("status", to: "pending")
+            let task = try #require(try await shop.call("POST", "/v1/maintenance_tasks", body).body["id"]?.string)
+            let due = try await reminder(of: task, becomes: "due", shop)
+            #expect(due["text"] == "Filter is due")
+            let notes = "/v1/maintenance_tasks/\(task)/notifications"
+            let note = try await shop.call("GET", notes).body["data"]?.elements.first
+            #expect(note?["title"] == "Filter is due" && note?["notification_type"] == "task_due")
+            try await tour.killAndSync()
+            let list = try await shop.call("GET", "/v1/reminders?limit=1000").body["data"]?.elements ?? []
+            let now = try await shop.call("GET", "/v1/maintenance_tasks/\(task)").body["id"]
+            #expect(list.filter { $0["record_id"] == now }.map { $0["state"] } == ["due"])
+            await shop.gateway.close()
+            let move = JSONText.object(["due_date": .string(later)])
+            #expect(try await shop.call("PATCH", "/v1/maintenance_tasks/\(task)", move).status == 200)
+            let id = try #require(due["id"]?.plain)
+            #expect(try await shop.call("GET", "/v1/reminders/\(id)").body["state"] == "scheduled")
+            let done = JSONText.object(["status": "completed"])
+            #expect(try await shop.call("PATCH", "/v1/maintenance_tasks/\(task)", done).status == 200)
+            #expect(try await shop.call("GET", "/v1/reminders/\(id)").status == 404)
+            try await tour.killAndSync()
+        }
+    }
+
+    /// Returns when a task's reminder has come to a state.
+    private func reminder(of task: String, becomes state: String, _ shop: Shop) async throws -> JSONText {
+        var since = 0
+        while true {
+            let page = try await shop.call("GET", "/v1/changes?since=\(since)&kind=reminder&wait=60").body
+            let reminders = page["data"]?.elements.compactMap { $0["reminder"] } ?? []
+            if let found = reminders.first(where: { $0["record_id"]?.string == task && $0["state"]?.string == state }) {
+                return found
+            }
+            since = page["next"]?.integer ?? 0
         }
     }
 

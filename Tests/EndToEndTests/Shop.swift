@@ -14,10 +14,11 @@ actor Shop {
     private let daemonTransport: CurlTransport
 
     /// With the data that `REPAIRMINDER_TEST_DATA` names, if it is of this schema, else with as many records as the
-    /// upstream makes itself. `arguments` are the upstream's; `editing` is what both sides take for the schema's text.
+    /// upstream makes itself. `arguments` are the upstream's; `editing` is what both sides take for the schema's text,
+    /// `settings` are more of the daemon's configuration, in which `FOLDER` stands for the folder.
     init(
         schema name: String = "repairminder", rows: Int = 500, serverIds: Bool = true, _ arguments: [String] = [],
-        editing edit: ((String) -> String)? = nil
+        settings: String = "", editing edit: ((String) -> String)? = nil
     ) async throws {
         var schema = Self.path(ofSchema: name)
         folder = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID().uuidString.prefix(8))")
@@ -44,6 +45,7 @@ actor Shop {
         sync: { interval: 24h }
         retry: { base: 50ms }
         listen: { tcp: "127.0.0.1:0", unix: \(folder.path)/api.sock }
+        \(settings.replacing("FOLDER", with: folder.path))
         """
         try config.write(to: folder.appending(path: "config.yaml"), atomically: true, encoding: .utf8)
         upstreamTransport = try CurlTransport(userAgent: "test")

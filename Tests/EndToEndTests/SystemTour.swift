@@ -9,8 +9,12 @@ struct SystemTour {
     let outline: SystemOutline
     /// `entity.field` that only the upstream sets.
     var served: Set<String> = []
+    /// Entities that the upstream never hears of.
+    var locals: Set<String> = []
     /// Entity → field that identifies a record, where that is not `id`.
     var keys: [String: String] = [:]
+
+    var synced: [String] { outline.entities.map(\.name).filter { !locals.contains($0) } }
 
     func key(of entity: String) -> String { keys[entity] ?? "id" }
 
@@ -21,7 +25,7 @@ struct SystemTour {
     func pulls() async throws -> [String: Set<String>] {
         #expect(try await shop.command("sync", "--wait").status == 0)
         var secrets: [String: Set<String>] = [:]
-        for entity in outline.entities.map(\.name) {
+        for entity in synced {
             let there = try await shop.admin("records/\(entity)")
             #expect(!there.isEmpty, "\(entity)")
             #expect(
@@ -162,13 +166,23 @@ extension Shop {
     /// A shop of this schema for as long as `body` runs.
     static func with(
         _ schema: String, rows: Int = 60, serverIds: Bool = true, _ arguments: [String] = [],
-        _ body: (Shop) async throws -> Void
+        settings: String = "", _ body: (Shop) async throws -> Void
     ) async throws {
-        let shop = try await Shop(schema: schema, rows: rows, serverIds: serverIds, arguments)
+        let shop = try await Shop(schema: schema, rows: rows, serverIds: serverIds, arguments, settings: settings)
         let result: Result<Void, any Error>
         do { result = .success(try await body(shop)) } catch { result = .failure(error) }
         await shop.end()
         try result.get()
+    }
+
+    /// Waits until a record says that its content is upstream.
+    func uploaded(_ entity: String, _ id: String) async throws {
+        while true {
+            let record = try await call("GET", "/v1/\(entity)/\(id)").body
+            if record["upload_status"] == "uploaded" { return }
+            try #require(record["upload_status"] != "failed")
+            try await Task.sleep(for: .milliseconds(50))
+        }
     }
 
     func run(_ arguments: [String]) async throws -> (status: Int32, output: String) {

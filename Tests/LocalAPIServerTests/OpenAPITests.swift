@@ -188,7 +188,9 @@ struct OpenAPITests {
                 let operation = try #require(operations.first { $0.id == link["operationId"] })
                 guard operation.method == "get" else { continue }
                 let address = operation.path.replacing("{id}", with: key)
-                #expect(await api.call("GET", address).status == 200, "\(address)")
+                // Neither record has a content yet.
+                let isOfContent = address.hasSuffix("/content") || address.hasSuffix("/thumbnail")
+                #expect(await api.call("GET", address).status == (isOfContent ? 404 : 200), "\(address)")
             }
         }
     }

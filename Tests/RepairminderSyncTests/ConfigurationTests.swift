@@ -26,7 +26,10 @@ import Testing
             listen: .init(
                 tcp: ListenAddress("127.0.0.1:7679"), unix: nil, allowRemote: false, group: "repairminder", rate: nil,
                 threads: 2),
-            dashboard: .init(timeZone: nil), log: .init(level: .info, format: .text), warnings: [])
+            dashboard: .init(timeZone: nil),
+            reminders: .init(recipient: nil, deadline: .seconds(30), hour: 9),
+            mirror: .init(isEnabled: false, directory: "/home/ada/.local/state/repairminder-sync/mirror"),
+            log: .init(level: .info, format: .text), warnings: [])
         #expect(try folder.configuration() == expected)
     }
 
@@ -141,12 +144,13 @@ enum Samples {
     static func value(_ key: ConfigurationKey) -> String {
         switch key {
         case .schema: "other"
-        case .stateDirectory, .secretKeyFile, .upstreamTokenFile, .listenUnix: "/tmp/elsewhere"
+        case .mirrorDirectory, .stateDirectory, .secretKeyFile, .upstreamTokenFile, .listenUnix: "/tmp/elsewhere"
         case .upstreamBaseURL: "http://127.0.0.1:8080/"
         case .upstreamParallel, .retryMaximumAttempts, .listenRate, .listenThreads, .historyKeepDays: "7"
         case .backupKeep, .backupKeepDays: "5"
         case .historyKeepChanges: "777"
-        case .upstreamDeadline, .syncInterval, .syncFullEvery, .syncWriteDelay, .retryBase, .retryCap, .backupEvery:
+        case .upstreamDeadline, .syncInterval, .syncFullEvery, .syncWriteDelay, .retryBase, .retryCap, .backupEvery,
+            .remindersDeadline:
             "7s"
         case .syncDeleteGuard: "7.5%"
         case .contentKeepSize: "7MiB"
@@ -154,6 +158,10 @@ enum Samples {
         case .listenAllowRemote: "true"
         case .listenGroup: "staff"
         case .dashboardTimeZone: "Asia/Kolkata"
+        case .remindersCommand: "/usr/bin/logger -t home"
+        case .remindersWebhook: "http://127.0.0.1:9000/hook"
+        case .remindersHour: "7"
+        case .mirrorEnabled: "true"
         case .logLevel: "debug"
         case .logFormat: "json"
         }

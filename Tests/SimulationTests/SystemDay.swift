@@ -33,7 +33,7 @@ struct SystemDay {
 
     private func step(_ random: inout SplitMix64) throws {
         if random.chance(0.5) { try world.start() }
-        let entity = random.pick(world.schema.entities)
+        let entity = random.pick(world.entities)
         switch random.below(30) {
         case 0..<8: world.create(entity)
         case 8..<16: world.edit(entity)
@@ -78,7 +78,7 @@ struct SystemDay {
     /// What the cache takes for the server's is the server's, field by field.
     private func checkEquality() throws {
         let undecided = try reader().undecidedRecords()
-        for entity in world.schema.entities {
+        for entity in world.entities {
             let there = Dictionary(
                 world.reference.records(of: entity.name).map { ($0[entity.key]?.plain ?? "", $0) }
             ) { $1 }

@@ -63,6 +63,9 @@ final class SystemWorld {
         path = try workplace.newDatabase(of: schema, from: yaml)
     }
 
+    /// Those that both sides know of.
+    var entities: [Entity] { schema.entities.filter { !$0.isLocal } }
+
     var reference: ReferenceUpstream { transport.reference }
 
     // MARK: The daemon

@@ -4,6 +4,8 @@ An OpenAPI document says what each parameter may be, and not which go together o
 to be taken are mended where they break such a rule; those that are to be refused are sent as they were made up.
 """
 
+import re
+
 import schemathesis
 
 # What the daemon has handed out, and what it was sent.
@@ -85,8 +87,15 @@ def after_call(context, case, response):
 BEYOND = {(400, "q"), (400, "include"), (400, "cursor"), (422, "Idempotency-Key")}
 
 
+# How a comparison stands in a query.
+COMPARISON = re.compile(r"[?&][a-z_]+\.(gt|gte|lt|lte|ne|null)=")
+
+
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
+    if "negative_data_rejection" in failure.checks and "`comparisons`" in failure.message:
+        # What schemathesis made up for them may come to nothing in the query.
+        return COMPARISON.search(response.request.url) is not None
     if "positive_data_acceptance" not in failure.checks or response.status_code not in (400, 422):
         return True
     if case.operation.label == "PATCH /v1/pending/{id}":

@@ -10,7 +10,9 @@ enum RouteTemplate {
     private static let own = EntitySchema.reservedEntityNames
     /// Words that may follow, in the place of an id and of a relation.
     private static let second: Set<String> = ["count", "pause", "resume", "retry"]
-    private static let third: Set<String> = ["content", "history", "resolve", "retry", "thumbnail", "undo"]
+    private static let third: Set<String> = [
+        "content", "dismiss", "history", "resolve", "retry", "snooze", "thumbnail", "undo",
+    ]
 
     /// `segments` of a path, decoded.
     static func of(_ segments: [String], _ schema: EntitySchema) -> String {

@@ -1,6 +1,6 @@
 /// The calls that every system has, whatever its schema says.
 extension OpenAPICall {
-    static let fixed: [OpenAPICall] = daemon + syncing + queue + conflicts + watching
+    static let fixed: [OpenAPICall] = daemon + syncing + queue + conflicts + watching + reminders
 
     private static let daemon = [
         OpenAPICall(
@@ -91,6 +91,22 @@ extension OpenAPICall {
             method: "GET", path: "/v1/search", summary: "Records of all entities by their words, best first",
             parameters: ["words", "limit_of_search", "searched_entities"], answers: [(200, .json("Found"))],
             problems: [404]),
+    ]
+
+    private static let reminders = [
+        OpenAPICall(
+            method: "GET", path: "/v1/reminders", summary: "What is due and what is coming, by its time",
+            parameters: ["reminder_states", "limit", "cursor"], answers: [(200, .json("Reminders"))]),
+        OpenAPICall(
+            method: "GET", path: "/v1/reminders/{id}", summary: "One reminder", answers: [(200, .json("Reminder"))],
+            problems: [404]),
+        OpenAPICall(
+            method: "POST", path: "/v1/reminders/{id}/dismiss", summary: "Reminds of it no more",
+            parameters: ["idempotency_key"], answers: [(200, .json("Reminder"))], problems: [404, 422]),
+        OpenAPICall(
+            method: "POST", path: "/v1/reminders/{id}/snooze", summary: "Reminds of it again later",
+            parameters: ["idempotency_key"], body: "Snooze", answers: [(200, .json("Reminder"))],
+            problems: [404, 409, 413, 415, 422]),
     ]
 
     static let dashboard = OpenAPICall(

@@ -120,7 +120,8 @@ enum FixedComponents {
               "seq": {"type": "integer"}, "at": {"$ref": "#/components/schemas/Time"}, "kind": {"type": "string"},
               "entity": {"type": ["string", "null"]}, "id": {"type": ["string", "null"]},
               "fields": {"type": ["array", "null"], "items": {"type": "string"}},
-              "change_id": {"type": ["integer", "null"]}, "old_id": {"type": ["string", "null"]}},
+              "change_id": {"type": ["integer", "null"]}, "old_id": {"type": ["string", "null"]},
+              "reminder": {"$ref": "#/components/schemas/Reminder"}},
             "examples": [{"seq": 812, "at": "2026-11-21T10:42:00.000Z", "kind": "queued", "entity": "orders",
               "id": "ord_4bba", "fields": ["status"], "change_id": 4}]},
           "Event": {
@@ -150,6 +151,22 @@ enum FixedComponents {
                   "snippet": {"type": ["string", "null"]}}}}},
             "examples": [{"data": [{"entity": "clients", "id": "cli_9", "title": "Zoë Smith", "snippet": "«Zoë» Smith"}],
               "complete": true}]},
+          "Reminder": {
+            "type": "object", "required": ["id", "rule", "entity", "record_id", "text", "due_at", "state", "attempts"],
+            "properties": {
+              "id": {"type": "integer"}, "rule": {"type": "string"}, "entity": {"type": "string"},
+              "record_id": {"type": "string"}, "text": {"type": "string"}, "due_at": {"$ref": "#/components/schemas/Time"},
+              "state": {"enum": ["scheduled", "due", "delivered", "snoozed", "dismissed"]},
+              "snoozed_until": {"$ref": "#/components/schemas/Time"}, "delivered_at": {"$ref": "#/components/schemas/Time"},
+              "attempts": {"type": "integer"}, "error": {"type": ["string", "null"]}}},
+          "Reminders": {
+            "type": "object", "required": ["data", "next"],
+            "properties": {
+              "data": {"type": "array", "items": {"$ref": "#/components/schemas/Reminder"}},
+              "next": {"$ref": "#/components/schemas/Cursor"}}},
+          "Snooze": {
+            "type": "object", "required": ["for"], "additionalProperties": false,
+            "properties": {"for": {"type": "string", "pattern": "^[1-9][0-9]{0,3}[smhd]$"}}, "examples": [{"for": "10m"}]},
           "Dashboard": {
             "type": "object", "required": ["period", "scope", "time_zone", "from", "until"],
             "properties": {
@@ -190,6 +207,9 @@ enum FixedComponents {
             "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
           "epoch": {"name": "epoch", "in": "query", "description": "the cache that since belongs to",
             "schema": {"type": "string"}},
+          "reminder_states": {"name": "state", "in": "query", "description": "only these; with commas between",
+            "style": "form", "explode": false, "schema": {"type": "array", "minItems": 1, "items": {
+              "enum": ["scheduled", "due", "delivered", "snoozed", "dismissed"]}}},
           "open": {"name": "open", "in": "query", "schema": {"type": "boolean"}},
           "remove": {"name": "remove", "in": "query", "description": "fields to take out, with commas",
             "schema": {"type": "string"}},

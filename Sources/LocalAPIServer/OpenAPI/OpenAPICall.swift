@@ -69,7 +69,7 @@ struct OpenAPICall {
 
     private var holes: [String] {
         guard path.contains("{id}") else { return [] }
-        return [tag == "pending" || tag == "conflicts" ? "number" : "id"]
+        return [["conflicts", "pending", "reminders"].contains(tag) ? "number" : "id"]
     }
 
     private func links(among calls: [OpenAPICall]) -> JSONText? {

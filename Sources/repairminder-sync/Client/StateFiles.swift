@@ -10,12 +10,12 @@ struct StateFiles {
     let schema: EntitySchema
     let directory: StateDirectory
 
-    /// Throws where there is no state folder yet, or it is another user's.
-    init(_ options: ConfigurationOptions) throws {
+    /// Throws where it is another user's, or there is no state folder yet and none is made.
+    init(_ options: ConfigurationOptions, makesFolder: Bool = false) throws {
         let surroundings = Surroundings.ofThisProcess()
         configuration = try options.configuration(surroundings: surroundings)
         schema = try SchemaFinder(surroundings: surroundings).schema(for: configuration)
-        guard FileManager.default.fileExists(atPath: configuration.stateDirectory) else {
+        guard makesFolder || FileManager.default.fileExists(atPath: configuration.stateDirectory) else {
             throw CommandFailure(
                 .badConfiguration, "\(configuration.stateDirectory) is not there; name the daemon's state_dir")
         }

@@ -26,7 +26,8 @@ struct RestoreCommand: AsyncParsableCommand {
             let path = files.database(of: account)
             try DatabaseFile(path).finishReplacing()
             let report = try await DatabaseRestore(
-                path: path, schema: files.schema, sealer: files.secretKey.sealer(), makeID: StateFiles.makeID
+                path: path, schema: files.schema, sealer: files.secretKey.sealer(),
+                reminderDays: files.configuration.reminderDays, makeID: StateFiles.makeID
             ).run(from: backup, at: StateFiles.now())
             try files.directory.use(path)
             return report

@@ -17,6 +17,8 @@ struct Configuration: Sendable, Equatable {
     var content: Content
     var listen: Listen
     var dashboard: Dashboard
+    var reminders: Reminders
+    var mirror: Mirror
     var log: Log
     /// What is odd but no error, to be told once at the start.
     var warnings: [String]
@@ -80,6 +82,28 @@ struct Configuration: Sendable, Equatable {
     struct Dashboard: Sendable, Equatable {
         /// Its name in the tz database; nil for the system's.
         var timeZone: String?
+    }
+
+    struct Reminders: Sendable, Equatable {
+        enum Recipient: Sendable, Equatable {
+            /// A program's path, then its arguments.
+            case command([String])
+            /// An address on this machine.
+            case webhook(String)
+        }
+
+        /// Nil when nobody is told.
+        var recipient: Recipient?
+        /// For one delivery.
+        var deadline: Duration
+        /// When on a day one is reminded of a date.
+        var hour: Int
+    }
+
+    /// The copy of the cache in plain files.
+    struct Mirror: Sendable, Equatable {
+        var isEnabled: Bool
+        var directory: String
     }
 
     struct Log: Sendable, Equatable {

@@ -27,6 +27,12 @@ enum ConfigurationKey: String, CaseIterable, Sendable {
     case listenRate = "listen.rate"
     case listenThreads = "listen.threads"
     case dashboardTimeZone = "dashboard.time_zone"
+    case remindersCommand = "reminders.command"
+    case remindersWebhook = "reminders.webhook"
+    case remindersDeadline = "reminders.deadline"
+    case remindersHour = "reminders.hour"
+    case mirrorEnabled = "mirror.enabled"
+    case mirrorDirectory = "mirror.directory"
     case logLevel = "log.level"
     case logFormat = "log.format"
 

@@ -102,6 +102,33 @@ struct ConfigurationOptions: ParsableArguments {
         help: ArgumentHelp("By whose days the dashboard counts.", valueName: "zone"))
     var dashboardTimeZone: String?
 
+    @Option(
+        name: .customLong("reminders.command"),
+        help: ArgumentHelp("A program to run for each reminder, with arguments.", valueName: "path"))
+    var remindersCommand: String?
+
+    @Option(
+        name: .customLong("reminders.webhook"),
+        help: ArgumentHelp("Where on this machine to post each reminder.", valueName: "url"))
+    var remindersWebhook: String?
+
+    @Option(
+        name: .customLong("reminders.deadline"), help: ArgumentHelp("For one delivery.", valueName: "duration"))
+    var remindersDeadline: String?
+
+    @Option(
+        name: .customLong("reminders.hour"),
+        help: ArgumentHelp("When on a day to remind of a date.", valueName: "hour"))
+    var remindersHour: String?
+
+    @Option(
+        name: .customLong("mirror.enabled"), defaultAsFlag: "true",
+        help: ArgumentHelp("Keep a copy in plain files.", valueName: "true|false"))
+    var mirrorEnabled: String?
+
+    @Option(name: .customLong("mirror.directory"), help: ArgumentHelp("Where that is.", valueName: "path"))
+    var mirrorDirectory: String?
+
     @Option(name: .customLong("log.level"), help: ArgumentHelp("trace to critical.", valueName: "level"))
     var logLevel: String?
 
@@ -130,7 +157,11 @@ struct ConfigurationOptions: ParsableArguments {
             .contentKeepSize: contentKeepSize,
             .listenTCP: listenTCP, .listenUnix: listenUnix, .listenAllowRemote: listenAllowRemote,
             .listenGroup: listenGroup, .listenRate: listenRate, .listenThreads: listenThreads,
-            .dashboardTimeZone: dashboardTimeZone, .logLevel: logLevel, .logFormat: logFormat,
+            .dashboardTimeZone: dashboardTimeZone,
+            .remindersCommand: remindersCommand, .remindersWebhook: remindersWebhook,
+            .remindersDeadline: remindersDeadline, .remindersHour: remindersHour,
+            .mirrorEnabled: mirrorEnabled, .mirrorDirectory: mirrorDirectory,
+            .logLevel: logLevel, .logFormat: logFormat,
         ]
         return all.compactMapValues(\.self)
     }

@@ -40,6 +40,7 @@ struct ConfigurationReader {
             content: Configuration.Content(keepSize: try values.size(.contentKeepSize, else: "1GiB")),
             listen: try listen(),
             dashboard: Configuration.Dashboard(timeZone: try values.timeZone(.dashboardTimeZone)),
+            reminders: try reminders(), mirror: try mirror(),
             log: Configuration.Log(
                 level: try values.choice(.logLevel, else: Logger.Level.info),
                 format: try values.choice(.logFormat, else: LogFormat.text)),
@@ -97,6 +98,41 @@ struct ConfigurationReader {
                 problem: "listen.tcp is off and there is no Unix socket; set listen.unix to the path of one")
         }
         return listen
+    }
+
+    private func mirror() throws(ConfigurationError) -> Configuration.Mirror {
+        let usual = try stateDirectory() + "/mirror"
+        return Configuration.Mirror(
+            isEnabled: try values.boolean(.mirrorEnabled, else: false),
+            directory: try path(.mirrorDirectory) ?? usual)
+    }
+
+    private func reminders() throws(ConfigurationError) -> Configuration.Reminders {
+        let command = try command(.remindersCommand)
+        let webhook = try values.loopbackURL(.remindersWebhook)
+        if command != nil, webhook != nil {
+            throw ConfigurationError(
+                place: layers[.remindersWebhook]?.place ?? "",
+                problem: "reminders.command is set, too; a reminder is delivered in one way, so take one of them out")
+        }
+        var recipient: Configuration.Reminders.Recipient?
+        if let command { recipient = .command(command) }
+        if let webhook { recipient = .webhook(webhook) }
+        return Configuration.Reminders(
+            recipient: recipient,
+            deadline: try values.duration(.remindersDeadline, from: "1s", to: "10m", else: "30s"),
+            hour: try values.integer(.remindersHour, in: 0...23, else: 9))
+    }
+
+    /// A program's path and its arguments, with spaces between.
+    private func command(_ key: ConfigurationKey) throws(ConfigurationError) -> [String]? {
+        guard let value = layers[key] else { return nil }
+        let words = value.text.split(separator: " ").map(String.init)
+        guard let program = words.first else {
+            throw ConfigurationError(place: value.place, problem: "the value is empty; expected a program's path")
+        }
+        return [resolved(ConfigurationLayers.Value(text: program, place: value.place, isFromFile: value.isFromFile))]
+            + words.dropFirst()
     }
 
     private func rate() throws(ConfigurationError) -> Int? {

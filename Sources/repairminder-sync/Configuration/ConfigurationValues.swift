@@ -90,6 +90,20 @@ struct ConfigurationValues {
             })
     }
 
+    /// An address of this machine, so that nothing told there leaves it; nil where none is set.
+    func loopbackURL(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
+        try value(
+            key, "an address on this machine, such as http://127.0.0.1:8123/reminders",
+            { text in
+                guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
+                    text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !text.contains(where: { "#@\\".contains($0) })
+                else { return nil }
+                let authority = text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }
+                let address = ListenAddress(String(authority)) ?? ListenAddress("\(authority):80")
+                return address?.isLoopback == true ? text : nil
+            })
+    }
+
     /// Nil when the key is not set.
     private func value<Value>(
         _ key: ConfigurationKey, _ expected: String, _ parse: (String) -> Value?

@@ -37,7 +37,9 @@ struct CacheOpener {
     }
 
     private func make(_ path: String) throws -> CacheStore {
-        try CacheStore(path: path, schema: setup.schema, sealer: sealer(), goesOn: goesOn, makeID: makeID)
+        try CacheStore(
+            path: path, schema: setup.schema, sealer: sealer(), reminderDays: setup.configuration.reminderDays,
+            goesOn: goesOn, makeID: makeID)
     }
 
     private func sealer() throws -> SecretSealer { try SecretKeyFile(setup.configuration).sealer() }

@@ -37,6 +37,23 @@ extension Service {
             store: store, contents: contents, limit: configuration.content.keepSize, clock: ContinuousClock(), log: log)
     }
 
+    /// Nil where the schema reminds of nothing.
+    func reminderKeeper(_ store: CacheStore) throws -> ReminderKeeper? {
+        guard !setup.schema.reminders.isEmpty else { return nil }
+        let delivery = try configuration.reminderDelivery(
+            environment: ProcessInfo.processInfo.environment, transport: try transport())
+        return ReminderKeeper(
+            store: store, deliver: delivery, now: host.now, clock: ContinuousClock(), log: logger("reminders"))
+    }
+
+    /// Nil where it is switched off.
+    func mirrorKeeper(_ store: CacheStore) -> MirrorKeeper? {
+        guard configuration.mirror.isEnabled else { return nil }
+        return MirrorKeeper(
+            folder: MirrorFolder(path: configuration.mirror.directory), store: store, schema: setup.schema,
+            upstream: setup.origin.upstream, clock: ContinuousClock(), log: logger("mirror"))
+    }
+
     func engine(_ store: CacheStore, _ contents: ContentFolder?) throws -> SyncEngine {
         // This clock goes on while the machine sleeps.
         let start = ContinuousClock.now
@@ -67,8 +84,12 @@ extension Service {
             clock: ContinuousClock(), log: log)
     }
 
+    private func transport() throws -> CurlTransport {
+        try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
+    }
+
     private func upstream(_ clock: ServerClock) throws -> HTTPUpstream {
-        let transport = try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
+        let transport = try transport()
         return HTTPUpstream(
             plan: setup.schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
             token: try credentials(transport, clock), deadline: configuration.upstream.deadline, clock: clock,
@@ -97,7 +118,7 @@ extension Service {
         let api = LocalAPIServer(
             schema: setup.schema, store: store, engine: engine, callers: callers,
             about: LocalAPIServer.About(version: ProgramVersion.text, startedAt: host.startedAt),
-            calendar: configuration.dashboard.timeZone.flatMap(DashboardCalendar.init(timeZone:)) ?? .ofSystem,
+            calendar: configuration.calendar,
             metrics: host.metrics, now: host.now, thumbnailer: Thumbnailer(executable: "/proc/self/exe"),
             log: logger("api"))
         return SocketServer(

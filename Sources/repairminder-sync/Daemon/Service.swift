@@ -84,6 +84,8 @@ struct Service: Sendable {
             group.addTask { try await logKeeper(store, engine).run() }
             group.addTask { try await backupKeeper(store).run() }
             if let contents { group.addTask { try await contentKeeper(store, contents).run() } }
+            if let reminders = try reminderKeeper(store) { group.addTask { try await reminders.run() } }
+            if let mirror = mirrorKeeper(store) { group.addTask { try await mirror.run() } }
             group.addTask { try await store.waitForDamage() }
             group.addTask { try await tellStatus(store, engine) }
             if let watchdog = watchdog(store, engine, server) { group.addTask { try await watchdog.run() } }

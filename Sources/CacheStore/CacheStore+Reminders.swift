@@ -1,0 +1,150 @@
+package import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// What became of one delivery.
+package enum ReminderOutcome: Sendable, Equatable {
+    case delivered
+    /// Nil when it is not tried again.
+    case failed(String, retryAt: Timestamp?)
+}
+
+/// Reminders: which there are, which are due, and what became of telling somebody.
+extension CacheStore {
+    /// In the order of their times, after the place that the last page ended with.
+    package func reminders(
+        in states: [Reminder.State], after place: ReminderPlace?, limit: Int
+    ) throws -> (reminders: [Reminder], next: ReminderPlace?) {
+        try snapshot { db in
+            let rows = try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT * FROM sync_reminder
+                        WHERE withdrawn = 0 AND (due_at, id) > (?, ?) AND state IN (SELECT value FROM json_each(?))
+                        ORDER BY due_at, id LIMIT ?
+                        """),
+                arguments: [
+                    place?.dueAt.milliseconds ?? .min, place?.id ?? 0,
+                    JSONText.array(states.map { .string($0.rawValue) }).text, limit + 1,
+                ])
+            let table = ReminderTable(schema: schema, db: db)
+            let reminders = try rows.prefix(limit).map(table.reminder)
+            let last = rows.count > limit ? reminders.last : nil
+            return (reminders, last.map { ReminderPlace(dueAt: $0.dueAt, id: $0.id) })
+        }
+    }
+
+    package func reminder(_ id: Int64) throws -> Reminder {
+        try snapshot { db in
+            let table = ReminderTable(schema: schema, db: db)
+            return try table.reminder(table.row(id))
+        }
+    }
+
+    // MARK: Keeping them
+
+    /// When there is next something to do about a reminder: now, where records have to follow; nil when never.
+    package func nextReminder() throws -> Timestamp? {
+        try read { db in
+            let row = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT EXISTS (SELECT 1 FROM sync_reminder WHERE stale = 1),
+                          (SELECT min(next_at) FROM sync_reminder WHERE withdrawn = 0 AND next_at IS NOT NULL)
+                        """))
+            guard let row else { return nil }
+            if row[0] { return Timestamp(milliseconds: 0) }
+            return (row[1] as Int64?).map(Timestamp.init(milliseconds:))
+        }
+    }
+
+    /// Marks as due what its time has come of, and lets the records that stand for reminders follow. What fell due before
+    /// `oldest` is delivered to nobody, nor is anything without it.
+    ///
+    /// One transaction of bounded size; returns whether there may be more to do.
+    package func keepReminders(deliveringAfter oldest: Timestamp?, at now: Timestamp) async throws -> Bool {
+        let batch = 200
+        return try await write(at: now) { transaction in
+            let db = transaction.db
+            let table = ReminderTable(schema: schema, db: db)
+            let rows = try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT * FROM sync_reminder
+                        WHERE withdrawn = 0 AND next_at <= ? AND state IN ('scheduled', 'snoozed')
+                        ORDER BY next_at LIMIT ?
+                        """),
+                arguments: [now.milliseconds, batch])
+            for row in rows {
+                let time: Int64 = row["next_at"]
+                let isDelivered = oldest.map { time > $0.milliseconds } ?? false
+                try table.fallDue(row, isDelivered: isDelivered, at: now)
+            }
+            let hasMore = try transaction.reminderRecords.refresh()
+            return hasMore || rows.count == batch
+        }
+    }
+
+    /// Lets every delivery that was not heard the end of begin again at once; to be called at the start.
+    package func resumeDeliveries(at now: Timestamp) async throws {
+        try await writer.write { db in
+            try db.execute(
+                sql: "UPDATE sync_reminder SET next_at = ?1 WHERE withdrawn = 0 AND state = 'due' AND next_at > ?1",
+                arguments: [now.milliseconds])
+        }
+    }
+
+    /// The ids of what is to be delivered now, the oldest first.
+    package func dueDeliveries(at now: Timestamp, limit: Int) throws -> [Int64] {
+        try read { db in
+            try Int64.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT id FROM sync_reminder WHERE withdrawn = 0 AND next_at <= ? AND state = 'due'
+                        ORDER BY next_at, id LIMIT ?
+                        """),
+                arguments: [now.milliseconds, limit])
+        }
+    }
+
+    /// See `ReminderTable.beginDelivery`.
+    package func beginDelivery(_ id: Int64, retryAt: Timestamp) async throws -> Reminder? {
+        try await writer.write { db in
+            try ReminderTable(schema: schema, db: db).beginDelivery(id, retryAt: retryAt)
+        }
+    }
+
+    package func settleDelivery(of begun: Reminder, _ outcome: ReminderOutcome, at now: Timestamp) async throws {
+        try await writer.write { db in
+            try ReminderTable(schema: schema, db: db).settleDelivery(of: begun, outcome, at: now)
+        }
+    }
+}
+
+/// Where a page of reminders ended.
+package struct ReminderPlace: Sendable, Equatable {
+    package var dueAt: Timestamp
+    package var id: Int64
+
+    package init(dueAt: Timestamp, id: Int64) {
+        self.dueAt = dueAt
+        self.id = id
+    }
+}
+
+/// What people decide about a reminder; each is on disk and in the change log at once.
+extension LocalTransaction {
+    /// Throws `.notFound` when there is no such reminder any more.
+    package func dismissReminder(_ id: Int64) throws -> Reminder {
+        try reminders.dismiss(id, at: now)
+        return try reminders.reminder(reminders.row(id))
+    }
+
+    /// Throws `.conflict` where its time has not come yet.
+    package func snoozeReminder(_ id: Int64, for duration: Duration) throws -> Reminder {
+        try reminders.snooze(id, until: now + duration, at: now)
+        return try reminders.reminder(reminders.row(id))
+    }
+
+    private var reminders: ReminderTable { ReminderTable(schema: store.schema, db: db) }
+}

@@ -1,0 +1,54 @@
+package import EntitySchema
+internal import GRDB
+package import JSONText
+
+/// What somebody is to be reminded of, as it stands now.
+package struct Reminder: Sendable, Equatable {
+    package enum State: String, Sendable, CaseIterable {
+        /// Its time has not come.
+        case scheduled
+        /// Its time has come; where it is to be delivered, that has not succeeded yet.
+        case due
+        case delivered
+        /// Comes again later.
+        case snoozed
+        case dismissed
+    }
+
+    package var id: Int64
+    package var rule: String
+    package var entity: String
+    package var key: String
+    package var text: String
+    package var dueAt: Timestamp
+    package var state: State
+    package var snoozedUntil: Timestamp?
+    package var deliveredAt: Timestamp?
+    /// Deliveries that were begun.
+    package var attempts: Int
+    /// Why the last one failed.
+    package var error: String?
+
+    package var document: JSONText {
+        .object([
+            "id": .integer(Int(id)), "rule": .string(rule), "entity": .string(entity), "record_id": .string(key),
+            "text": .string(text), "due_at": .string(dueAt.description), "state": .string(state.rawValue),
+            "snoozed_until": .string(snoozedUntil?.description), "delivered_at": .string(deliveredAt?.description),
+            "attempts": .integer(attempts), "error": .string(error),
+        ])
+    }
+}
+
+extension Reminder {
+    init(_ row: Row, text: String) {
+        func time(_ column: String) -> Timestamp? {
+            (row[column] as Int64?).map(Timestamp.init(milliseconds:))
+        }
+        let state = State(rawValue: row["state"]) ?? .scheduled
+        self.init(
+            id: row["id"], rule: row["rule"], entity: row["entity"], key: row["record_key"], text: text,
+            dueAt: Timestamp(milliseconds: row["due_at"]), state: state,
+            snoozedUntil: state == .snoozed ? time("next_at") : nil, deliveredAt: time("delivered_at"),
+            attempts: row["attempt_count"], error: row["error"])
+    }
+}

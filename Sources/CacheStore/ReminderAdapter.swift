@@ -1,0 +1,53 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// Makes the reminders fit the schema's rules, in the transaction that opens the cache; running it again changes nothing.
+struct ReminderAdapter {
+    private static let setting = "reminders"
+
+    let schema: EntitySchema
+    let days: ReminderDays
+    let db: Database
+
+    private var rules: [ReminderTriggers] {
+        schema.reminders.compactMap { rule in
+            schema[rule.entity].map { ReminderTriggers(rule: rule, table: EntityTable(entity: $0)) }
+        }
+    }
+
+    private var definition: String { rules.map { "\($0.definition)\n\(days.name)" }.joined(separator: "\n") }
+
+    private func isUpToDate() throws -> Bool {
+        let known = try String.fetchOne(
+            db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [Self.setting])
+        return known ?? "" == definition
+    }
+
+    /// To be called before the entities' tables are adapted: SQLite drops no column that a trigger still reads.
+    func dropOutdated() throws {
+        guard try !isUpToDate() else { return }
+        let names = try String.fetchAll(
+            db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE ? ESCAPE '\\'",
+            arguments: [ReminderTriggers.namePattern])
+        for name in names { try db.execute(sql: "DROP TRIGGER \"\(name)\"") }
+    }
+
+    /// To be called after that.
+    func build() throws {
+        guard try !isUpToDate() else { return }
+        try db.execute(
+            sql: """
+                UPDATE sync_reminder SET withdrawn = 1, stale = 1
+                WHERE rule NOT IN (SELECT value FROM json_each(?))
+                """,
+            arguments: [JSONText.array(schema.reminders.map { .string($0.name) }).text])
+        for rule in rules {
+            try db.execute(sql: rule.create)
+            for sql in rule.reconcile { try db.execute(sql: sql) }
+        }
+        try db.execute(
+            sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            arguments: [Self.setting, definition])
+    }
+}

@@ -1,0 +1,84 @@
+import CacheStore
+import Dispatch
+import EntitySchema
+import Logging
+
+/// Keeps the mirror in step with the cache: after each commit the files of the entities that changed, at most once a
+/// second, on a thread of its own. Nobody who writes or reads a record waits for it.
+struct MirrorKeeper {
+    let folder: MirrorFolder
+    let store: CacheStore
+    let schema: EntitySchema
+    let upstream: String?
+    let clock: any Clock<Duration>
+    let log: Logger
+
+    private static let pause = Duration.seconds(1)
+    private let queue = DispatchQueue(label: "mirror", qos: .utility)
+
+    init(
+        folder: MirrorFolder, store: CacheStore, schema: EntitySchema, upstream: String?, clock: any Clock<Duration>,
+        log: Logger
+    ) {
+        self.folder = folder
+        self.store = store
+        self.schema = schema
+        self.upstream = upstream
+        self.clock = clock
+        self.log = log
+    }
+
+    /// Runs until the task is cancelled. What could not be written is written with the next change, or after a minute.
+    func run() async throws {
+        var written: Int64?
+        while !Task.isCancelled, !store.signal.isClosed {
+            let commits = store.signal.commits
+            var hasFailed = false
+            do {
+                written = try await onQueue { [written] in try write(since: written) }
+            } catch {
+                hasFailed = true
+                log.warning("the mirror was not written; that is tried again", metadata: ["error": "\(error)"])
+            }
+            try await clock.sleep(for: hasFailed ? Self.pause * 60 : Self.pause)
+            if !hasFailed { await store.signal.wait(after: commits) }
+        }
+    }
+
+    /// Writes what has changed since the change log stood at `position`, or everything, and returns where it stands now.
+    func write(since position: Int64?) throws -> Int64 {
+        let origin = MirrorFolder.Origin(
+            schema: schema.name, upstream: upstream, account: try store.setting("account"), epoch: store.epoch)
+        let changed: (entities: Set<String>?, position: Int64) =
+            if let position { try store.changedEntities(since: position) } else { (nil, try store.position()) }
+        if position == nil { try prepare(origin) }
+        if changed.entities != [] {
+            try folder.writeQueue(of: store)
+            if !schema.reminders.isEmpty { try folder.writeReminders(of: store) }
+        }
+        let entities = schema.entities.map(\.name).filter { changed.entities?.contains($0) ?? true }
+        for entity in entities { try folder.writeRecords(of: entity, store) }
+        if try folder.origin() != origin { try folder.write(origin) }
+        if !entities.isEmpty {
+            log.debug("wrote the mirror", metadata: ["entities": "\(entities.joined(separator: ","))"])
+        }
+        return changed.position
+    }
+
+    private func prepare(_ origin: MirrorFolder.Origin) throws {
+        try folder.make()
+        if let other = try folder.origin(), other.epoch != origin.epoch {
+            let place = try folder.setAside(other)
+            log.notice(
+                "the mirror was of another database; it was set aside", metadata: ["folder": "\(place)"])
+        }
+        // From here on the files are ours, also where a crash leaves some of them unwritten.
+        try folder.write(origin)
+    }
+
+    private func onQueue<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Swift.Result { try work() }) }
+        }
+    }
+}
