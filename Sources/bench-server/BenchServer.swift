@@ -1,10 +1,10 @@
 internal import Foundation
 internal import SocketServer
 
-/// An upstream that costs nothing, to measure against: every answer is made before the first request.
+/// An upstream that costs nothing, to measure against: every page is made before the first request.
 ///
-/// Serves the lists of Repair Minder from `<entity>.ndjson` files, always whole, whatever time a caller asks for; and two
-/// files as they are, for comparing the daemon's answers with the same bytes from memory.
+/// Serves the lists of Repair Minder from `<entity>.ndjson` files, whole or since a time; and files as they are, for
+/// comparing the daemon's answers with the same bytes from memory.
 @main
 enum BenchServer {
     static func main() async {
@@ -12,8 +12,7 @@ enum BenchServer {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             var site = Site()
             if let data = options.data { try site.addUpstream(from: data, pageSize: options.pageSize) }
-            if let one = options.one { site.add("/static/one", try bytes(of: one)) }
-            if let list = options.list { site.add("/static/list", try bytes(of: list)) }
+            if let files = options.files { try site.addFiles(in: files) }
             try await serve(site, options)
         } catch {
             FileHandle.standardError.write(Data("bench-server: \(error)\n".utf8))

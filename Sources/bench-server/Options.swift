@@ -5,9 +5,8 @@ struct Options {
     private(set) var pageSize = 500
     private(set) var host = "127.0.0.1"
     private(set) var port: UInt16 = 0
-    /// Files to serve as they are.
-    private(set) var one: String?
-    private(set) var list: String?
+    /// A folder whose files are served as they are.
+    private(set) var files: String?
     /// Where to write what `curl -K` needs to download every page.
     private(set) var urls: String?
 
@@ -23,8 +22,7 @@ struct Options {
             case "--data": data = value
             case "--page-size": pageSize = try Self.positive(value, name)
             case "--listen": (host, port) = try Self.address(value)
-            case "--one": one = value
-            case "--list": list = value
+            case "--files": files = value
             case "--urls": urls = value
             default: throw Unusable(description: "there is no option \(name)")
             }

@@ -1,27 +1,39 @@
+internal import Foundation
 internal import JSONText
 internal import SocketServer
 
-/// Every answer of the server, ready to be sent: by path, then by page.
+/// Every answer of the server, by path.
 struct Site {
-    private var pages: [String: [Response]] = [:]
+    private var files: [String: Response] = [:]
+    private var lists: [String: RecordList] = [:]
     /// What the pages are downloaded as: a name for each path, in the order they were added.
     private var downloads: [(path: String, name: String)] = []
     private var pageSize = 0
 
-    private static let lists = ["clients", "orders", "devices", "tickets"]
+    private static let entities = ["clients", "orders", "devices", "tickets"]
 
-    /// Adds `bytes` as the one answer at `path`.
-    mutating func add(_ path: String, _ bytes: [UInt8]) {
-        pages[path] = [Self.response(bytes)]
+    /// Adds every file below `folder` under its path in it.
+    mutating func addFiles(in folder: String) throws {
+        guard let names = FileManager.default.enumerator(atPath: folder) else {
+            throw Options.Unusable(description: "the folder \(folder) cannot be read")
+        }
+        for case let name as String in names {
+            var isFolder: ObjCBool = false
+            let path = "\(folder)/\(name)"
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else {
+                continue
+            }
+            files["/\(name)"] = .json(try BenchServer.bytes(of: path))
+        }
     }
 
     /// Adds the lists of Repair Minder, the messages of each ticket, and what else a client asks first.
     mutating func addUpstream(from folder: String, pageSize: Int) throws {
         self.pageSize = pageSize
-        add("/api/auth/me", Array(#"{"data":{"company":{"id":"company-1"}}}"#.utf8))
-        add("/api/health", Array(#"{"status":"ok"}"#.utf8))
+        files["/api/auth/me"] = .json(Array(#"{"data":{"company":{"id":"company-1"}}}"#.utf8))
+        files["/api/health"] = .json(Array(#"{"status":"ok"}"#.utf8))
         var tickets: [JSONText] = []
-        for name in Self.lists {
+        for name in Self.entities {
             let records = try Self.records(folder, name)
             addList("/api/\(name)", records, downloadedAs: name)
             if name == "tickets" { tickets = records }
@@ -33,16 +45,18 @@ struct Site {
     }
 
     func answer(_ request: Request) -> Response {
-        guard let pages = pages[request.path], let page = Self.page(of: request), (1...pages.count).contains(page)
-        else { return Response(status: 404) }
-        return pages[page - 1]
+        let page = Self.value(of: "page", in: request).map { Int($0) } ?? 1
+        if let page, let list = lists[request.path] {
+            return list.page(page, since: Self.value(of: "updated_since", in: request)) ?? Response(status: 404)
+        }
+        return files[request.path] ?? Response(status: 404)
     }
 
     /// A config file for `curl -K` that downloads every page into the current folder, as `<name>.<page>.json`.
     func downloads(from address: String) -> String {
         var lines: [String] = []
         for (path, name) in downloads {
-            for page in 1...(pages[path]?.count ?? 1) {
+            for page in 1...(lists[path]?.pages.count ?? 1) {
                 lines.append("url = \"\(address)\(path)?page=\(page)&limit=\(pageSize)\"")
                 lines.append("output = \"\(name).\(page).json\"")
             }
@@ -53,18 +67,7 @@ struct Site {
     // MARK: Parts
 
     private mutating func addList(_ path: String, _ records: [JSONText], downloadedAs name: String) {
-        let count = max(1, (records.count + pageSize - 1) / pageSize)
-        pages[path] = (1...count).map { page in
-            let envelope = JSONText.object([
-                "success": true,
-                "data": .array(records.dropFirst((page - 1) * pageSize).prefix(pageSize)),
-                "pagination": .object([
-                    "page": .integer(page), "limit": .integer(pageSize), "total": .integer(records.count),
-                    "total_pages": .integer(count),
-                ]),
-            ])
-            return Self.response(Array(envelope.bytes))
-        }
+        lists[path] = RecordList(records, pageSize: pageSize)
         downloads.append((path, name))
     }
 
@@ -74,14 +77,8 @@ struct Site {
         }
     }
 
-    /// The page that the query asks for; 1 when it asks for none, nil when it makes no sense.
-    private static func page(of request: Request) -> Int? {
-        guard let query = request.query else { return 1 }
-        let value = query.split(separator: "&").first { $0.hasPrefix("page=") }?.dropFirst("page=".count)
-        return value.map { Int($0) } ?? 1
-    }
-
-    private static func response(_ bytes: [UInt8]) -> Response {
-        Response(status: 200, headers: [("Content-Type", "application/json")], body: bytes)
+    private static func value(of name: String, in request: Request) -> String? {
+        request.query?.split(separator: "&").first { $0.hasPrefix("\(name)=") }
+            .flatMap { String($0.dropFirst(name.count + 1)).removingPercentEncoding }
     }
 }

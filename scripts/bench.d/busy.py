@@ -1,0 +1,77 @@
+"""Reads while the daemon is busy: a first pull and a queue being sent at the same time, against reads alone."""
+
+import itertools
+import json
+import multiprocessing
+import time
+
+import client
+from figures import Row
+
+TITLE = "Reads while it works"
+HOW = """
+400 reads a second over 8 connections, sent at that pace whatever the daemon does, so a wait counts in full; first while it
+pulls everything for the first time and sends 100 changes a second, then alone. The upstream runs on the same cores.
+"""
+
+# Calm enough for two cores that also run the upstream: what counts is how long an answer takes, not how many there are.
+READS_A_SECOND = 400
+CONNECTIONS = 8
+
+
+def measure(bench):
+    calm, busy = [], []
+    for _ in range(bench.rounds):
+        alone, beside = one_round(bench)
+        calm.append(alone)
+        busy.append(beside)
+    return [Row("p99 of reads during a first pull and sending", busy, "ms", "reads alone", calm, at_most=3)]
+
+
+def one_round(bench):
+    shop, data = bench.shop, bench.shop.orders(bench.orders)
+    upstream = shop.true_upstream(data, latency_ms=0)
+    daemon = shop.daemon("busy")
+    try:
+        with daemon:
+            while not daemon.rows()["orders"]:
+                time.sleep(0.01)
+            ids = daemon.some(400)
+            # A process, so that writing and reading do not wait for one another in the interpreter.
+            stop = multiprocessing.Event()
+            writer = multiprocessing.Process(target=change, args=(daemon, ids, stop))
+            writer.start()
+            beside = client.drive(
+                daemon.address, reads(daemon, ids), CONNECTIONS, pace=READS_A_SECOND,
+                seconds=max(bench.seconds, 3)).p99
+            still_pulling = daemon.get("/v1/status")["state"] == "syncing"
+            stop.set()
+            writer.join()
+            if not still_pulling and not bench.smallest:
+                print("  the first pull was over before the reads were", flush=True)
+            daemon.sync()
+            while daemon.pending():
+                time.sleep(0.05)
+            alone = client.drive(
+                daemon.address, reads(daemon, ids), CONNECTIONS, pace=READS_A_SECOND,
+                seconds=max(bench.seconds, 3)).p99
+    finally:
+        upstream.stop()
+    return alone, beside
+
+
+def reads(daemon, ids):
+    return itertools.cycle([client.request("GET", f"/v1/orders/{id}", daemon.headers) for id in ids])
+
+
+def change(daemon, ids, stop):
+    """Keeps the queue filled: a hundred changes a second."""
+    for number in itertools.count():
+        if stop.wait(0.1):
+            return
+        chunk = [ids[(number * 10 + offset) % len(ids)] for offset in range(10)]
+        client.drive(
+            daemon.address,
+            (client.request("PATCH", f"/v1/orders/{id}", daemon.headers, json.dumps({"notes": f"{number}"}))
+             for id in chunk),
+            connections=1, count=len(chunk))

@@ -1,0 +1,135 @@
+"""The daemon as the suite runs it: its own process on a state folder, asked over TCP with its token."""
+
+import http.client
+import json
+import time
+
+import client
+import load
+from programs import Program
+
+CONFIGURATION = """
+schema: {schema}
+state_dir: {state}
+upstream: {{ base_url: "http://127.0.0.1:{upstream}", parallel: {parallel} }}
+sync: {{ interval: 24h, full_every: 90d, delete_guard: 100% }}
+backup: {{ every: off }}
+listen: {{ tcp: "127.0.0.1:0", unix: {folder}/api.sock }}
+log: {{ level: notice }}
+"""
+
+
+class Daemon:
+    """One run of the daemon. `start` returns when it answers."""
+
+    def __init__(self, binary, schema, folder, upstream_port, parallel=4, wrapper=(), environment=None):
+        self.folder = folder
+        self.state = folder / "state"
+        self.configuration = folder / "config.yaml"
+        self.command = [*wrapper, binary, "run", "--config", self.configuration]
+        self.environment = environment
+        folder.mkdir(parents=True, exist_ok=True)
+        self.configuration.write_text(
+            CONFIGURATION.format(
+                schema=schema, state=self.state, upstream=upstream_port, folder=folder, parallel=parallel))
+        self.program = None
+
+    def start(self):
+        """Returns how many seconds it took until the first answer."""
+        began = time.perf_counter()
+        self.program = Program(self.command, self.folder / "daemon.log", self.environment)
+        address = self.program.await_ready(self.logged_address, seconds=600, every=0.002)
+        host, _, port = address.rpartition(":")
+        self.address = (host, int(port))
+        self.program.await_ready(self.token_text, every=0.002)
+        self.headers = {"Authorization": f"Bearer {self.token_text()}"}
+        self.get("/v1/status")
+        return time.perf_counter() - began
+
+    def logged_address(self):
+        _, found, rest = self.program.log.read_text().partition("address=http://")
+        return rest.split()[0] if found and "\n" in rest else None
+
+    def token_text(self):
+        path = self.state / "api-token"
+        return path.read_text().strip() if path.exists() else None
+
+    def stop(self):
+        if self.program:
+            self.program.stop()
+            self.program = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    # What it is asked
+
+    def call(self, method, path, body=None):
+        connection = http.client.HTTPConnection(*self.address, timeout=600)
+        try:
+            headers = self.headers | ({"Content-Type": "application/json"} if body else {})
+            connection.request(method, path, body=json.dumps(body) if body else None, headers=headers)
+            answer = connection.getresponse()
+            text = answer.read()
+        finally:
+            connection.close()
+        if answer.status >= 300:
+            raise ConnectionError(f"{method} {path}: {answer.status} {text[:300].decode()}")
+        return text
+
+    def get(self, path):
+        return json.loads(self.call("GET", path))
+
+    def sync(self, full=False):
+        """Returns how many seconds the sync took, or the one that was under way."""
+        began = time.perf_counter()
+        self.call("POST", "/v1/sync?wait=true", {"full": True} if full else None)
+        return time.perf_counter() - began
+
+    def pause(self):
+        self.call("POST", "/v1/sync/pause")
+
+    def resume(self):
+        self.call("POST", "/v1/sync/resume")
+
+    def rows(self):
+        return {name: entity["rows"] for name, entity in self.get("/v1/status")["entities"].items()}
+
+    def pending(self):
+        return self.get("/v1/pending/count")["pending"]
+
+    def some(self, count, query=""):
+        """The ids of so many orders."""
+        path, found = f"/v1/orders?limit=1000{query}", []
+        answer = self.get(path)
+        while True:
+            found += [order["id"] for order in answer["data"]]
+            if len(found) >= count or not answer["next"]:
+                return found[:count]
+            answer = self.get(f"{path}&cursor={answer['next']}")
+
+    def load(self, calls, connections, seconds):
+        return load.measure(self.address, calls, connections, seconds, self.headers)
+
+    def queue(self, ids):
+        """Changes each of these orders once, as fast as one client can."""
+        changes = (
+            client.request("PATCH", f"/v1/orders/{id}", self.headers, json.dumps({"notes": f"Queued {id}"}))
+            for id in ids)
+        client.drive(self.address, changes, connections=32, count=len(ids))
+
+    # What it costs
+
+    def resident(self):
+        """MiB."""
+        return self.program.status("VmRSS") / 1024
+
+    def peak(self):
+        return self.program.status("VmHWM") / 1024
+
+    def database(self):
+        return (self.state / "current.db").resolve()

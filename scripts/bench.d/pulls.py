@@ -1,0 +1,127 @@
+"""Pulls: the first against curl and sqlite3 doing the least that could be done, and later ones against the first."""
+
+import json
+import time
+
+import rivals
+from figures import Row, in_turn
+from floor import Floor, require
+from shop import ENTITIES, flush, lines
+
+TITLE = "Pulls"
+HOW = """
+From the start of the daemon on an empty folder to the end of `POST /v1/sync?wait=true`, from an upstream that serves
+pages of 500 from memory. The floor is one `curl` with a kept connection that downloads every page, and the `sqlite3` shell
+that loads them, one transaction an entity, into tables and indexes taken from the daemon's own database, with
+`synchronous=FULL`; the index for searching, the change log and the merging are ours alone. Both end with every record
+counted. `requests and executemany` is the script that one would write at first, dlt its own REST source into SQLite,
+replacing everything.
+
+Later pulls go to the same upstream. *Nothing changed* and *1 % changed* ask it for what changed since; a *full pull* has it
+send everything again. Written is what the kernel counts for the process, and the growth of the log.
+"""
+
+# After every time in the generated data.
+LATER = "2030-01-01T00:00:00Z"
+
+
+def measure(bench):
+    rows = first(bench, bench.shop.orders(bench.orders), f"first pull, {bench.orders:,} orders", rivals.pullers(bench))
+    if bench.data:
+        data = bench.shop.unpacked(bench.data)
+        count = sum(lines(data / f"{entity}.ndjson") for entity in ENTITIES)
+        rows += first(bench, data, f"first pull, a shop of {count:,} records with messages by ticket", {})
+    return rows + later(bench)
+
+
+def first(bench, data, what, others):
+    """`others`: as `rivals.pullers` has them."""
+    shop, peaks = bench.shop, []
+    example = (shop.state(bench.sizes[0]) / "current.db").resolve()
+    upstream = shop.static_upstream(data)
+
+    def ours():
+        daemon = shop.daemon("pull")
+        flush()
+        began = time.perf_counter()
+        with daemon:
+            daemon.sync()
+            elapsed = time.perf_counter() - began
+            require(daemon.rows(), data)
+            peaks.append(daemon.peak())
+        return elapsed
+
+    def theirs(pull):
+        folder = shop.folder("rival")
+        flush()
+        began = time.perf_counter()
+        pull(shop.upstream_port, folder)
+        return time.perf_counter() - began
+
+    try:
+        floor = Floor(shop, data, upstream.urls, example)
+        contestants = {"ours": ours, "floor": floor.run}
+        contestants |= {name: lambda pull=pull: theirs(pull) for name, (pull, _) in others.items()}
+        samples = in_turn(bench.rounds, contestants)
+    finally:
+        upstream.stop()
+    rows = [
+        Row(what, samples["ours"], "s", "curl of all pages and sqlite3", samples["floor"], at_most=1.3),
+        Row(f"peak memory of: {what}", peaks, "MiB", at_most=64),
+    ]
+    for name, (_, times) in others.items():
+        rows.append(Row(what, samples["ours"], "s", name, samples[name], at_most=times and 1 / times))
+    return rows
+
+
+def later(bench):
+    """Pulls into a cache that has everything: of nothing new, of all once more, and of one record in a hundred changed."""
+    shop, data = bench.shop, bench.shop.orders(bench.orders)
+    changed = changed_copy(shop, data, every=100)
+    samples = {name: [] for name in ("full", "unchanged", "again", "changed", "written")}
+    for _ in range(bench.rounds):
+        daemon, upstream = shop.daemon("later"), shop.static_upstream(data)
+        try:
+            began = time.perf_counter()
+            daemon.start()
+            daemon.sync()
+            samples["full"].append(time.perf_counter() - began)
+            before = written(daemon)
+            samples["unchanged"].append(daemon.sync())
+            samples["again"].append(daemon.sync(full=True))
+            samples["written"].append(written(daemon) - before)
+            upstream.stop()
+            upstream = shop.static_upstream(changed)
+            samples["changed"].append(daemon.sync())
+            require(daemon.rows(), data)
+        finally:
+            upstream.stop()
+            daemon.stop()
+    full = ("the first pull", samples["full"])
+    return [
+        Row("pull, nothing changed", samples["unchanged"], "s", *full, at_most=0.25),
+        Row("pull, 1 % changed", samples["changed"], "s", *full, at_most=0.25),
+        Row("full pull, nothing changed", samples["again"], "s", *full, at_most=0.25),
+        Row("written by both pulls of nothing new", samples["written"], "bytes", at_most=0),
+    ]
+
+
+def written(daemon):
+    """Grows with whatever is written: bytes on their way to the disk, and the log's length."""
+    log = daemon.database().with_name(daemon.database().name + "-wal")
+    return daemon.program.bytes_written() + (log.stat().st_size if log.exists() else 0)
+
+
+def changed_copy(shop, data, every):
+    """The same orders, one of so many with other notes and a later time."""
+    folder = shop.folder("changed")
+    for entity in ENTITIES:
+        (folder / f"{entity}.ndjson").write_text("")
+    with open(data / "orders.ndjson") as source, open(folder / "orders.ndjson", "w") as copy:
+        for number, line in enumerate(source):
+            if number % every == 0:
+                order = json.loads(line)
+                order |= {"notes": f"Changed upstream, {number}", "updated_at": LATER}
+                line = json.dumps(order) + "\n"
+            copy.write(line)
+    return folder

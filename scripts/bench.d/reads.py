@@ -1,0 +1,146 @@
+"""Reads of one record, of lists and of counts: against the same bytes from nginx, and against rivals."""
+
+import subprocess
+
+import compiled
+import rivals
+from figures import Row
+from nginx import Nginx
+
+TITLE = "Reads"
+HOW = """
+Over TCP with the token, by `wrk`, 1,000 records in turn; the cache holds as many orders as the first pull. nginx has the
+same bytes as files with its descriptors kept, PocketBase the same orders in a collection with the same indexes, filled
+directly into its database, Kinto has them in memory, Datasette in an immutable file. The deep page is reached by our
+cursor, by Datasette's `_next` and by PocketBase's page number. *SQLite alone* is a C program that takes the rows of the
+same list from the same file and throws them away, without a socket; processor time hardly depends on who else uses the
+machine.
+"""
+
+LIST = "/v1/orders?status=collected&sort=-created_at&limit=50"
+# The same rows as SQLite is asked for them.
+ROWS = """
+SELECT coalesce(_document, _remote), _synced_at, _local IS NULL, _pk FROM records_orders
+WHERE status = 'collected' AND _deleted = 0 ORDER BY created_at DESC, _pk DESC LIMIT 50
+"""
+LIST_CONNECTIONS = 16
+DEEPEST_PAGE = 100
+
+
+def measure(bench):
+    state = bench.shop.state(bench.orders)
+    daemon = bench.shop.daemon("reads", state)
+    with daemon, Nginx(bench.shop) as nginx, rivals.servers(bench) as servers:
+        daemon.pause()
+        rows = one_record(bench, daemon, nginx, servers) + lists(bench, daemon, nginx, servers)
+        return rows + against_sqlite(bench, daemon) + counts(bench, daemon)
+
+
+def gets(paths):
+    return [("GET", path, "") for path in paths]
+
+
+def one_record(bench, daemon, nginx, servers):
+    ids = daemon.some(1000)
+    calls = gets(f"/v1/orders/{id}" for id in ids)
+    copies = gets([nginx.serve(f"one/{id}", daemon.call("GET", f"/v1/orders/{id}")) for id in ids])
+    rows = []
+    for connections in bench.connections:
+        loads = bench.in_turn({
+            "ours": lambda: daemon.load(calls, connections, bench.seconds),
+            nginx.name: lambda: nginx.load(copies, connections, bench.seconds),
+            **{server.name: load_of(server, server.one(ids), connections, bench) for server in servers}})
+        what = f"one by id, {connections} connection{'s' if connections > 1 else ''}"
+        targets = {nginx.name: 0.5} | {server.name: server.one_target for server in servers}
+        rows += rate_rows(what, loads, targets)
+        if "PocketBase" in loads:
+            ours, theirs = ([load.p99 for load in loads[name]] for name in ("ours", "PocketBase"))
+            rows.append(Row(f"p99 of {what}", ours, "ms", "PocketBase", theirs, at_most=1))
+    return rows
+
+
+def load_of(server, calls, connections, bench):
+    return lambda: server.load(calls, connections, bench.seconds)
+
+
+def rate_rows(what, loads, targets):
+    """A row for each of the others, of ours against it."""
+    rates = {name: [load.rate for load in taken] for name, taken in loads.items()}
+    return [
+        Row(what, rates["ours"], "/s", name, theirs, at_least=targets.get(name))
+        for name, theirs in rates.items() if name != "ours"]
+
+
+def lists(bench, daemon, nginx, servers):
+    names = [order["client_name"].split()[-1] for order in daemon.get("/v1/orders?limit=50")["data"]]
+    word = next(name for name in names if name.isascii())
+    page = min(DEEPEST_PAGE, bench.orders // 400)
+    kinds = {
+        "list": ("list of 50 by status, newest first", LIST),
+        "page": (f"the same list, page {page}", deep(daemon, page)),
+        "search": ("search in orders, newest first", f"/v1/orders?q={word}&limit=50"),
+    }
+    rows = []
+    for kind, (what, path) in kinds.items():
+        copy = nginx.serve(kind, daemon.call("GET", path))
+        contestants = {
+            "ours": load_of(daemon, gets([path]), LIST_CONNECTIONS, bench),
+            nginx.name: load_of(nginx, gets([copy]), LIST_CONNECTIONS, bench),
+        }
+        for server in servers:
+            if calls := server.list(kind, word, page):
+                contestants[server.name] = load_of(server, calls, LIST_CONNECTIONS, bench)
+        if kind == "page":
+            contestants["its first page"] = load_of(daemon, gets([LIST]), LIST_CONNECTIONS, bench)
+        targets = {"its first page": 0.9} | {server.name: server.list_target for server in servers}
+        rows += rate_rows(f"{what}, {LIST_CONNECTIONS} connections", bench.in_turn(contestants), targets)
+    return rows
+
+
+def deep(daemon, page):
+    """The path of a page far behind the first."""
+    path = LIST
+    for _ in range(page - 1):
+        path = f"{LIST}&cursor={daemon.get(path)['next']}"
+    return path
+
+
+def against_sqlite(bench, daemon):
+    """What the daemon takes of the processor for a list, against a C program that takes the same rows from the same file
+    and does nothing with them."""
+    if not compiled.compiler():
+        return []
+    floor = compiled.list_floor(bench.shop.folder("list-floor"))
+
+    def sqlite():
+        command = [floor, daemon.database(), ROWS, str(bench.seconds)]
+        return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    def ours():
+        before = daemon.program.processor_seconds()
+        answers = daemon.load(gets([LIST]), LIST_CONNECTIONS, bench.seconds).answers
+        return (daemon.program.processor_seconds() - before) / answers * 1e6
+
+    times = bench.in_turn({"ours": ours, "sqlite": sqlite})
+    return [
+        Row("processor time of a list of 50 by status", times["ours"], "µs", "SQLite alone", times["sqlite"],
+            at_most=1.3)]
+
+
+def counts(bench, daemon):
+    """At a queue of ten changes and at a long one."""
+    one = gets(f"/v1/orders/{id}" for id in daemon.some(100))
+    ids = daemon.some(bench.backlog)
+    rows, queued = [], 0
+    for length in (10, bench.backlog):
+        daemon.queue(ids[queued:length])
+        queued = length
+        contestants = {"one": load_of(daemon, one, LIST_CONNECTIONS, bench)}
+        for path in ("/v1/pending/count", "/v1/status"):
+            contestants[path] = load_of(daemon, gets([path]), LIST_CONNECTIONS, bench)
+        rates = {name: [load.rate for load in taken] for name, taken in bench.in_turn(contestants).items()}
+        one_rates = rates.pop("one")
+        rows += [
+            Row(f"{path}, {length:,} queued", ours, "/s", "one by id", one_rates, at_least=1)
+            for path, ours in rates.items()]
+    return rows

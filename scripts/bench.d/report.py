@@ -1,0 +1,106 @@
+"""Keeps what was measured, prints it, and writes docs/benchmarks.md with its charts."""
+
+import datetime
+import importlib
+import json
+import os
+import subprocess
+from dataclasses import asdict
+
+import charts
+import machine
+from figures import Row, median, with_spread
+from shop import ROOT
+
+HEAD = ["what", "ours", "against", "theirs", "ratio", "target", "reached"]
+BARS = {"pulls": "s", "reads": "/s", "writes": "/s"}
+INTRODUCTION = """# Benchmarks
+
+Written by `make bench`. Times mean little on a machine that others use too; **ratios** do: all contestants of a line are
+measured in turn in the same run, and the ratio is the median of the rounds'. Figures are medians, with the least and the
+most in brackets. `make bench-setup` installs the rivals; without them the suite runs all the same. `scripts/bench --help`
+lists its options. {reached} of {all} targets are reached.
+"""
+
+
+def keep(bench, topic, rows):
+    """Topics can be measured one by one: each keeps its own day, commit and rounds."""
+    kept = json.loads(bench.results.read_text()) if bench.results.exists() else {}
+    kept[topic] = {
+        "on": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}", "commit": commit(), "rounds": bench.rounds,
+        "orders": bench.orders, "rows": [asdict(row) for row in rows], "series": dict(bench.series),
+    }
+    bench.results.write_text(json.dumps(kept, indent=1))
+
+
+def commit():
+    if "REPAIRMINDER_BIN" in os.environ:
+        return "binaries built elsewhere"
+    answer = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return answer.stdout.strip() or "unknown"
+
+
+def cells(row):
+    reached = {True: "yes", False: "no", None: ""}[row.reached]
+    if row.missed_by:
+        reached += f", by {row.missed_by:.2f} ×"
+    return [
+        row.what, with_spread(row.ours, row.unit), row.against,
+        with_spread(row.theirs, row.unit) if row.theirs else "", "" if row.ratio is None else f"{row.ratio:.3g}",
+        row.target, reached,
+    ]
+
+
+def show(rows):
+    table = [HEAD, *map(cells, rows)]
+    widths = [max(len(line[column]) for line in table) for column in range(len(HEAD))]
+    for line in table:
+        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip(), flush=True)
+
+
+def write(bench, order):
+    kept = json.loads(bench.results.read_text())
+    kept = {topic: kept[topic] for topic in order if topic in kept}
+    rows = {topic: [Row(**row) for row in taken["rows"]] for topic, taken in kept.items()}
+    aims = [row for each in rows.values() for row in each if row.reached is not None]
+    parts = [INTRODUCTION.format(reached=sum(row.reached for row in aims), all=len(aims))]
+    pictures = bench.report.with_suffix("")
+    pictures.mkdir(exist_ok=True)
+    for topic, taken in kept.items():
+        parts.append(section(importlib.import_module(topic), topic, taken, rows[topic], pictures))
+    parts.append(machine.description())
+    bench.report.write_text("\n".join(parts))
+
+
+def section(module, topic, taken, rows, pictures):
+    lines = [HEAD, ["---"] * len(HEAD), *map(cells, rows)]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    parts = [f"## {module.TITLE}", module.HOW.strip(), table]
+    if picture := chart(module.TITLE, topic, taken, rows):
+        (pictures / f"{topic}.svg").write_text(picture)
+        parts.append(f"![{module.TITLE}]({pictures.name}/{topic}.svg)")
+    notes = pictures / f"{topic}.md"
+    if notes.exists():
+        parts.append(notes.read_text().strip())
+    parts.append(
+        f"Measured on {taken['on']} at {taken['commit']}: {taken['rounds']} rounds, {taken['orders']:,} orders.")
+    return "\n\n".join(parts) + "\n"
+
+
+def chart(title, topic, taken, rows):
+    if topic in BARS:
+        groups = {}
+        for row in rows:
+            if row.theirs and row.unit == BARS[topic]:
+                group = groups.setdefault(row.what, {"ours": median(row.ours)})
+                group[row.against] = median(row.theirs)
+        return charts.bars(title, list(groups.items()), BARS[topic])
+    if topic == "growth" and taken["series"]:
+        series = {
+            kind: [(float(size), next(iter(rates.values())) / rate) for size, rate in rates.items()]
+            for kind, rates in taken["series"].items()}
+        return charts.lines("How many times longer a call takes", series, "×", "rows", logarithmic=True)
+    if topic == "large" and taken["series"]:
+        series = {name: list(enumerate(values)) for name, values in taken["series"].items()}
+        return charts.lines("Resident memory under mixed load", series, "MiB", "sample", False)
+    return None

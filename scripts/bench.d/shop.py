@@ -1,0 +1,129 @@
+"""What the measurements work on: orders, upstreams that serve them, and daemons that hold them."""
+
+import gzip
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from daemon import Daemon
+from programs import Program, free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+ENTITIES = ["clients", "orders", "devices", "tickets", "ticket_messages"]
+PAGE = 500
+
+
+class Shop:
+    """Makes everything in one temporary folder, and clears it all away in the end.
+
+    There is one port for upstreams, and one upstream at a time: a daemon's cache belongs to an address.
+    """
+
+    def __init__(self, binaries, kept):
+        self.binaries = Path(binaries)
+        self.schema = ROOT / "config/schemas/repairminder.yaml"
+        self.kept = Path(kept)
+        self.kept.mkdir(parents=True, exist_ok=True)
+        self.work = Path(tempfile.mkdtemp(prefix="repairminder-bench."))
+        self.upstream_port = free_port()
+        self.made = 0
+
+    def close(self):
+        shutil.rmtree(self.work, ignore_errors=True)
+
+    def folder(self, name):
+        """A new folder of its own."""
+        self.made += 1
+        folder = self.work / f"{self.made}-{name}"
+        folder.mkdir()
+        return folder
+
+    # Data
+
+    def orders(self, count):
+        """A folder with `count` orders of the demo's generator and empty files of all else; made once and kept."""
+        folder = self.kept / f"orders-{count}"
+        if (folder / "orders.ndjson").exists():
+            return folder
+        folder.mkdir(exist_ok=True)
+        for entity in ENTITIES:
+            (folder / f"{entity}.ndjson").write_text("")
+        port = free_port()
+        generator = Program(
+            [self.binaries / "repairminder-upstream", "--schema", self.schema, "--rows", count,
+             "--listen", f"127.0.0.1:{port}"], self.work / "generator.log")
+        try:
+            generator.await_port(port, seconds=600)
+            part = folder / "part"
+            subprocess.run(
+                ["curl", "-sSf", f"http://127.0.0.1:{port}/__admin/records/orders", "-o", part], check=True)
+            part.rename(folder / "orders.ndjson")
+        finally:
+            generator.stop()
+        return folder
+
+    def unpacked(self, data):
+        """A folder of `<entity>.ndjson` for one of `<entity>.ndjson.gz`."""
+        folder = self.folder("data")
+        for entity in ENTITIES:
+            plain = Path(data) / f"{entity}.ndjson"
+            if plain.exists():
+                shutil.copy(plain, folder)
+            else:
+                (folder / plain.name).write_bytes(gzip.open(f"{plain}.gz").read())
+        return folder
+
+    # Upstreams
+
+    def static_upstream(self, data):
+        """Serves pages that are made before the first request; the paths of all are in its `urls`, for curl -K."""
+        folder = self.folder("upstream")
+        program = Program(
+            [self.binaries / "bench-server", "--listen", f"127.0.0.1:{self.upstream_port}", "--data", data,
+             "--page-size", PAGE, "--urls", folder / "urls"], folder / "log")
+        program.urls = folder / "urls"
+        program.await_line("listening on ")
+        return program
+
+    def true_upstream(self, data, latency_ms):
+        """The reference upstream, which takes changes; every answer comes so much later."""
+        program = Program(
+            [self.binaries / "repairminder-upstream", "--schema", self.schema, "--data", data, "--latency",
+             f"{latency_ms}ms", "--listen", f"127.0.0.1:{self.upstream_port}"], self.folder("upstream") / "log")
+        program.await_line("listening on ")
+        return program
+
+    # Daemons
+
+    def daemon(self, name, state=None, binary=None, **more):
+        """A daemon on a copy of the folder `state`, or on nothing yet."""
+        folder = self.folder(name)
+        if state:
+            shutil.copytree(state, folder / "state", symlinks=True)
+        return Daemon(binary or self.binaries / "repairminder-sync", self.schema, folder, self.upstream_port, **more)
+
+    def state(self, count):
+        """A state folder with `count` orders, pulled once a run."""
+        folder = self.work / f"state-{count}"
+        if not folder.exists():
+            upstream = self.static_upstream(self.orders(count))
+            daemon = self.daemon(f"fill-{count}")
+            try:
+                with daemon:
+                    daemon.sync()
+                shutil.move(daemon.state, folder)
+            finally:
+                upstream.stop()
+        return folder
+
+
+def lines(path):
+    with open(path, "rb") as file:
+        return sum(1 for _ in file)
+
+
+def flush():
+    """Leaves the disk nothing to catch up with."""
+    os.sync()
