@@ -58,6 +58,7 @@ let package = Package(
         .target(name: "NetworkMonitor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "CallerLookup", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "ServiceManager", swiftSettings: strict),
+        .target(name: "ResidentMemory", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "SocketServer", dependencies: ["CLinux"], swiftSettings: strict),
         .target(
             name: "LocalAPIServer",
@@ -70,8 +71,9 @@ let package = Package(
         .executableTarget(
             name: "repairminder-sync",
             dependencies: [
-                "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPI", "LocalAPIServer",
-                "NetworkMonitor", "Pictures", "Secrets", "ServiceManager", "SocketServer", "SyncEngine", "Upstream",
+                "CLinux", "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPI",
+                "LocalAPIServer", "NetworkMonitor", "Pictures", "ResidentMemory", "Secrets", "ServiceManager",
+                "SocketServer", "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -99,7 +101,8 @@ let package = Package(
         .testTarget(name: "SecretsTests", dependencies: ["JSONText", "Secrets"], swiftSettings: strict),
         .testTarget(name: "ContentStoreTests", dependencies: ["ContentStore", "EntitySchema"], swiftSettings: strict),
         .testTarget(
-            name: "PicturesTests", dependencies: ["CGD", "Pictures", "repairminder-sync"], swiftSettings: strict),
+            name: "PicturesTests", dependencies: ["CGD", "Pictures", "repairminder-sync"], swiftSettings: strict,
+            linkerSettings: [.linkedLibrary("gd")]),
         .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema"], swiftSettings: strict),
         .testTarget(
             name: "SyncEngineTests",
@@ -147,6 +150,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "NetworkMonitorTests", dependencies: ["CLinux", "NetworkMonitor"], swiftSettings: strict),
         .testTarget(name: "ServiceManagerTests", dependencies: ["ServiceManager"], swiftSettings: strict),
+        .testTarget(name: "ResidentMemoryTests", dependencies: ["ResidentMemory"], swiftSettings: strict),
         .testTarget(name: "CallerLookupTests", dependencies: ["CallerLookup"], swiftSettings: strict),
         .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),
         .testTarget(
@@ -159,3 +163,22 @@ let package = Package(
             swiftSettings: strict),
     ]
 )
+
+// For Fuzz/run alone, which builds them and all below them with sanitizers, and links each with libFuzzer.
+if Context.environment["FUZZ"] != nil {
+    let stores: [Target.Dependency] = ["CacheStore", "EntitySchema", "FuzzedCache", "JSONText"]
+    let fuzzed: [(name: String, folder: String, dependencies: [Target.Dependency])] = [
+        ("fuzz-request", "Request", ["SocketServer"]), ("fuzz-schema", "Schema", ["EntitySchema"]),
+        ("fuzz-page", "Page", stores + ["Upstream"]), ("fuzz-cursor", "Cursor", stores),
+        ("fuzz-list", "List", stores + ["LocalAPIServer", "SocketServer"]),
+    ]
+    for (name, folder, dependencies) in fuzzed {
+        package.targets.append(
+            .target(name: name, dependencies: dependencies, path: "Fuzz/\(folder)", swiftSettings: strict))
+        package.products.append(.library(name: name, type: .static, targets: [name]))
+    }
+    package.targets.append(
+        .target(
+            name: "FuzzedCache", dependencies: ["CacheStore", "EntitySchema", "Secrets"], path: "Fuzz/Cache",
+            swiftSettings: strict))
+}

@@ -45,6 +45,11 @@ static inline CURLcode ccurl_get_off_t(CURL *handle, CURLINFO info, curl_off_t *
     return curl_easy_getinfo(handle, info, value);
 }
 
+// The text is the handle's, until its next request.
+static inline CURLcode ccurl_get_string(CURL *handle, CURLINFO info, char **value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
 static inline CURLcode ccurl_get_pointer(CURL *handle, CURLINFO info, void **value) {
     return curl_easy_getinfo(handle, info, (char **)value);
 }

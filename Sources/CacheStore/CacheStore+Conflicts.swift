@@ -4,12 +4,6 @@ package import JSONText
 
 /// What merging decided, or left to a person: to look at, to choose, to undo.
 extension CacheStore {
-    package func openConflicts() throws -> Int {
-        try read { db in
-            try Int.fetchOne(db.cachedStatement(sql: "SELECT count FROM sync_tally WHERE name = 'conflicts'")) ?? 0
-        }
-    }
-
     /// Newest first; `before` is the id that the last page ended with. `open` lists only those that wait for a choice.
     package func conflicts(
         before: Int64?, open: Bool, limit: Int

@@ -36,16 +36,6 @@ extension CacheStore {
         }
     }
 
-    /// How many distinct disagreements there are, and how many records set aside. Cheap.
-    package func driftCount() throws -> (drift: Int, setAside: Int) {
-        try read { db in
-            let rows = try Row.fetchAll(
-                db.cachedStatement(sql: "SELECT name, count FROM sync_tally WHERE name IN ('drift', 'set_aside')"))
-            let counts = Dictionary(uniqueKeysWithValues: rows.map { ($0[0] as String, $0[1] as Int) })
-            return (counts["drift"] ?? 0, counts["set_aside"] ?? 0)
-        }
-    }
-
     private func drift(_ rows: RowCursor, seen: (Int64) -> Void = { _ in }) throws -> [Drift] {
         var found: [Drift] = []
         while let row = try rows.next() {

@@ -15,10 +15,11 @@ extension CacheStore {
         return try await change(at: now) { db in
             let applier = PageApplier(
                 table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+            let unchanged = try IncomingRecords(table, db, at: now).fill(page.records, isNew: page.isOfFirstPull)
             let measured = try applier.measure(page)
-            var outcome = try applier.apply(page.records, clear: clear, position: page.position)
+            var outcome = try applier.applyIncoming(clear: unchanged.rest(of: clear), position: page.position)
             outcome.add(measured)
-            outcome.latestChange = try applier.plausible(outcome.latestChange, in: page.records)
+            try unchanged.add(to: &outcome, of: page, db)
             if let children {
                 let applier = PageApplier(
                     table: children.table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)

@@ -132,18 +132,28 @@ extension CacheStore {
             try db.execute(
                 sql: "UPDATE sync_outbox SET next_attempt_at = ?1 WHERE state = 'waiting' AND next_attempt_at > ?1",
                 arguments: [latest.milliseconds])
-            let rows = try Row.fetchAll(
-                db,
-                sql: """
-                    UPDATE sync_outbox SET state = 'queued' WHERE state = 'uploading'
-                    RETURNING id, entity, record_key, body, content
-                    """)
-            for row in rows {
-                try showContentState(of: row, db)
-                try ChangeLog(db: db, at: now).append(.queued, row, detail: [ChangeLogReason.interrupted.member])
-            }
-            return rows.count
+            return try requeue("1", at: now, db)
         }
+    }
+
+    /// The same for these alone, whose attempts have ended without their outcome being written down.
+    package func recoverUnsettled(_ changes: Set<Int64>, at now: Timestamp) async throws -> Int {
+        let list = changes.map(String.init).joined(separator: ", ")
+        return try await writer.write { db in try requeue("id IN (\(list))", at: now, db) }
+    }
+
+    private func requeue(_ condition: String, at now: Timestamp, _ db: Database) throws -> Int {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                UPDATE sync_outbox SET state = 'queued' WHERE state = 'uploading' AND \(condition)
+                RETURNING id, entity, record_key, body, content
+                """)
+        for row in rows {
+            try showContentState(of: row, db)
+            try ChangeLog(db: db, at: now).append(.queued, row, detail: [ChangeLogReason.interrupted.member])
+        }
+        return rows.count
     }
 
     /// Makes waiting changes due at once: the upstream is back.

@@ -4,20 +4,6 @@ package import JSONText
 
 /// The queue as people see and mend it.
 extension CacheStore {
-    package func pendingCount() throws -> PendingCount {
-        try read { db in
-            let row = try Row.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT max(iif(name = 'queue', count, 0)), max(iif(name = 'failed', count, 0))
-                        FROM sync_tally WHERE name IN ('queue', 'failed')
-                        """))
-            let queue: Int = row?[0] ?? 0
-            let failed: Int = row?[1] ?? 0
-            return PendingCount(pending: queue - failed, failed: failed)
-        }
-    }
-
     /// The queue, oldest first, as `local-api.md` shows it; `after` is the id that the last page ended with.
     package func pending(
         after: Int64 = 0, limit: Int, onlyWithErrors: Bool = false

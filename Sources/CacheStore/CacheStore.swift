@@ -28,12 +28,14 @@ package struct CacheStore: Sendable {
     /// Opens, or makes, the database at `path` and fits its tables to `schema`, keeping records and queue. What the schema
     /// calls secret is stored as `sealer` seals it, never otherwise.
     ///
-    /// `schedule` runs a commit later, never two at once; nil leaves that to a queue of the store's own. `goesOn` is asked
+    /// `readerCount`: as many as threads that read records at once; more wait for one another. `schedule` runs a commit
+    /// later, never two at once; nil leaves that to a queue of the store's own. `goesOn` is asked
     /// again and again while opening takes long; false undoes what was begun. Throws `.incompatible` for a file of a newer
     /// version or one sealed with another key, `.damaged` for one that is (both are left as they are, log included),
     /// `.unwritable` when it cannot be used now, and `CancellationError` after `goesOn` was false.
     package init(
         path: String, schema: EntitySchema, sealer: SecretSealer, reminderDays: ReminderDays = .utc,
+        readerCount: Int = 2,
         goesOn: @escaping @Sendable () -> Bool = { true },
         schedule: (@Sendable (_ commit: @escaping @Sendable () -> Void) -> Void)? = nil,
         makeID: @escaping @Sendable () -> String
@@ -44,6 +46,7 @@ package struct CacheStore: Sendable {
         selectOne = Dictionary(
             uniqueKeysWithValues: schema.entities.map { ($0.name, RecordSelect(table: EntityTable(entity: $0)).one) })
         let mark = OpeningCheck.mark(of: path)
+        let isNew = mark == nil
         let guardian = LogGuardian(path: path)
         defer { guardian?.close() }
         do {
@@ -56,11 +59,14 @@ package struct CacheStore: Sendable {
                     try Self.migrate(pool, schema, sealer, sealers, reminderDays)
                 }
                 epoch = try Epoch.current(pool, path: path)
-                readers = try ReaderPool(path: path, damage: damage)
+                readers = try ReaderPool(path: path, damage: damage, count: readerCount)
             } catch {
                 try? pool.close()
                 throw error
             }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR && !isNew {
+            // Statements of ours that fail here every time meet tables that are not as we made them.
+            throw CacheError.damaged("the tables of \(path) are damaged (\(error.message ?? "no reason"))")
         } catch {
             throw GroupCommit.sorted(error)
         }
@@ -122,6 +128,8 @@ package struct CacheStore: Sendable {
             try LocalRecords.note(schema, db)
         }
         try SealingAdapter.scrub(pool)
+        // Last, since the scrub takes temporary tables away.
+        try pool.writeWithoutTransaction { db in try db.execute(sql: IncomingRecords.createTable) }
         // Prepared statements of readers that saw older tables would fail once: start from a fresh set.
         pool.releaseMemory()
     }

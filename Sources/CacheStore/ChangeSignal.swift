@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Wakes those who wait for something to be committed.
+/// Wakes those who wait for something to change: a commit of a store, above all.
 ///
-/// Nobody is told of what; whoever wakes reads the change log. Costs a commit one lock, and a write nothing.
+/// Nobody is told of what; whoever wakes looks, at the change log for one. Costs a commit one lock, and a write nothing.
 package final class ChangeSignal: Sendable {
     private struct State {
         var commits: UInt64 = 0
@@ -12,6 +12,8 @@ package final class ChangeSignal: Sendable {
     }
 
     private let state = Mutex(State())
+
+    package init() {}
 
     /// Taken before the log is read: what is committed after that ends a wait at once.
     package var commits: UInt64 { state.withLock { $0.commits } }
@@ -43,8 +45,8 @@ package final class ChangeSignal: Sendable {
     /// Ends all waits, now and from now on.
     package func close() { wakeAll { $0.isClosed = true } }
 
-    /// Called after each commit.
-    func announce() { wakeAll { $0.commits += 1 } }
+    /// Called after each commit, or whatever else those who wait are to look at.
+    package func announce() { wakeAll { $0.commits += 1 } }
 
     /// How many wait.
     var waiterCount: Int { state.withLock { $0.waiters.count } }

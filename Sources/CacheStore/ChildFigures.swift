@@ -51,6 +51,18 @@ struct ChildFigures {
         }
     }
 
+    /// The fields of a child that decide what it adds, and to whom.
+    var fieldsLookedAt: Set<String> {
+        fields.reduce(into: [reference.name]) { names, item in
+            names.formUnion(item.figure.conditions.map(\.field))
+            switch item.figure.measure {
+            case .count: break
+            case .sum(let field): names.insert(field)
+            case .latest(let field, let by): names.formUnion([field, by])
+            }
+        }
+    }
+
     /// By key the members that differ from what the server says.
     func values(
         for rows: [(key: String, remote: JSONText?)], _ db: Database

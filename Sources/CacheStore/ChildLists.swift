@@ -14,9 +14,11 @@ extension PageApplier {
     /// `position`: where the change log ended when the parents or their children were asked for.
     func apply(_ sealed: SealedChildren, position: Int64) throws -> ChildOutcome {
         let children = sealed.children
-        let written = try apply(sealed.records, clear: children.records, position: position)
+        // All of them, to know which are missing.
+        _ = try IncomingRecords(table, db, at: now).fill(sealed.records, leavesOut: false)
+        let written = try applyIncoming(clear: children.records, position: position)
         var outcome = ChildOutcome(written: written.written, deleted: written.deleted)
-        let missing = try missing(children, sealed.records, position)
+        let missing = try missing(children, position)
         if missing.count > children.allowance {
             outcome.held = missing.count
         } else {
@@ -25,20 +27,19 @@ extension PageApplier {
         return outcome
     }
 
-    /// Children in the cache of parents whose children are all known, but not among these.
-    private func missing(_ children: PulledChildren, _ records: String, _ position: Int64) throws -> [String] {
+    /// Children in the cache of parents whose children are all known, but not among those that came.
+    private func missing(_ children: PulledChildren, _ position: Int64) throws -> [String] {
         guard !children.complete.isEmpty else { return [] }
         return try String.fetchAll(
             db.cachedStatement(
                 sql: """
-                    \(incoming)
                     SELECT _key FROM \(table.name)
-                    WHERE _deleted = 0 AND \(table.sql(for: children.by)) IN (SELECT value FROM json_each(?2))
-                      AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?3
-                      AND _key NOT IN (SELECT CAST(key AS TEXT) FROM incoming WHERE usable)
+                    WHERE _deleted = 0 AND \(table.sql(for: children.by)) IN (SELECT value FROM json_each(?1))
+                      AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2
+                      AND _key NOT IN (SELECT key FROM sync_incoming WHERE usable)
                     """),
             arguments: [
-                records, JSONText.array(children.complete.map(JSONText.string)).text, position,
+                JSONText.array(children.complete.map(JSONText.string)).text, position,
             ])
     }
 }

@@ -13,19 +13,24 @@ struct DamagedFile {
     /// Read outside of transactions, since none could be ended well after a read that met damage.
     func readings() -> [QueueReading] {
         // First, while nothing else has the file open.
+        let mark = OpeningCheck.mark(of: path)
         let alone = try? LoglessFile.reading(path, QueueReading.init(ofOurs:))
         let guardian = LogGuardian(path: path)
         defer { guardian?.close() }
         var whole = mended() ?? (try? OpeningCheck.readOnly(path).unsafeRead(QueueReading.init(ofOurs:)))
         // A log of another database hides what the file itself has.
-        let name = alone?.settings["database"]
-        let isLogForeign = name != nil && whole?.settings["database"] != name
+        let isLogForeign = isForeign(mark, logSeenIn: whole, beside: alone)
         if isLogForeign { whole = nil }
         if let whole, whole.isComplete { return [whole] }
         // Nothing of what follows is sure to be the last word.
         var readings = [whole ?? QueueReading()]
         if var scan = QueueReading(scanning: path, withLog: !isLogForeign) {
-            _ = try? OpeningCheck.readOnly(path).unsafeRead { db in scan.readRecords(db) }
+            // With another database's log in place the file would tell of that one's records.
+            if isLogForeign {
+                scan.takeRecords(from: alone)
+            } else {
+                _ = try? OpeningCheck.readOnly(path).unsafeRead { db in scan.readRecords(db) }
+            }
             readings.append(scan)
         }
         if let alone { readings.append(alone) }
@@ -37,6 +42,13 @@ struct DamagedFile {
             break
         }
         return readings
+    }
+
+    /// By the number that every database of ours has in its first page; where that is of no help by its name.
+    private func isForeign(_ mark: Int32?, logSeenIn whole: QueueReading?, beside alone: QueueReading?) -> Bool {
+        if let mark, mark != 0, let other = PageScan(path: path, withLog: true)?.markOfLog { return other != mark }
+        guard let name = alone?.settings["database"] else { return false }
+        return whole?.settings["database"] != name
     }
 
     // MARK: A lost beginning

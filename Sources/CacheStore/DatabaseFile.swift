@@ -79,7 +79,7 @@ package struct DatabaseFile: Sendable {
     }
 
     /// A name is on disk only when its folder is.
-    static func syncFolder(of path: String) -> Bool {
+    package static func syncFolder(of path: String) -> Bool {
         let folder = open(
             URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return false }

@@ -42,18 +42,18 @@ struct DriftTable {
         let counted = try String.fetchAll(db, sql: "SELECT DISTINCT entity FROM sync_field")
         for entity in counted where schema[entity] == nil { try forget(entity, db) }
         for entity in schema.entities where !entity.isLocal {
+            let rules = DriftRules(entity)
+            let known = try String.fetchOne(
+                db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [rulesSetting(entity.name)])
+            guard known != rules.fingerprint else { continue }
             let table = EntityTable(entity: entity)
             let latest = try Int64.fetchOne(db, sql: "SELECT max(_synced_at) FROM \(table.name)")
-            try DriftTable(table: table, db: db, now: Timestamp(milliseconds: latest ?? 0)).adapt(
-                sealers[entity.name])
+            try DriftTable(table: table, db: db, now: Timestamp(milliseconds: latest ?? 0)).countAnew(
+                rules, sealers[entity.name])
         }
     }
 
-    private func adapt(_ sealer: RecordSealer) throws {
-        let rules = DriftRules(entity)
-        let setting = Self.rulesSetting(entity.name)
-        let known = try String.fetchOne(db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [setting])
-        guard known != rules.fingerprint else { return }
+    private func countAnew(_ rules: DriftRules, _ sealer: RecordSealer) throws {
         try Self.forget(entity.name, db)
         var tally = DriftTally(rules)
         let records = try Row.fetchCursor(
@@ -67,7 +67,7 @@ struct DriftTable {
         try save(tally)
         try db.execute(
             sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-            arguments: [setting, rules.fingerprint])
+            arguments: [Self.rulesSetting(entity.name), rules.fingerprint])
     }
 
     private static func forget(_ entity: String, _ db: Database) throws {

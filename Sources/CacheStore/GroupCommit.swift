@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import GRDB
+internal import JSONText
 internal import Synchronization
 
 /// Runs writes from many callers in as few transactions as possible.
@@ -119,17 +120,26 @@ final class GroupCommit: Sendable {
     }
 
     /// SQLite's errors as the case that says what they mean for the caller; any other as it is.
+    ///
+    /// What is parsed in here, by us or by SQLite, was checked before it was stored: text that is no JSON any more is damage.
     static func sorted(_ error: any Error) -> any Error {
+        if let error = error as? JSONError {
+            return CacheError.damaged("the database is damaged (a stored text is \(error))")
+        }
         guard let error = error as? DatabaseError else { return error }
+        // A failed copy tells the reason by its code alone.
+        let said = error.message.flatMap { $0 == "not an error" ? nil : $0 }
+        let reason = said ?? error.resultCode.description
+        let damaged = CacheError.damaged("the database is damaged (\(reason))")
         switch error.resultCode {
         case .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_CANTOPEN:
             return CacheError.unwritable(
-                "the database cannot be written (\(error.message ?? error.resultCode.description)); check the disk")
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
-            return CacheError.damaged("the database is damaged (\(error.message ?? error.resultCode.description))")
+                "the database cannot be written (\(reason)); check the disk")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged
+        case .SQLITE_ERROR where reason == "malformed JSON": return damaged
         default:
             return CacheError.failed(
-                "the database answered \(error.resultCode): \(error.message ?? "no reason"); please report this")
+                "the database answered \(error.resultCode): \(reason); please report this")
         }
     }
 }

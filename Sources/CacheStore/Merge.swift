@@ -36,7 +36,7 @@ struct Merge {
                 switch change.operation {
                 case .create: break
                 case .update: try mergeUpdate(change, remote, own)
-                case .delete: try mergeDelete(change, remote)
+                case .delete: try mergeDelete(change, remote, own)
                 }
             }
             for (field, value) in change.body.members { own[field, default: []].append(value) }
@@ -84,15 +84,31 @@ struct Merge {
         return changed
     }
 
-    private func mergeDelete(_ change: OutboxTable.Entry, _ remote: JSONText) throws {
+    private func mergeDelete(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: [String: [JSONText]]) throws {
         // Deletions queued by earlier versions have no base.
         // What is worked out from other records moves with these; that is nobody's edit.
         let (server, base) = (entity.withoutKeptFields(remote), entity.withoutKeptFields(change.base))
         guard !change.base.members.isEmpty, !sealer.means(server, base) else { return }
+        let isOurs = isOurDoing(change.base, remote) { field, value in
+            own[field, default: []].contains { sealer.means(value, $0, of: field) }
+        }
+        if isOurs { return try queue.store(change.body, base: remote, of: change, makeID: makeID) }
         let dispute = Conflict.Dispute(
             change: change, field: nil, base: change.base, local: nil, server: remote,
             localAt: change.editedAt(OutboxTable.wholeRecord), serverAt: serverTime(of: remote))
         if let winner = try settle(dispute) { try take(winner, ofDeletion: change) }
+    }
+
+    /// Whether nothing tells what the server had from what it has now but the time of change and fields that `isOwn` knows,
+    /// with the value now, for the work of an earlier change made here.
+    func isOurDoing(_ before: JSONText, _ now: JSONText, _ isOwn: (_ field: String, _ value: JSONText) -> Bool) -> Bool
+    {
+        let (before, now) = (entity.withoutKeptFields(before), entity.withoutKeptFields(now))
+        return entity.fields.allSatisfy { field in
+            let (old, new) = (entity.value(of: field.name, in: before), entity.value(of: field.name, in: now) ?? .null)
+            return field.name == entity.pull?.changedAt || sealer.means(old ?? .null, new, of: field.name)
+                || isOwn(field.name, new)
+        }
     }
 
     /// Builds the change's field on what the server has now, or gives the field up; returns the change as it then is.

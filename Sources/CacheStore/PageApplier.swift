@@ -4,7 +4,7 @@ internal import JSONText
 
 /// Writes one page of records into an entity's table, inside the caller's transaction.
 ///
-/// SQLite takes the page apart itself: one statement a page, the records' text passing through unchanged.
+/// One statement writes all that differ, the records' text passing through unchanged (`IncomingRecords`).
 struct PageApplier {
     let table: EntityTable
     let schema: EntitySchema
@@ -17,13 +17,13 @@ struct PageApplier {
         Merge(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
     }
 
-    /// `clear`: the same page before its secrets were sealed. `position`: where the change log ended when the page was
-    /// asked for.
-    func apply(_ page: String, clear: String, position: Int64) throws -> PageOutcome {
-        var outcome = try summary(of: page)
-        if outcome.setAside > 0 { try setAside(page) }
+    /// Writes the records that were put into `sync_incoming`. `clear`: the same before their secrets were sealed.
+    /// `position`: where the change log ended when the page was asked for.
+    func applyIncoming(clear: String, position: Int64) throws -> PageOutcome {
+        var outcome = try summary()
+        if outcome.setAside > 0 { try setAside() }
         let before = try greatestPK()
-        let written = try upsert(page, position)
+        let written = try upsert(position)
         try DriftTable(table: table, db: db, now: now).count(clear, written: written.keys)
         for key in written.changedHere { try merge.mergeRemote(of: key) }
         // One statement only ever inserts at the end, so the table has grown by as many rows as the key has.
@@ -32,104 +32,72 @@ struct PageApplier {
         outcome.hadBefore = outcome.records - outcome.setAside - outcome.deleted - Int(inserted)
         outcome.written = written.keys.count
         try ChangeLog(db: db, at: now).append(.upserted, entity: table.entity.name, keys: written.keys)
-        if outcome.deleted > 0 {
-            outcome.deleted = try delete(keys: tombstones(in: page))
-        }
+        if outcome.deleted > 0 { outcome.deleted = try delete(keys: tombstones()) }
         return outcome
     }
 
-    // MARK: The page as rows
+    // MARK: What came
 
-    /// `incoming (key, value, usable, deleted)`; MATERIALIZED, or each use of `value` would render it again.
-    var incoming: String {
-        let key = "json_each.value -> '$.\"\(table.entity.key)\"'"
-        // A key is text or a whole number; text with an escaped NUL would be cut short and meet another record's. Nested
-        // `iif`, since only that promises not to look for a key in what is no object.
-        let usable = """
-            iif(json_each.type = 'object',
-              iif(json_type(json_each.value, '$."\(table.entity.key)"') IN ('text', 'integer'),
-                length(\(key)) <= \(Entity.longestKey + 2) AND \(key) <> '""' AND instr(\(key), '\\u0000') = 0, 0), 0)
-            """
-        let deleted: String
-        if let field = table.entity.pull?.deleted {
-            deleted =
-                "iif(json_each.type = 'object', coalesce(json_type(json_each.value, '$.\"\(field)\"') "
-                + "NOT IN ('null', 'false'), 0), 0)"
-        } else {
-            deleted = "0"
-        }
-        // Where there are secrets, what is no record could be one of them.
-        let value =
-            table.hasSecrets ? "iif(json_each.type IN ('object', 'null'), json_each.value, '…')" : "json_each.value"
-        return """
-            WITH incoming (key, value, usable, deleted) AS MATERIALIZED (
-              SELECT iif(json_each.type = 'object', json_each.value ->> '$."\(table.entity.key)"', NULL),
-                \(value), \(usable), \(deleted)
-              FROM json_each(?1))
-            """
-    }
-
-    private func summary(of page: String) throws -> PageOutcome {
-        let change = table.entity.pull?.changedAt.map {
-            "max(iif(usable, \(EntityTable.normalizedTime("value ->> '$.\"\($0)\"'")), NULL))"
-        }
+    private func summary() throws -> PageOutcome {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    \(incoming)
                     SELECT count(*) AS records, coalesce(sum(NOT usable), 0) AS set_aside,
-                      coalesce(sum(usable AND deleted), 0) AS deleted, \(change ?? "NULL") AS latest
-                    FROM incoming
-                    """),
-            arguments: [page])
+                      coalesce(sum(usable AND deleted), 0) AS deleted,
+                      max(changed) FILTER (WHERE changed <= ?) AS latest
+                    FROM sync_incoming
+                    """), arguments: [Self.latestPlausible(at: now)])
         return PageOutcome(
             records: row?["records"] ?? 0, deleted: row?["deleted"] ?? 0, setAside: row?["set_aside"] ?? 0,
             latestChange: row?["latest"])
     }
 
-    private func setAside(_ page: String) throws {
+    private func setAside() throws {
         try db.cachedStatement(
             sql: """
-                \(incoming)
                 INSERT INTO sync_set_aside (entity, record, at)
-                SELECT ?2, substr(\(setAsideText), 1, 4096), ?3 FROM incoming WHERE NOT usable AND value IS NOT NULL
+                SELECT ?1, substr(\(setAsideText), 1, 4096), ?2 FROM sync_incoming
+                WHERE NOT usable AND value IS NOT NULL
                 ON CONFLICT DO NOTHING
                 """
-        ).execute(arguments: [page, table.entity.name, now.milliseconds])
+        ).execute(arguments: [table.entity.name, now.milliseconds])
     }
 
-    /// `incoming` has the text of strings without their quotes, which need not be JSON.
+    /// Without change times that cannot be: what is no time, or lies more than a day ahead. Pulls that went on from such a
+    /// time would miss all that happens until then.
+    static func latestPlausible(at now: Timestamp) -> String { (now + .seconds(86_400)).description }
+
+    /// Strings are there without their quotes, which need not be JSON.
     private var setAsideText: String {
         guard table.hasSecrets else { return "CAST(value AS TEXT)" }
-        return "iif(json_valid(value), \(table.withoutSecrets("incoming.value")), CAST(value AS TEXT))"
+        return "iif(json_valid(value), \(table.withoutSecrets("sync_incoming.value")), CAST(value AS TEXT))"
     }
 
-    private func tombstones(in page: String) throws -> [String] {
+    private func tombstones() throws -> [String] {
         try String.fetchAll(
-            db.cachedStatement(sql: "\(incoming) SELECT key FROM incoming WHERE usable AND deleted"),
-            arguments: [page])
+            db.cachedStatement(sql: "SELECT key FROM sync_incoming WHERE usable AND deleted ORDER BY rowid"))
     }
 
     // MARK: Writing
 
     /// Returns the keys of the records that were new or differed, and those of them with queued changes. One whose change
     /// was acknowledged after the page was asked for stays as the acknowledgement left it, deleted ones included.
-    private func upsert(_ page: String, _ position: Int64) throws -> (keys: [String], changedHere: [String]) {
+    private func upsert(_ position: Int64) throws -> (keys: [String], changedHere: [String]) {
         try db.cachedStatement(sql: "DELETE FROM sync_gone WHERE entity = ? AND position <= ?")
             .execute(arguments: [table.entity.name, position])
         let rows = try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
-                    \(incoming)
                     INSERT INTO \(table.name) (_key, _remote, _synced_at)
-                    SELECT key, value, ?2 FROM incoming WHERE usable AND NOT deleted AND NOT EXISTS (
-                      SELECT 1 FROM sync_gone WHERE entity = ?4 AND record_key = key)
+                    SELECT key, value, ?1 FROM sync_incoming WHERE usable AND NOT deleted AND NOT EXISTS (
+                      SELECT 1 FROM sync_gone WHERE entity = ?3 AND record_key = key)
+                    ORDER BY sync_incoming.rowid
                     ON CONFLICT (_key) DO UPDATE SET _remote = excluded._remote, _version = NULL, _gone = 0,
                       _synced_at = excluded._synced_at
-                    WHERE _remote IS NOT excluded._remote AND coalesce(_acknowledged, 0) <= ?3
+                    WHERE _remote IS NOT excluded._remote AND coalesce(_acknowledged, 0) <= ?2
                     RETURNING _key, _local IS NOT NULL
                     """),
-            arguments: [page, now.milliseconds, position, table.entity.name])
+            arguments: [now.milliseconds, position, table.entity.name])
         var keys: [String] = []
         var changedHere: [String] = []
         while let row = try rows.next() {

@@ -34,6 +34,12 @@ struct PageScan {
         indexLog()
     }
 
+    /// The number of the database whose first page the log has; nil where it has none, or a log of another format.
+    var markOfLog: Int32? {
+        guard let offset = inLog[1] else { return nil }
+        return Int32(truncatingIfNeeded: log.integer(at: offset + 68, bytes: 4))
+    }
+
     /// Calls `body` with every row of as many columns as `columns` allows.
     func forEachRow(columns: ClosedRange<Int>, _ body: (Row) -> Void) {
         let count = max(file.count / Self.pageSize, inLog.keys.max() ?? 0)

@@ -21,6 +21,11 @@ package struct PulledPage: Sendable {
     /// Parents whose children these records are: key → the value that marks them as fetched.
     package var details: [Detail]
 
+    /// A pull by newest first wants to know how far down the list it is.
+    var wantsEarliest: Bool { cursor?.pull?.kind == .newest }
+    /// The pull began with an empty table.
+    var isOfFirstPull: Bool { began != nil && knownUpTo == nil }
+
     package struct Detail: Sendable {
         package var parent: String
         package var key: String

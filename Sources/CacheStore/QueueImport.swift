@@ -29,10 +29,18 @@ struct QueueImport {
     func add(_ new: [CarriedChange]) throws {
         let last = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'") ?? 0
         let areFree = new.allSatisfy { $0.id > last } && Set(new.map(\.id)).count == new.count
+        // A deletion knows the whole record as the server had it, where an edit knows the edited fields.
+        let whole = Dictionary(
+            new.filter { $0.operation == Operation.delete.rawValue }.map { (Self.name($0), $0.base) },
+            uniquingKeysWith: { $1 })
         for change in new {
+            var change = change
+            change.record = change.record ?? whole[Self.name(change)]
             try add(change, id: areFree ? change.id : nil)
         }
     }
+
+    private static func name(_ change: CarriedChange) -> [String] { [change.entity, change.recordKey] }
 
     private func isKnown(_ change: CarriedChange) throws -> Bool {
         try Bool.fetchOne(
@@ -56,7 +64,7 @@ struct QueueImport {
             try keepRecord(of: change, entity)
             if isUnknowable(change, entity) { fail(&change) }
         }
-        // Before the change, which is counted as one of its uses.
+        // Before the change, which is counted as one of its uses; its file is not forgotten meanwhile.
         if let content = change.carriedContent { try ContentTable(db: db).insert(content, at: now) }
         let id = try insert(change, id: id)
         try db.execute(

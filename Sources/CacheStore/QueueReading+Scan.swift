@@ -5,6 +5,7 @@ extension QueueReading {
         guard let scan = PageScan(path: path, withLog: withLog) else { return nil }
         self.init()
         var found: [Int64: CarriedChange] = [:]
+        // As many as the table has had, from the first version to this one.
         scan.forEachRow(columns: 17...20) { row in
             guard let change = CarriedChange(row), change.isSound else { return }
             // Of several versions of a change the one that was tried most is the latest.

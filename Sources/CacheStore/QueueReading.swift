@@ -100,6 +100,16 @@ struct QueueReading {
         }
     }
 
+    /// What another reading knows of the records and contents of the same changes.
+    mutating func takeRecords(from other: QueueReading?) {
+        for index in changes.indices {
+            guard let same = other?.changes.first(where: { $0.isSame(as: changes[index]) }) else { continue }
+            changes[index].record = same.record
+            changes[index].contentSize = same.contentSize
+            changes[index].contentType = same.contentType
+        }
+    }
+
     private mutating func readConflicts() {
         let open = (rows["sync_conflict"] ?? []).filter { $0["winner"] as String? == nil }
         let conflicts = open.compactMap { try? CarriedConflict(row: $0) }

@@ -18,8 +18,7 @@ struct ReaderPool: Sendable {
     private let seats: [Seat]
     private let damage: DamageWatch
 
-    /// `count`: as many as threads that read at once; more wait for one another.
-    init(path: String, damage: DamageWatch, count: Int = 2) throws {
+    init(path: String, damage: DamageWatch, count: Int) throws {
         self.damage = damage
         seats = try (0..<max(1, count)).map { _ in try Seat(path: path) }
     }

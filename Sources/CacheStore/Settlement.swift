@@ -137,6 +137,13 @@ struct Settlement {
             let base = fields.reduce(later.base) { $0.setting($1, to: entity.value(of: $1, in: remote) ?? .null) }
             try queue.store(later.body, base: base, of: later, makeID: makeID)
         }
+        guard let table = table(change) else { return }
+        for later in try queue.changes(of: change.entity, key: change.key)
+        where later.operation == .delete && !later.base.members.isEmpty {
+            // The server may have stored another spelling of what it was sent.
+            guard merge(table).isOurDoing(later.base, remote, { field, _ in ours.contains(field) }) else { continue }
+            try queue.store(later.body, base: remote, of: later, makeID: makeID)
+        }
     }
 
     // MARK: Parts

@@ -9,11 +9,23 @@ struct StaleTriggers {
     let table: EntityTable
     /// The entities whose records go with these: entity and its reference.
     let owned: [(table: EntityTable, field: String)]
+    let schema: EntitySchema
 
-    private var entity: Entity { table.entity }
+    /// Reference → the fields of these that what is worked out there looks at, itself included.
+    private let counted: [String: [Field]]
+
+    var entity: Entity { table.entity }
 
     init(_ entity: Entity, in schema: EntitySchema) {
         table = EntityTable(entity: entity)
+        self.schema = schema
+        counted = Dictionary(
+            uniqueKeysWithValues: entity.ties.filter(\.isCounted).map { tie in
+                let figures = schema[tie.entity].map { ChildFigures.all(of: EntityTable(entity: $0), in: schema) } ?? []
+                let names = figures.filter { $0.child.entity.name == entity.name && $0.reference.name == tie.field }
+                    .flatMap(\.fieldsLookedAt)
+                return (tie.field, entity.fields.filter { names.contains($0.name) })
+            })
         owned = schema.entities.flatMap { child in
             child.ties.filter { $0.entity == entity.name && $0.onDelete == .cascade }.map { tie in
                 (table: EntityTable(entity: child), field: tie.field)
@@ -58,29 +70,43 @@ struct StaleTriggers {
         if isNew, !entity.keptFields.isEmpty { notes.append(ownVersion(hasOld: isOld)) }
         for tie in entity.ties {
             let rows: [String] = (isOld ? ["OLD"] : []) + (isNew ? ["NEW"] : [])
-            if tie.isCounted { notes += rows.flatMap { countedBy(tie, $0) } }
+            if tie.isCounted { notes += rows.flatMap { countedBy(tie, $0, isChange: isNew && isOld) } }
             if isNew, tie.onDelete == .cascade { notes += rows.map { ownedBy(tie, $0) } }
         }
         if isOld { notes += owned.flatMap { owns($0.table, $0.field, isNew) } }
         return notes
     }
 
-    /// The record itself, when the server has another version of it.
+    /// The record itself, when the server has another version of it, unless there is nothing to lay over that.
     private func ownVersion(hasOld: Bool) -> String {
         let followed = entity.fields.filter { $0.follow != nil }.map { "'\($0.name)', OLD.\"\($0.name)\"" }
         let shown = followed.isEmpty || !hasOld ? "NULL" : "json_object(\(followed.joined(separator: ", ")))"
-        let condition = hasOld ? "(OLD._key, OLD._remote) IS NOT (NEW._key, NEW._remote)" : "true"
-        return Self.insert(entity.name, "NEW._key", cause: 1, shown: shown, where: condition)
+        let isAnother = hasOld ? "(OLD._key, OLD._remote) IS NOT (NEW._key, NEW._remote) AND " : ""
+        return Self.insert(entity.name, "NEW._key", cause: 1, shown: shown, where: "\(isAnother)(\(mayBeLaidOver))")
     }
 
-    /// The records that it referred to or refers to, as readers see it and as the server has it.
-    private func countedBy(_ tie: Entity.Tie, _ row: String) -> [String] {
+    /// The records that it referred to or refers to, as readers see it and as the server has it; of a change, only when it
+    /// touches what they count.
+    private func countedBy(_ tie: Entity.Tie, _ row: String, isChange: Bool) -> [String] {
         guard let field = entity[field: tie.field] else { return [] }
+        let counts = isChange ? " AND \(differs(in: counted[tie.field] ?? []))" : ""
         let places = ["\(row).\"\(tie.field)\"", table.expression(for: field, in: "\(row)._remote")]
         return places.map { place in
             let key = place == "_key" ? "\(row)._key" : place
-            return Self.insert(tie.entity, key, cause: 0, where: "\(key) IS NOT NULL")
+            let condition = "\(key) IS NOT NULL AND (\(mayCount(row, for: tie, key)))\(counts)"
+            return Self.insert(tie.entity, key, cause: 0, where: condition)
         }
+    }
+
+    /// Whether a change gives any of the fields another value, to readers or from the server, or hides or shows the record.
+    private func differs(in fields: [Field]) -> String {
+        let sides = ["OLD", "NEW"].map { row in
+            let values = fields.flatMap { field in
+                ["coalesce(\(row)._document, \(row)._remote)", "\(row)._remote"].map { table.json(of: field, in: $0) }
+            }
+            return (["\(row)._key", "\(row)._deleted"] + values).joined(separator: ", ")
+        }
+        return "(\(sides[0])) IS NOT (\(sides[1]))"
     }
 
     /// The record itself, when it comes to an owner whose deletion is queued or may have come from one.

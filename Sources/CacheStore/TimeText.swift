@@ -8,7 +8,7 @@ enum TimeText {
     }
 
     /// `2026-11-21T10:42:00Z`, with or without a fraction.
-    private static func isUsual(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
+    static func isUsual(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
         guard range.count >= 20 else { return false }
         func digit(_ offset: Int) -> UInt8 { bytes[range.lowerBound + offset] &- 0x30 }
         func two(_ offset: Int, in allowed: ClosedRange<UInt8>) -> Bool {

@@ -9,7 +9,7 @@ extension JSONText {
         var failure: Failure?
         var editor = JSONEditor(places: places, source: bytes)
         // The text was checked when this value was made, so the scanner has nothing left to refuse.
-        _ = try? Self.scan(bytes) { (scanner) throws(JSONError) in
+        _ = try? Self.scan(bytes, isChecked: true) { (scanner) throws(JSONError) in
             try editor.walk(&scanner, 0) { place, value in
                 guard failure == nil else { return value }
                 do throws(Failure) {

@@ -66,11 +66,11 @@ package struct JSONText: Sendable, Hashable {
     }
 
     static func scan<Result>(
-        _ bytes: ArraySlice<UInt8>, unambiguous: Bool = false,
+        _ bytes: ArraySlice<UInt8>, unambiguous: Bool = false, isChecked: Bool = false,
         _ body: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(JSONError) -> Result {
         try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) in
-            var scanner = JSONScanner(buffer, unambiguous: unambiguous)
+            var scanner = JSONScanner(buffer, unambiguous: unambiguous, isChecked: isChecked)
             return try body(&scanner)
         }
     }
@@ -126,6 +126,27 @@ extension JSONText {
         return found
     }
 
+    /// How many elements an array has; 0 for any other kind.
+    package var elementCount: Int {
+        guard kind == .array else { return 0 }
+        var count = 0
+        walk { (scanner) throws(JSONError) in
+            try scanner.forEachElement { (scanner) throws(JSONError) in
+                try scanner.skipValue()
+                count += 1
+            }
+        }
+        return count
+    }
+
+    /// The same with an array that was found inside it, or is it, left empty.
+    package func leavingOut(elementsOf array: JSONText) -> JSONText {
+        guard array.kind == .array, array.bytes.startIndex >= bytes.startIndex, array.bytes.endIndex <= bytes.endIndex
+        else { return self }
+        let before = bytes[..<(array.bytes.startIndex + 1)]
+        return JSONText(trusted: before + bytes[(array.bytes.endIndex - 1)...])
+    }
+
     /// The decoded text of a string; nil for any other kind. A lone surrogate becomes U+FFFD.
     package var string: String? {
         guard kind == .string else { return nil }
@@ -161,6 +182,6 @@ extension JSONText {
 
     private func walk(_ body: (inout JSONScanner) throws(JSONError) -> Void) {
         // The text was checked when this value was made, so the scanner has nothing left to refuse.
-        try? Self.scan(bytes, body)
+        try? Self.scan(bytes, isChecked: true, body)
     }
 }

@@ -76,8 +76,7 @@ extension LocalAPIServer {
 
     func statusDocument() async throws -> JSONText {
         let status = await engine.status()
-        let count = try store.pendingCount()
-        let drift = try store.driftCount()
+        let standing = try store.standing()
         return .object([
             "state": .string(status.state.rawValue),
             "progress": number(status.progress),
@@ -86,13 +85,13 @@ extension LocalAPIServer {
             "missing": .string(await engine.missing()),
             "last_sync_at": time(status.lastSyncAt),
             "next_sync_at": time(status.nextSyncAt),
-            "pending": .integer(count.pending),
-            "failed": .integer(count.failed),
-            "conflicts": .integer(try store.openConflicts()),
-            "drift": .integer(drift.drift),
-            "set_aside": .integer(drift.setAside),
-            "rescue": try rescue(),
-            "entities": try entities(status),
+            "pending": .integer(standing.count.pending),
+            "failed": .integer(standing.count.failed),
+            "conflicts": .integer(standing.openConflicts),
+            "drift": .integer(standing.drift),
+            "set_aside": .integer(standing.setAside),
+            "rescue": rescue(standing.rescue),
+            "entities": entities(status, standing),
             "upstream": .object([
                 "reachable": .boolean(status.isReachable),
                 "clock_offset_ms": .integer(status.clockOffset.map { Int($0.milliseconds) }),
@@ -105,8 +104,8 @@ extension LocalAPIServer {
     }
 
     /// What became of a damaged database, for as long as that is kept.
-    private func rescue() throws -> JSONText {
-        guard let report = try store.rescueNote() else { return .null }
+    private func rescue(_ report: QueueRescue.Report?) -> JSONText {
+        guard let report else { return .null }
         return .object([
             "at": .string(report.at), "reason": .string(report.reason), "set_aside": .string(report.setAside),
             "rescued": .integer(report.rescued), "uncertain": .integer(report.uncertain),
@@ -114,17 +113,17 @@ extension LocalAPIServer {
         ])
     }
 
-    private func entities(_ status: SyncStatus) throws -> JSONText {
-        let rows = try store.rowCounts()
-        return .object(
+    private func entities(_ status: SyncStatus, _ standing: CacheStanding) -> JSONText {
+        .object(
             members:
-                try schema.entities.map { entity in
-                    let cursor = try store.cursor(of: entity.name)
-                    let error = cursor.error ?? held(cursor.heldDeletions, of: rows[entity.name] ?? 0, entity)
+                schema.entities.map { entity in
+                    let cursor = standing.cursors[entity.name] ?? PullCursor()
+                    let rows = standing.rows[entity.name] ?? 0
+                    let error = cursor.error ?? held(cursor.heldDeletions, of: rows, entity)
                     var state = status.entities[entity.name]?.state ?? .idle
                     if state == .idle, error != nil { state = .error }
                     let value = JSONText.object([
-                        "rows": .integer(rows[entity.name] ?? 0),
+                        "rows": .integer(rows),
                         "state": .string(state.rawValue),
                         "last_synced_at": time(status.entities[entity.name]?.lastSyncedAt ?? cursor.lastSyncedAt),
                         "cursor": .string(cursor.watermark),

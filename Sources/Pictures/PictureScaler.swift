@@ -7,6 +7,8 @@ struct PictureScaler {
     /// Decoded, a pixel takes four bytes, and a progressive JPEG six more meanwhile.
     static let mostPixels = 40_000_000
 
+    /// Libgd.
+    let gd: cgd
     let bytes: UnsafeRawBufferPointer
     /// The longest side that the thumbnail may have.
     let side: Int
@@ -19,17 +21,18 @@ struct PictureScaler {
         }
         guard claimed.pixels <= Self.mostPixels else { throw .tooLarge }
         guard let image = decoded(kind) else { throw .unreadable }
-        defer { gdImageDestroy(image) }
+        defer { gd.gdImageDestroy(image) }
         let size = PictureSize(width: Int(image.pointee.sx), height: Int(image.pointee.sy))
         guard size.pixels <= Self.mostPixels, let small = scaled(image, from: size) else { throw .tooLarge }
-        defer { gdImageDestroy(small) }
+        defer { gd.gdImageDestroy(small) }
         let orientation = kind == .jpeg ? Orientation(of: picture) : .upright
         guard let upright = turned(small, orientation) else { throw .tooLarge }
-        defer { if upright != small { gdImageDestroy(upright) } }
+        defer { if upright != small { gd.gdImageDestroy(upright) } }
         var count: Int32 = 0
-        let encoded = kind.thumbnailKind == .jpeg ? gdImageJpegPtr(upright, &count, 82) : gdImagePngPtr(upright, &count)
+        let encoded =
+            kind.thumbnailKind == .jpeg ? gd.gdImageJpegPtr(upright, &count, 82) : gd.gdImagePngPtr(upright, &count)
         guard let encoded else { throw .unreadable }
-        defer { gdFree(encoded) }
+        defer { gd.gdFree(encoded) }
         take(UnsafeRawBufferPointer(start: encoded, count: Int(count)))
     }
 
@@ -38,18 +41,18 @@ struct PictureScaler {
         let count = Int32(bytes.count)
         let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
         return switch kind {
-        case .jpeg: gdImageCreateFromJpegPtr(count, start)
-        case .png: gdImageCreateFromPngPtr(count, start)
-        case .gif: gdImageCreateFromGifPtr(count, start)
-        case .webp: gdImageCreateFromWebpPtr(count, start)
+        case .jpeg: gd.gdImageCreateFromJpegPtr(count, start)
+        case .png: gd.gdImageCreateFromPngPtr(count, start)
+        case .gif: gd.gdImageCreateFromGifPtr(count, start)
+        case .webp: gd.gdImageCreateFromWebpPtr(count, start)
         }
     }
 
     /// Each pixel is the mean of those that it stands for.
     private func scaled(_ image: gdImagePtr, from size: PictureSize) -> gdImagePtr? {
         let target = size.fitting(side)
-        guard let small = Self.canvas(target) else { return nil }
-        gdImageCopyResampled(
+        guard let small = canvas(target) else { return nil }
+        gd.gdImageCopyResampled(
             small, image, 0, 0, 0, 0, Int32(target.width), Int32(target.height), Int32(size.width), Int32(size.height))
         return small
     }
@@ -58,21 +61,21 @@ struct PictureScaler {
         guard orientation != .upright else { return image }
         let size = PictureSize(width: Int(image.pointee.sx), height: Int(image.pointee.sy))
         let turned = orientation.swapsSides ? PictureSize(width: size.height, height: size.width) : size
-        guard let result = Self.canvas(turned) else { return nil }
+        guard let result = canvas(turned) else { return nil }
         for y in 0..<turned.height {
             for x in 0..<turned.width {
                 let source = orientation.source(x, y, size)
-                let pixel = gdImageGetTrueColorPixel(image, Int32(source.x), Int32(source.y))
-                gdImageSetPixel(result, Int32(x), Int32(y), pixel)
+                let pixel = gd.gdImageGetTrueColorPixel(image, Int32(source.x), Int32(source.y))
+                gd.gdImageSetPixel(result, Int32(x), Int32(y), pixel)
             }
         }
         return result
     }
 
-    private static func canvas(_ size: PictureSize) -> gdImagePtr? {
-        guard let image = gdImageCreateTrueColor(Int32(size.width), Int32(size.height)) else { return nil }
-        gdImageAlphaBlending(image, 0)
-        gdImageSaveAlpha(image, 1)
+    private func canvas(_ size: PictureSize) -> gdImagePtr? {
+        guard let image = gd.gdImageCreateTrueColor(Int32(size.width), Int32(size.height)) else { return nil }
+        gd.gdImageAlphaBlending(image, 0)
+        gd.gdImageSaveAlpha(image, 1)
         return image
     }
 }

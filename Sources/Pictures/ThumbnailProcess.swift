@@ -1,3 +1,4 @@
+internal import CGD
 internal import Glibc
 
 /// The inside of the process that makes one thumbnail: a picture on standard input, the thumbnail on standard output.
@@ -12,7 +13,7 @@ package enum ThumbnailProcess {
 
     /// Returns the status to end with.
     package static func run(side: Int) -> Int32 {
-        guard giveUpRights() else { return EX_OSERR }
+        guard let gd = library(), giveUpRights() else { return EX_OSERR }
         var status = stat()
         guard fstat(STDIN_FILENO, &status) == 0, status.st_size > 0, status.st_size <= largestInput,
             let start = mmap(nil, Int(status.st_size), PROT_READ, MAP_PRIVATE, STDIN_FILENO, 0), start != MAP_FAILED
@@ -20,11 +21,18 @@ package enum ThumbnailProcess {
         do throws(PictureProblem) {
             let bytes = UnsafeRawBufferPointer(start: start, count: Int(status.st_size))
             var isWritten = false
-            try PictureScaler(bytes: bytes, side: side).scale { isWritten = write($0) }
+            try PictureScaler(gd: gd, bytes: bytes, side: side).scale { isWritten = write($0) }
             return isWritten ? EX_OK : EX_IOERR
         } catch {
             return error.rawValue
         }
+    }
+
+    /// Loaded while files may still be opened, and by no process that makes no thumbnail.
+    private static func library() -> cgd? {
+        let functions = UnsafeMutablePointer<cgd>.allocate(capacity: 1)
+        defer { functions.deallocate() }
+        return cgd_load(functions) != 0 ? functions.pointee : nil
     }
 
     private static func giveUpRights() -> Bool {

@@ -14,4 +14,6 @@ struct PushGate: Sendable {
     let slots: @Sendable () async -> Int
     let allowance: @Sendable () async -> Allowance
     let begins: @Sendable (OutboxChange) async -> Void
+    /// Told of an attempt that ended without its outcome being written down.
+    let breaksOff: @Sendable (OutboxChange) async -> Void
 }

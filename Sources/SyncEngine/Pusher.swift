@@ -38,7 +38,14 @@ struct Pusher {
                     for change in ready.filter({ !inFlight.contains($0.id) }).prefix(free) {
                         inFlight.insert(change.id)
                         await gate.begins(change)
-                        group.addTask { (change.id, try await begun().send(change)) }
+                        group.addTask {
+                            do {
+                                return (change.id, try await begun().send(change))
+                            } catch {
+                                await gate.breaksOff(change)
+                                throw error
+                            }
+                        }
                     }
                 }
                 guard let (id, error) = try await group.next() else { return failure }

@@ -92,16 +92,21 @@ extension SyncEngine {
 
     // MARK: Probing
 
-    /// Asks an upstream that is down whether it is back: one probe, where it failed also one trial, then everything.
+    /// Asks whether the upstream can be reached. Where it was down and is back: one probe, if it failed also one trial, then
+    /// everything.
     func probe() async throws {
+        let wasDown = health.isDown
         health.probed()
         var takesChanges = true
         do {
             try await upstream.probe()
+            guard health.isDown else { return }
             if health.outage == nil { health.answered() } else { takesChanges = try await trial() }
         } catch let error as UpstreamError {
             if case .cancelled = error { throw CancellationError() }
-            if case .offline(let message) = error { health.lost(message) }
+            if case .offline = error { note(error) }
+            // Where it was not down it answers, be it with an error: that is for the requests to find out.
+            guard wasDown else { return }
             if case .unclear(_, let message) = error { noteFailure(message, RequestOrigin()) }
             log.debug("still down", metadata: ["error": "\(error.message)"])
         }
@@ -121,7 +126,12 @@ extension SyncEngine {
             _ = try await trying.account()
             return true
         }
-        _ = try await pusher(trying).send(change)
+        do {
+            _ = try await pusher(trying).send(change)
+        } catch {
+            noteBrokenOff(change)
+            throw error
+        }
         // Perhaps only that entity is broken; then it must not hold up all others (sync-rules, invariant 4).
         guard health.outage != nil else { return true }
         try await look(elsewhereThan: change.entity, by: trying)

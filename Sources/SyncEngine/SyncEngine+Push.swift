@@ -11,18 +11,7 @@ extension SyncEngine {
     func pushLoop() async throws {
         while !Task.isCancelled {
             pushPulse.beat()
-            if canCall {
-                // A run pulls what those edits must meet, and pushes.
-                let held = try heldEntities()
-                if held.isEmpty {
-                    try await pushOnce(pushPulse)
-                } else {
-                    await requestSync(SyncRequest(entities: held))
-                }
-                // A content may have waited for the creation of its record, or for the upstream.
-                await callUploads()
-            }
-            let wait = try pushWait()
+            let wait = try await pushAndSchedule()
             pushPulse.rest(for: wait)
             await pushRest.rest(for: wait)
             guard !Task.isCancelled else { break }
@@ -32,10 +21,30 @@ extension SyncEngine {
         throw CancellationError()
     }
 
+    /// Sends what can be sent; returns how long to rest.
+    private func pushAndSchedule() async throws -> Duration? {
+        do {
+            if canCall {
+                // A run pulls what those edits must meet, and pushes.
+                let held = try heldEntities()
+                if held.isEmpty {
+                    try await pushOnce(pushPulse)
+                } else {
+                    await requestSync(SyncRequest(entities: held))
+                }
+            }
+            return try pushWait()
+        } catch let error as CacheError {
+            await noteUnwritten(error, in: .fields)
+            return UnwrittenOutcomes.wait
+        }
+    }
+
     /// Until the next waiting change is due; nil until somebody calls.
     private func pushWait() throws -> Duration? {
         let time = steady()
         guard canCall else { return health.hold(at: time)?.since(time) }
+        if unwritten.lanes.contains(.fields) { return UnwrittenOutcomes.wait }
         if budget.isExhausted, try store.leastTriedChange() != nil { return max(budget.wait(at: time), .seconds(1)) }
         guard let next = try store.nextAttempt() else { return nil }
         // What is due and still here cannot be sent, so it does not hurry.
@@ -49,17 +58,22 @@ extension SyncEngine {
         isPushing = true
         defer { isPushing = false }
         do {
-            guard try store.pendingCount().pending > 0 else { return }
-            let watched = watched(for: pulse)
-            try await requireAccount(watched)
-            try await pusher(watched).drain(through: gate)
+            try await writeOutcomes()
+            if try store.pendingCount().pending > 0 {
+                let watched = watched(for: pulse)
+                try await requireAccount(watched)
+                try await pusher(watched).drain(through: gate)
+            }
+            unwritten.lanes.remove(.fields)
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch is UpstreamError {
             // What concerns the whole upstream is known by now; the changes keep.
         } catch let error as CacheError {
-            log.error("the queue could not be read or written", metadata: ["error": "\(error)"])
+            await noteUnwritten(error, in: .fields)
         }
+        // A content may have waited for the creation of its record, or for the upstream.
+        await callUploads()
     }
 
     func pusher(_ upstream: any Upstream, _ lane: PushLane = .fields) -> Pusher {
@@ -71,7 +85,8 @@ extension SyncEngine {
     private nonisolated var gate: PushGate {
         PushGate(
             slots: { await self.slots }, allowance: { await self.allowance },
-            begins: { await self.noteBeginning(of: $0) })
+            begins: { await self.noteBeginning(of: $0) },
+            breaksOff: { await self.noteBrokenOff($0) })
     }
 
     private var slots: Int { canCall ? settings.parallel : 0 }

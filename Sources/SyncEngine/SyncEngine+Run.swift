@@ -8,7 +8,7 @@ extension SyncEngine {
     func pullLoop() async throws {
         while !Task.isCancelled {
             pullPulse.beat()
-            if health.isDown, !isPaused { try await probe() }
+            if health.isDown, !isPaused { try await probeOnce() }
             let time = steady()
             if let nextSyncAt, nextSyncAt <= time { health.retryAuthorization() }
             let due = requested ?? ((nextSyncAt ?? time) <= time ? SyncRequest() : nil)
@@ -24,6 +24,14 @@ extension SyncEngine {
             await pullRest.rest(for: wait)
         }
         throw CancellationError()
+    }
+
+    private func probeOnce() async throws {
+        do {
+            try await probe()
+        } catch let error as CacheError {
+            await noteUnwritten(error, in: .fields)
+        }
     }
 
     /// The interval, give or take; after a run that failed, sooner: as soon as a change would be tried again.

@@ -16,36 +16,44 @@ extension SyncEngine {
     func uploadLoop(_ rest: Rest) async throws {
         while !Task.isCancelled {
             if canCall { try await uploadOnce() }
-            await rest.rest(for: try uploadWait())
+            await rest.rest(for: uploadWait())
         }
         throw CancellationError()
     }
 
     /// Until the next waiting upload is due; nil until somebody calls.
-    private func uploadWait() throws -> Duration? {
+    private func uploadWait() -> Duration? {
         let time = steady()
         guard canCall else { return health.hold(at: time)?.since(time) }
-        return try store.nextAttempt(in: .content).map { max($0.since(time), .seconds(1)) }
+        if unwritten.lanes.contains(.content) { return UnwrittenOutcomes.wait }
+        do {
+            return try store.nextAttempt(in: .content).map { max($0.since(time), .seconds(1)) }
+        } catch {
+            return UnwrittenOutcomes.wait
+        }
     }
 
     private func uploadOnce() async throws {
         do {
-            guard try !store.readyChanges(limit: 1, at: steady(), in: .content).isEmpty else { return }
-            try await requireAccount(watched)
-            try await pusher(watched, .content).drain(through: uploadGate)
+            try await writeOutcomes()
+            if try !store.readyChanges(limit: 1, at: steady(), in: .content).isEmpty {
+                try await requireAccount(watched)
+                try await pusher(watched, .content).drain(through: uploadGate)
+            }
+            unwritten.lanes.remove(.content)
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch is UpstreamError {
             // What concerns the whole upstream is known by now; the changes keep.
         } catch let error as CacheError {
-            log.error("the queue could not be read or written", metadata: ["error": "\(error)"])
+            await noteUnwritten(error, in: .content)
         }
     }
 
     private nonisolated var uploadGate: PushGate {
         PushGate(
             slots: { await self.canCall ? 1 : 0 }, allowance: { await self.budget.isExhausted ? .untried : .all },
-            begins: { _ in })
+            begins: { _ in }, breaksOff: { await self.noteBrokenOff($0) })
     }
 
     nonisolated func callUploads() async {

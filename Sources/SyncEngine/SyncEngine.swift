@@ -23,6 +23,8 @@ package actor SyncEngine {
     package nonisolated let clockOffset: @Sendable () -> Duration?
     /// Told of each piece of work that was done.
     nonisolated let measure: @Sendable (SyncMeasurement) -> Void
+    /// Told when `status` may have become another.
+    nonisolated let changed: @Sendable () -> Void
     let log: Logger
     let pushRest: Rest
     let pullRest: Rest
@@ -35,18 +37,20 @@ package actor SyncEngine {
     package nonisolated let contents: ContentFolder?
     let clock: any Clock<Duration>
 
-    var health = UpstreamHealth()
+    var health = UpstreamHealth() { didSet { changed() } }
     var budget = RetryBudget()
     var isLookingElsewhere = false
-    var isPaused = false
+    var isPaused = false { didSet { changed() } }
     var accountIsKnown = false
-    var run = SyncRun()
+    var run = SyncRun() { didSet { changed() } }
     var requested: SyncRequest?
     var waiters: [Waiter] = []
     var nextSyncAt: Timestamp?
     /// Why the engine runs no more.
     private var ended: SyncError?
-    var isPushing = false
+    var isPushing = false { didSet { changed() } }
+    /// What the database refused to note, and is noted when it takes writes again.
+    var unwritten = UnwrittenOutcomes()
     /// When the last pull of each entity began, well or badly ended.
     var pullsBegun: [String: Timestamp] = [:]
     /// Where the drift that was warned of ends.
@@ -63,7 +67,8 @@ package actor SyncEngine {
         store: CacheStore, contents: ContentFolder? = nil, schema: EntitySchema, upstream: any Upstream,
         settings: SyncSettings, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> Double, clockOffset: @escaping @Sendable () -> Duration? = { nil },
-        measure: @escaping @Sendable (SyncMeasurement) -> Void = { _ in }, log: Logger
+        measure: @escaping @Sendable (SyncMeasurement) -> Void = { _ in },
+        changed: @escaping @Sendable () -> Void = {}, log: Logger
     ) {
         self.store = store
         self.contents = contents
@@ -75,6 +80,7 @@ package actor SyncEngine {
         self.random = random
         self.clockOffset = clockOffset
         self.measure = measure
+        self.changed = changed
         self.log = log
         let (start, stopwatch) = (now(), Stopwatch(clock))
         steady = { start + stopwatch.duration }
@@ -90,7 +96,7 @@ package actor SyncEngine {
     /// Runs until the task is cancelled, beginning with a sync. Throws `SyncError.otherAccount` when the token turns out
     /// to belong to another account than the cache, which this process must not touch then.
     package func run() async throws {
-        let interrupted = try await store.recoverInterrupted(at: steady())
+        let interrupted = try await recoverInterrupted()
         if interrupted > 0 {
             log.notice("requeued changes whose sending was cut short", metadata: ["count": "\(interrupted)"])
         }

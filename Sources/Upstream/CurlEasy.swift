@@ -68,6 +68,13 @@ struct CurlEasy: ~Copyable {
         return status
     }
 
+    /// This machine's end of the connection last used; nil where there is none, or it has no address.
+    var localAddress: String? {
+        var text: UnsafeMutablePointer<CChar>?
+        ccurl_get_string(handle, CURLINFO_LOCAL_IP, &text)
+        return text.map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     /// The answer's Content-Length, of the body as it travels; nil if there is none.
     var announcedLength: Int? {
         var length: curl_off_t = -1

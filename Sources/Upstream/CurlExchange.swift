@@ -13,7 +13,8 @@ final class CurlExchange {
     private let continuation: CheckedContinuation<CurlMailbox.Outcome, Never>
     private var response: ResponseCollector
     /// Set just before the first byte of the request: until then a failure proves that the upstream saw nothing of it.
-    private var hasBegun = false
+    private(set) var hasBegun = false
+    private let startedAt = ContinuousClock.now
     private var sent = 0
     /// Why we ended the exchange, if we did.
     private var refusal: String?
@@ -56,6 +57,32 @@ final class CurlExchange {
         continuation.resume(returning: .failure(error))
     }
 
+    // MARK: When the network has changed
+
+    /// This machine's end of its connection; nil before there is one, or where that has no address.
+    var localAddress: String? { easy.localAddress }
+
+    func refuseConnections(from earlier: ContinuousClock.Instant) throws(TransportError) {
+        // libcurl counts in whole seconds.
+        let age = Int((ContinuousClock.now - earlier).components.seconds)
+        if age < 2 { try easy.set(CURLOPT_FRESH_CONNECT, 1) } else { try easy.set(CURLOPT_MAXLIFETIME_CONN, age - 1) }
+    }
+
+    /// Prepares for a second start, of which the deadline remains what it was.
+    func startAnew(at now: ContinuousClock.Instant) throws(TransportError) {
+        try easy.set(CURLOPT_FRESH_CONNECT, 1)
+        try request.setDeadline(request.deadline - (now - startedAt), of: easy)
+    }
+
+    func loseNetwork(at address: String) {
+        let failure = CurlFailure(
+            code: CURLE_RECV_ERROR, explanation: "this machine's address \(address) can no longer be reached",
+            refusal: nil, host: request.host, requestHasBegun: hasBegun)
+        fail(failure.error)
+    }
+
+    // MARK: What libcurl calls
+
     private func installCallbacks() throws(TransportError) {
         let this = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
         try easy.set(CURLOPT_PRIVATE, this)
@@ -85,9 +112,17 @@ final class CurlExchange {
         }
     }
 
+    /// A failure explains itself in less.
+    private static let largestFailure = 1 << 20
+
     private func takeBody(_ part: UnsafeRawBufferPointer) -> Bool {
-        guard let sink = request.sink, (200..<300).contains(easy.status) else {
-            return response.takeBody(part, announced: easy.announcedLength)
+        let isFailure = !(200..<300).contains(easy.status)
+        if isFailure, response.body.count + part.count > Self.largestFailure {
+            refusal = "its body is larger than the \(Self.largestFailure) bytes allowed with status \(easy.status)"
+            return false
+        }
+        guard let sink = request.sink, !isFailure else {
+            return response.takeBody(part, announced: isFailure ? nil : easy.announcedLength)
         }
         guard sink.take(part) else {
             refusal = "its body is larger than allowed, or could not be stored"

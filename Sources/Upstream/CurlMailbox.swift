@@ -8,6 +8,7 @@ final class CurlMailbox: Sendable {
     enum Command: Sendable {
         case start(UInt64, HTTPRequest, CheckedContinuation<Outcome, Never>)
         case cancel(UInt64)
+        case networkChanged
     }
 
     private struct State {

@@ -9,6 +9,8 @@ struct CurlOptions: Sendable {
     let caFile: String?
     /// A proxy's URL; nil goes straight, whatever the environment says.
     let proxy: String?
+    /// Nil where they cannot be told.
+    let localAddresses: @Sendable () -> Set<String>?
 
     func apply(to easy: inout CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_USERAGENT, userAgent)
@@ -51,14 +53,19 @@ extension HTTPRequest {
     /// Sets what is this request's own; `refusal` must be nil.
     func apply(to easy: inout CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_URL, url)
-        try easy.set(CURLOPT_TIMEOUT_MS, deadline.curlMilliseconds)
-        try easy.set(CURLOPT_CONNECTTIMEOUT_MS, min(deadline, Self.connectLimit).curlMilliseconds)
+        try setDeadline(deadline, of: easy)
         if let stall {
             try easy.set(CURLOPT_LOW_SPEED_LIMIT, 1)
             try easy.set(CURLOPT_LOW_SPEED_TIME, max(1, Int(stall.components.seconds)))
         }
         try applyMethod(to: easy)
         try easy.setHeaderLines(headerLines)
+    }
+
+    /// From when libcurl takes the request up.
+    func setDeadline(_ deadline: Duration, of easy: borrowing CurlEasy) throws(TransportError) {
+        try easy.set(CURLOPT_TIMEOUT_MS, deadline.curlMilliseconds)
+        try easy.set(CURLOPT_CONNECTTIMEOUT_MS, min(deadline, Self.connectLimit).curlMilliseconds)
     }
 
     private func applyMethod(to easy: borrowing CurlEasy) throws(TransportError) {

@@ -19,13 +19,16 @@ package final class CurlTransport: HTTPTransport {
     /// Starts the thread.
     ///
     /// `unixSocketPath` takes every request over that socket, `caFile` (PEM) replaces the system's certificates, and
-    /// `proxy` (a URL) is the only way to one: the environment does not count. Throws `.unreachable` when the machine has
-    /// no thread or memory to give.
+    /// `proxy` (a URL) is the only way to one: the environment does not count. `localAddresses` are those by which packets
+    /// can leave this machine. Throws `.unreachable` when the machine has no thread or memory to give.
     package init(
-        userAgent: String, unixSocketPath: String? = nil, caFile: String? = nil, proxy: String? = nil
+        userAgent: String, unixSocketPath: String? = nil, caFile: String? = nil, proxy: String? = nil,
+        localAddresses: @escaping @Sendable () -> Set<String>? = LocalAddresses.usable
     ) throws(TransportError) {
         guard Self.libraryState == CURLE_OK else { throw .unreachable("libcurl cannot be set up") }
-        let options = CurlOptions(userAgent: userAgent, unixSocketPath: unixSocketPath, caFile: caFile, proxy: proxy)
+        let options = CurlOptions(
+            userAgent: userAgent, unixSocketPath: unixSocketPath, caFile: caFile, proxy: proxy,
+            localAddresses: localAddresses)
         thread = Mutex(try CurlThread.start(mailbox, options))
     }
 
@@ -51,6 +54,8 @@ package final class CurlTransport: HTTPTransport {
         }
         return try outcome.get()
     }
+
+    package func networkChanged() { _ = mailbox.post(.networkChanged) }
 
     /// Ends the thread and waits for it; idempotent. What is in flight, and every later request, fails with `.cancelled`.
     package func shutdown() {

@@ -10,6 +10,8 @@ final class CurlWorker {
     private let options: CurlOptions
     private let multi: UnsafeMutableRawPointer
     private var exchanges: [UInt64: CurlExchange] = [:]
+    /// Connections from before may lead nowhere.
+    private var networkChangedAt: ContinuousClock.Instant?
 
     init(_ mailbox: CurlMailbox, _ options: CurlOptions, multi: UnsafeMutableRawPointer) {
         self.mailbox = mailbox
@@ -42,6 +44,7 @@ final class CurlWorker {
         case .start(let id, let request, let continuation):
             do throws(TransportError) {
                 let exchange = try CurlExchange(id, request, options, continuation)
+                if let networkChangedAt { try exchange.refuseConnections(from: networkChangedAt) }
                 exchanges[id] = exchange
                 check(curl_multi_add_handle(multi, exchange.handle))
             } catch {
@@ -49,7 +52,29 @@ final class CurlWorker {
             }
         case .cancel(let id):
             remove(id)?.fail(.cancelled)
+        case .networkChanged:
+            let now = ContinuousClock.now
+            networkChangedAt = now
+            let addresses = options.localAddresses()
+            for exchange in exchanges.values { reconsider(exchange, addresses, now) }
         }
+    }
+
+    /// What was not sent yet starts anew, since a connection is tried again only after seconds; what was sent from an address
+    /// that is gone, or whose link is, can have no answer.
+    private func reconsider(_ exchange: CurlExchange, _ addresses: Set<String>?, _ now: ContinuousClock.Instant) {
+        guard exchange.hasBegun else {
+            curl_multi_remove_handle(multi, exchange.handle)
+            do throws(TransportError) {
+                try exchange.startAnew(at: now)
+                check(curl_multi_add_handle(multi, exchange.handle))
+            } catch {
+                exchanges.removeValue(forKey: exchange.id)?.fail(error)
+            }
+            return
+        }
+        guard let addresses, let address = exchange.localAddress, !addresses.contains(address) else { return }
+        remove(exchange.id)?.loseNetwork(at: address)
     }
 
     private func finishExchanges() {

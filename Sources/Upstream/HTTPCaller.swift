@@ -36,6 +36,9 @@ struct HTTPCaller: Sendable {
     let clock: ServerClock?
     let now: @Sendable () -> Timestamp
 
+    /// One record; a page may be larger.
+    private static let largestAnswerToChange = 2 << 20
+
     static let missingAddress = "the upstream's address is missing; set upstream.base_url in the configuration"
 
     /// The same with a shorter deadline, if this is one.
@@ -45,22 +48,27 @@ struct HTTPCaller: Sendable {
         return caller
     }
 
-    /// Returns an answer of any status.
+    /// Returns an answer of any status. A failure's body comes without what it quotes of the token and of `secrets`, which
+    /// the body holds: its text is stored and logged.
     func send(
         _ method: String, _ path: String, headers: [HTTPHeader] = [], body: JSONText? = nil, token: String? = nil,
-        transfer: Transfer = Transfer()
+        secrets: [String] = [], transfer: Transfer = Transfer()
     ) async throws(UpstreamError) -> HTTPResponse {
         guard let baseURL else { throw .held(Self.missingAddress) }
         var headers = headers
         if let token { headers.append(HTTPHeader("Authorization", "Bearer \(token)")) }
         var request = HTTPRequest(
             method: method, url: baseURL + path, headers: headers, body: body.map { Array($0.bytes) },
-            deadline: deadline, maximumBody: maximumBody)
+            deadline: deadline,
+            maximumBody: method == "GET" ? maximumBody : min(maximumBody, Self.largestAnswerToChange))
         transfer.apply(to: &request)
         let sentAt = clock?.instant
         do {
-            let response = try await transport.send(request)
+            var response = try await transport.send(request)
             if let sentAt { clock?.observe(response, sentAt: sentAt) }
+            if !(200..<300).contains(response.status) {
+                response.removeQuotes(of: secrets + [token].compactMap(\.self))
+            }
             return response
         } catch {
             switch error {
@@ -106,5 +114,14 @@ struct HTTPCaller: Sendable {
             let text = place.value(in: body)?.plain, !text.isEmpty
         else { return "" }
         return ": \(text.prefix(500))"
+    }
+}
+
+extension HTTPResponse {
+    fileprivate mutating func removeQuotes(of secrets: [String]) {
+        let text = String(decoding: body, as: UTF8.self)
+        let quoted = secrets.filter { !$0.isEmpty && text.contains($0) }
+        guard !quoted.isEmpty else { return }
+        body = Array(quoted.reduce(text) { $0.replacing($1, with: "…") }.utf8)
     }
 }

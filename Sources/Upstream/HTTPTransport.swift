@@ -4,6 +4,14 @@
 package protocol HTTPTransport: Sendable {
     /// Throws when no complete answer came; an answer of any status is returned.
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
+
+    /// To be called when this machine's links, addresses or routes have changed: a connection from before may lead nowhere
+    /// any more, and nothing would say so.
+    func networkChanged()
+}
+
+extension HTTPTransport {
+    package func networkChanged() {}
 }
 
 package struct HTTPRequest: Sendable, Equatable {
@@ -27,7 +35,7 @@ package struct HTTPRequest: Sendable, Equatable {
 
     package init(
         method: String = "GET", url: String, headers: [HTTPHeader] = [], body: [UInt8]? = nil,
-        deadline: Duration = .seconds(30), maximumBody: Int = 64 << 20
+        deadline: Duration = .seconds(30), maximumBody: Int = 8 << 20
     ) {
         self.method = method
         self.url = url

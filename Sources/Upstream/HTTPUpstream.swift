@@ -12,7 +12,7 @@ package struct HTTPUpstream: Upstream {
     /// bytes. `clock` learns from every answer.
     package init(
         plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: (any Credentials)?,
-        deadline: Duration = .seconds(60), maximumBody: Int = 64 << 20, clock: ServerClock? = nil,
+        deadline: Duration = .seconds(60), maximumBody: Int = 8 << 20, clock: ServerClock? = nil,
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.plan = plan
@@ -48,11 +48,13 @@ package struct HTTPUpstream: Upstream {
         guard let records = list.records.value(in: body), records.kind == .array else {
             throw .malformed("\(request.path) answered no list at \(list.records.description)")
         }
-        let count = records.elements.count
-        let total = list.total?.value(in: body)?.wholeNumber
+        let count = records.elementCount
+        // What else the answer says is looked for beside the records, which are nearly all of it.
+        let envelope = body.leavingOut(elementsOf: records)
+        let total = list.total?.value(in: envelope)?.wholeNumber
         return Page(
             records: records, count: count, total: total,
-            next: try address.next(after: response, body, count: count, total: total))
+            next: try address.next(after: response, envelope, count: count, total: total))
     }
 
     package func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
@@ -118,6 +120,8 @@ package struct HTTPUpstream: Upstream {
         // Any other answer shows that it works, be it only by refusing a caller without a token.
         guard status < 500 else { throw .unclear(status: status, "GET \(plan.probe) answered \(status)") }
     }
+
+    package func networkChanged() { caller.transport.networkChanged() }
 
     package var missing: String? {
         get async {

@@ -131,7 +131,7 @@ package actor RotatingToken: Credentials {
         let response = try await caller.send(
             "POST", path,
             headers: [HTTPHeader("Accept", "application/json"), HTTPHeader("Content-Type", "application/json")],
-            body: .object(members: [(refresh.send, .string(token))]))
+            body: .object(members: [(refresh.send, .string(token))]), secrets: [token])
         if let failure = caller.failure(response, "POST", path) { throw sorted(failure, response.status) }
         let time = now()
         guard let answer = try? caller.json(response, path),

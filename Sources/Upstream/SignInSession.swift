@@ -50,7 +50,7 @@ package struct SignInSession: Sendable {
         let response = try await caller.send(
             "POST", step.path,
             headers: [HTTPHeader("Accept", "application/json"), HTTPHeader("Content-Type", "application/json")],
-            body: body)
+            body: body, secrets: step.questions.filter(\.secret).compactMap { known[$0.name]?.plain })
         if let failure = caller.failure(response, "POST", step.path) { throw failure }
         return response.body.isEmpty ? .object([:]) : try caller.json(response, step.path)
     }

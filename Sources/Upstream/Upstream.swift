@@ -33,12 +33,16 @@ package protocol Upstream: Sendable {
     /// Returns when the upstream answers, and with something else than that it has failed.
     func probe() async throws(UpstreamError)
 
+    /// To be called when this machine's links, addresses or routes have changed: nothing waits on for what they took away.
+    func networkChanged()
+
     /// What a person must still give before anything can be asked of it; nil where nothing is known to be missing.
     var missing: String? { get async }
 }
 
 extension Upstream {
     package var missing: String? { nil }
+    package func networkChanged() {}
 }
 
 /// For an upstream that knows fields alone.

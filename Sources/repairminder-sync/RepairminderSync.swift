@@ -1,4 +1,5 @@
 import ArgumentParser
+import CLinux
 import Foundation
 import Glibc
 
@@ -27,6 +28,9 @@ struct RepairminderSync: AsyncParsableCommand {
     static func main() async {
         // A reader that has seen enough (`| head`) ends the program without a word, even if a parent ignores SIGPIPE.
         signal(SIGPIPE, SIG_DFL)
+        // Tokens, passwords and records are in its memory: a crash writes none of it to a disk, whatever the limits say, and
+        // no other process of the same user may look.
+        _ = clinux_prctl(PR_SET_DUMPABLE, 0)
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

@@ -141,12 +141,12 @@ struct ConflictTests {
             #expect(try ready(cache).isEmpty)
             #expect(try cache.record("orders", "a")?["notes"] == "mine")
             #expect(try cache.record("orders", "a")?.at(path: "_sync.state") == "conflict")
-            #expect(try cache.store.openConflicts() == 1)
+            #expect(try cache.store.standing().openConflicts == 1)
             #expect(try cache.keys(ListQuery(entity: "orders", sync: .conflict)) == ["a"])
             _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs, later","total":1}]"#)
             #expect(try conflicts(cache, open: true).map { $0["server"] } == ["theirs, later"])
             try await cache.store.resolve(id(conflicts(cache).first), for: winner, at: now)
-            #expect(try cache.store.openConflicts() == 0)
+            #expect(try cache.store.standing().openConflicts == 0)
             let expected = winner == .local ? #"{"notes":"mine","total":2}"# : #"{"total":2}"#
             #expect(try ready(cache) == [expected])
         }
@@ -219,6 +219,35 @@ struct ConflictTests {
             #expect(try (cache.record("orders", "a") == nil) == (winner == "local"))
             #expect(try cache.store.pendingCount().pending == (winner == "local" ? 1 : 0))
         }
+    }
+
+    @Test("deleted behind an edit that is on its way: only what somebody else did there meanwhile is weighed")
+    func deletedBehindOwnEdit() async throws {
+        for (total, isConflict) in [(1, false), (2, true)] {
+            let cache = try await cache(#"{"id":"a","notes":"n","total":1,"updated_at":"\#(time(-60))"}"#)
+            try await edit(cache, #"{"notes":"mine"}"#)
+            let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+            #expect(try await cache.store.begin(edit, at: now))
+            try await cache.store.delete("orders", key: "a", at: now)
+            let answer = #"{"id":"a","notes":"mine","total":\#(total),"updated_at":"\#(time(60))"}"#
+            try await cache.store.settle(edit.id, .acknowledged(record: JSONText(parsing: answer)), at: now)
+            #expect(try conflicts(cache).isEmpty != isConflict)
+            let queue = try cache.store.readyChanges(limit: 9, at: now)
+            #expect(queue.map(\.operation) == (isConflict ? [] : [.delete]))
+        }
+    }
+
+    @Test("deleted behind an edit that is on its way, and a page shows that edit before its answer comes: it is ours")
+    func deletedBehindOwnEditOnPage() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n","updated_at":"\#(time(-60))"}"#)
+        try await edit(cache, #"{"notes":"mine"}"#)
+        let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(edit, at: now))
+        try await cache.store.delete("orders", key: "a", at: now)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"mine","updated_at":"\#(time(60))"}]"#)
+        #expect(try conflicts(cache).isEmpty)
+        #expect(try cache.record("orders", "a") == nil)
+        #expect(try cache.store.pendingCount().pending == 2)
     }
 
     @Test("deleted on both sides there is nothing to decide and nothing to send")

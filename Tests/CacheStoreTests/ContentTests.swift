@@ -90,6 +90,24 @@ struct ContentTests {
 
     // MARK: The queue
 
+    @Test func `an upload that waits is carried into the database that takes a damaged one's place`() async throws {
+        try await pulled()
+        try await set(one, of: "a")
+        try store.close()
+        let file = try #require(FileHandle(forUpdatingAtPath: cache.path))
+        try file.write(contentsOf: Data(count: 100))
+        try file.close()
+        let report = try await QueueRescue(
+            path: cache.path, schema: EntitySchema(yaml: Self.home, file: "home.yaml"), sealer: RescueScene.sealer(),
+            backups: [], makeID: { UUID().uuidString }
+        ).run(reason: "test", at: TestCache.now)
+        #expect(report.rescued == 1)
+        let new = try TestCache(schema: Self.home, in: cache.folder)
+        let ready = try new.store.readyChanges(limit: 9, at: TestCache.now, in: .content)
+        #expect(ready.map(\.content) == [.upload(one)])
+        #expect(try await new.store.forgetUnusedContent(retire: { _ in }) == nil)
+    }
+
     @Test func `shows how far an upload is, and finds records by it`() async throws {
         try await pulled()
         try await set(one, of: "a")

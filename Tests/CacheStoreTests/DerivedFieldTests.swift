@@ -1,4 +1,5 @@
 import EntitySchema
+import GRDB
 import JSONText
 import Testing
 
@@ -101,6 +102,24 @@ struct DerivedFieldTests {
         _ = try await cache.pull("lines", #"[{"id":"a","talk_id":"t"}]"#)
         let events = try cache.store.changes(since: position, limit: 10).events
         #expect(events.contains { $0.document["entity"]?.string == "talks" && $0.document["id"]?.string == "t" })
+    }
+
+    @Test("a change of a child in what nobody counts makes its parent not stale, one in what somebody counts does")
+    func uncounted() async throws {
+        let cache = try cache()
+        _ = try await cache.pull("talks", #"[{"id":"t"}]"#)
+        _ = try await cache.pull("lines", #"[{"id":"a","talk_id":"t","cost":1,"at":"2026-01-01T00:00:00Z"}]"#)
+        func stale(after change: String) async throws -> Int? {
+            try await cache.store.writer.write { db in
+                try db.execute(sql: "UPDATE records_lines SET _remote = json_set(_remote, \(change))")
+                let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_stale WHERE entity = 'talks'")
+                try db.execute(sql: "DELETE FROM sync_stale")
+                return count
+            }
+        }
+        #expect(try await stale(after: "'$.colour', 'red'") == 0)
+        #expect(try await stale(after: "'$.cost', 2") == 1)
+        #expect(try await stale(after: "'$.read_by', json('[\"me\"]')") == 1)
     }
 
     @Test("it can be filtered and sorted by, and found by its words")

@@ -81,6 +81,21 @@ struct OpeningTests {
         #expect(count.withLock { $0 } > 1)
     }
 
+    @Test("with the same schema a cache of many records takes as much work to open as an empty one")
+    func unchanged() async throws {
+        let (empty, large) = (try TestCache(), try await filled(20_000))
+        let counts = try [empty, large].map { cache in
+            try cache.store.close()
+            let count = Mutex(0)
+            _ = try TestCache(in: cache.folder) {
+                count.withLock { $0 += 1 }
+                return true
+            }
+            return count.withLock { $0 }
+        }
+        #expect(counts[0] == counts[1])
+    }
+
     @Test("what is given up is undone, and goes on at the next opening")
     func givenUp() async throws {
         let cache = try await filled()
@@ -97,9 +112,9 @@ struct OpeningTests {
     private static let indexed = TestCache.shop.replacing(
         "notes: { type: string }", with: "notes: { type: string, index: true }")
 
-    private func filled() async throws -> TestCache {
+    private func filled(_ count: Int = 2000) async throws -> TestCache {
         let cache = try TestCache()
-        let records = (0..<2000).map { #"{"id":"o\#($0)","notes":"n\#($0)"}"# }
+        let records = (0..<count).map { #"{"id":"o\#($0)","notes":"n\#($0)"}"# }
         _ = try await cache.pull("orders", "[\(records.joined(separator: ","))]")
         return cache
     }

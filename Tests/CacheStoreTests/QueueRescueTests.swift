@@ -62,6 +62,29 @@ struct QueueRescueTests {
         #expect(report.lost.isEmpty)
     }
 
+    @Test("the bare pages alone tell the whole queue")
+    func barePages() async throws {
+        let scene = try await RescueScene()
+        let before = try scene.queue()
+        try scene.cache.store.close()
+        let reading = try #require(QueueReading(scanning: scene.path, withLog: true))
+        #expect(reading.changes.map(\.idempotencyKey) == before.map(\.key))
+    }
+
+    @Test("text that is no JSON any more is damage, whoever meets it")
+    func brokenText() async throws {
+        let scene = try await RescueScene()
+        try await scene.cache.store.pool.write { db in
+            try db.execute(sql: "UPDATE sync_outbox SET body = substr(body, 2)")
+        }
+        #expect {
+            try scene.cache.store.readyChanges(limit: 1, at: RescueScene.now)
+        } throws: { error in
+            guard case CacheError.damaged? = error as? CacheError else { return false }
+            return true
+        }
+    }
+
     @Test("a file that was cut short gives what is left of its queue")
     func truncated() async throws {
         let scene = try await RescueScene()

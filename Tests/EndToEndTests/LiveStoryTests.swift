@@ -50,7 +50,7 @@ struct LiveStoryTests {
         do {
             let login = try await shop.start("login")
             try await login.type("ada@example.org")
-            try await login.type("wrong")
+            try await login.type("mistaken")
             let ended = await login.finish()
             #expect(ended.status == 77)
             #expect(ended.output.contains("the name or the password is wrong"))

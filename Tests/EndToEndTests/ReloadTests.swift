@@ -14,7 +14,8 @@ struct ReloadTests {
             #expect(try await daemon.call("POST", "/v1/orders", JSONText.object(["client_id": "c1"])).status == 201)
             #expect(try await daemon.call("GET", "/v1/clients?shoe_size=42").status == 400)
             try daemon.files.configure(more: "log: { format: json }") {
-                $0.replacing("order_count: { type: integer }", with: "shoe_size: { type: integer }")
+                $0.replacing(
+                    "order_count: { type: integer, derive: { count: orders } }", with: "shoe_size: { type: integer }")
             }
             let before = Self.monotonicTime()
             let told = try await daemon.reload()

@@ -32,6 +32,18 @@ struct JSONTextTests {
         #expect(throws: JSONError.self) { try JSONText([0x22] + inner + [0x22]) }
     }
 
+    @Test("what a string may not hold is found wherever it stands", arguments: 0..<20)
+    func everyPlace(_ place: Int) throws {
+        let text = Array(repeating: UInt8(ascii: "x"), count: 20)
+        func with(_ bytes: [UInt8]) -> [UInt8] { [0x22] + text[..<place] + bytes + text[place...] + [0x22] }
+        for wrong: [UInt8] in [[0x00], [0x1F], [0x0A], [0x22], [0x5C], [0xFF], [0x80], [0xC3]] {
+            #expect(throws: JSONError.self) { try JSONText(with(wrong)) }
+        }
+        for right: [UInt8] in [[0x20], [0x7F], [0x5C, 0x22], [0x5C, 0x5C], [0xC3, 0xA6], [0xF0, 0x9F, 0x98, 0x80]] {
+            #expect(try Array(JSONText(with(right)).bytes) == with(right))
+        }
+    }
+
     @Test("nesting is allowed to 512 levels and refused at 10,000")
     func depth() throws {
         _ = try JSONText(parsing: String(repeating: "[", count: 512) + String(repeating: "]", count: 512))

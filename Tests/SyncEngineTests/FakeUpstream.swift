@@ -29,6 +29,7 @@ final class FakeUpstream: Upstream, Sendable {
         var emptyAnswers = 0
         /// Answers probes with failures.
         var failsProbes = false
+        var onProbe: (@Sendable () async -> Void)?
     }
 
     private let state = Mutex(State())
@@ -63,6 +64,9 @@ final class FakeUpstream: Upstream, Sendable {
 
     /// Called before each page is answered.
     func onPage(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.onPage = body } }
+
+    /// Called before each probe is answered.
+    func onProbe(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.onProbe = body } }
 
     func failList(_ path: String, _ error: UpstreamError?) { state.withLock { $0.listFailures[path] = error } }
 
@@ -125,6 +129,7 @@ final class FakeUpstream: Upstream, Sendable {
 
     func probe() async throws(UpstreamError) {
         try requireOnline()
+        await state.withLock { $0.onProbe }?()
         if state.withLock({ $0.failsProbes }) { throw .unclear(status: 503, "down") }
     }
 

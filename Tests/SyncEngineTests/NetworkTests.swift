@@ -13,7 +13,7 @@ struct NetworkTests {
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
             #expect(await test.engine.status().state == .offline)
             test.upstream.setOffline(false)
-            try await test.engine.networkChanged()
+            await test.engine.networkChanged()
             // The clock stands still: no wait can have ended by itself.
             while try test.store.rowCounts()["parts"] == 0 { await Task.yield() }
         }
@@ -31,7 +31,7 @@ struct NetworkTests {
                 test.clock.advance(by: .seconds(60))
             }
             await test.clock.waitForSleepers(2)
-            try await test.engine.networkChanged()
+            await test.engine.networkChanged()
             #expect(await test.engine.status().state == .offline)
             test.upstream.setOffline(false)
             let changed = test.clock.now
@@ -48,14 +48,35 @@ struct NetworkTests {
         let test = try TestEngine()
         try await test.running {
             try await test.engine.sync(SyncRequest())
-            try await test.engine.networkChanged()
+            await test.engine.networkChanged()
             #expect(await test.engine.status().isReachable)
             test.upstream.setOffline(true)
             #expect(await test.engine.status().isReachable)
-            try await test.engine.networkChanged()
+            await test.engine.networkChanged()
             let status = await test.engine.status()
             #expect(status.state == .offline)
             #expect(status.error == "connection refused")
+        }
+    }
+
+    @Test(
+        "while online an upstream that does not answer is taken for offline after a moment, until it does",
+        .timeLimit(.minutes(1)))
+    func silent() async throws {
+        let test = try TestEngine()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            await test.clock.waitForSleepers(2)
+            let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+            test.upstream.onProbe { for await _ in answers {} }
+            async let told: Void = test.engine.networkChanged()
+            await test.clock.waitForSleepers(3)
+            #expect(await test.engine.status().isReachable)
+            test.clock.advance(by: .milliseconds(400))
+            await told
+            #expect(await test.engine.status().state == .offline)
+            answer.finish()
+            while await !test.engine.status().isReachable { await Task.yield() }
         }
     }
 
@@ -66,7 +87,7 @@ struct NetworkTests {
             try await test.engine.sync(SyncRequest())
             await test.engine.pause()
             test.upstream.setOffline(true)
-            try await test.engine.networkChanged()
+            await test.engine.networkChanged()
             #expect(await test.engine.status().isReachable)
         }
     }

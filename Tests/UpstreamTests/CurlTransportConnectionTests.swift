@@ -46,6 +46,68 @@ struct CurlTransportConnectionTests {
         #expect(try await transport.failure(of: request).kind == .ambiguous)
     }
 
+    // MARK: When the network has changed
+
+    @Test("no connection from before is used again")
+    func keptBeforeChange() async throws {
+        let server = try ScriptedServer(
+            [.receive, Self.ok, .receive, Self.ok], [.receive, Self.ok, .receive, Self.ok])
+        _ = try await transport.send(HTTPRequest(url: server.url))
+        transport.networkChanged()
+        _ = try await transport.send(HTTPRequest(url: server.url))
+        #expect(server.acceptedConnections == 2)
+    }
+
+    @Test("what was not sent yet starts anew")
+    func connecting() async throws {
+        let seen = ScriptedServer.Gate()
+        let again = ScriptedServer.Gate()
+        // Neither says a word of TLS, so nothing is ever sent.
+        let server = try ScriptedServer(
+            [.open(seen), .awaitClientLeaving], [.open(again), .awaitClientLeaving])
+        let transport = transport
+        let flying = Task {
+            try await transport.failure(of: HTTPRequest(url: server.url.replacing("http:", with: "https:")))
+        }
+        await waiting { seen.pass() }
+        transport.networkChanged()
+        await waiting { again.pass() }
+        flying.cancel()
+        #expect(try await flying.value == .cancelled)
+    }
+
+    @Test("what was sent from an address that is gone is given up, whatever came of it")
+    func addressGone() async throws {
+        let server = try ScriptedServer([.receive, .awaitClientLeaving])
+        let transport = try CurlTransport(userAgent: "test", localAddresses: { ["192.0.2.1"] })
+        let flying = Task { try await transport.failure(of: HTTPRequest(method: "POST", url: server.url)) }
+        _ = await server.nextRequest()
+        transport.networkChanged()
+        #expect(try await flying.value.kind == .ambiguous)
+    }
+
+    @Test("what was sent from an address that is still there goes on")
+    func addressThere() async throws {
+        let changed = ScriptedServer.Gate()
+        let server = try ScriptedServer([.receive, .pass(changed), Self.ok])
+        let transport = transport
+        let flying = Task { try await transport.send(HTTPRequest(url: server.url)).status }
+        _ = await server.nextRequest()
+        transport.networkChanged()
+        changed.open()
+        #expect(try await flying.value == 200)
+    }
+
+    /// Waits on a thread that may.
+    private func waiting(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+
     @Test("requests run side by side")
     func parallel() async throws {
         let count = 20

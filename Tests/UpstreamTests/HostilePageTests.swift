@@ -128,12 +128,12 @@ struct HostilePageTests {
         }
     }
 
-    @Test("64 MiB are asked for at most, unless told otherwise")
+    @Test("8 MiB are asked for at most, unless told otherwise")
     func limit() async {
         let transport = ScriptedTransport { _ in HTTPResponse.json(200, Self.good) }
         _ = await page(
             of: HTTPUpstream(
                 plan: schema.upstream, transport: transport, token: nil, now: { Timestamp(milliseconds: 0) }))
-        #expect(transport.requests.map(\.maximumBody) == [64 << 20])
+        #expect(transport.requests.map(\.maximumBody) == [8 << 20])
     }
 }

@@ -55,7 +55,7 @@ struct SignInSessionTests {
 
     @Test("a wrong answer ends it with the upstream's own words", arguments: ["email", "password", "code"])
     func wrong(_ name: String) async throws {
-        let error = await #expect(throws: UpstreamError.self) { try await signIn("password", [name: "wrong"]) }
+        let error = await #expect(throws: UpstreamError.self) { try await signIn("password", [name: "mistaken"]) }
         guard case .unauthorized(let message) = try #require(error) else {
             Issue.record("expected a refusal, got \(String(describing: error))")
             return

@@ -11,7 +11,8 @@ struct StatusTests {
     private static let now = Timestamp(milliseconds: 1_795_257_720_000)
 
     private func failure(
-        _ status: Int, retryAfter: String? = nil, body: String = #"{"error":{"text":"the shop says no"}}"#
+        _ status: Int, retryAfter: String? = nil, body: String = #"{"error":{"text":"the shop says no"}}"#,
+        token: FixedToken? = nil
     ) async throws -> UpstreamError {
         let schema = try EntitySchema(
             yaml: """
@@ -22,12 +23,26 @@ struct StatusTests {
         let headers = retryAfter.map { [HTTPHeader("retry-after", $0)] } ?? []
         let transport = ScriptedTransport { _ in HTTPResponse.json(status, body, headers) }
         let upstream = HTTPUpstream(
-            plan: schema.upstream, transport: transport, token: nil, now: { Self.now })
+            plan: schema.upstream, transport: transport, token: token, now: { Self.now })
         let error = await #expect(throws: UpstreamError.self) {
             try await upstream.push(
                 PushRequest(method: "PATCH", path: "/orders/1?x=1", body: .object(["a": 1])), idempotencyKey: "k")
         }
         return try #require(error)
+    }
+
+    private struct FixedToken: Credentials {
+        let text: String
+
+        func current() async throws(UpstreamError) -> String? { text }
+        func renew(refused: String?) async throws(UpstreamError) -> Bool { false }
+    }
+
+    @Test("an upstream that says the token back is quoted without it", arguments: [401, 403, 409, 422, 500])
+    func tokenQuoted(_ status: Int) async throws {
+        let body = #"{"error":{"text":"Bearer s3cret-t0ken is not good"}}"#
+        let failure = try await failure(status, body: body, token: FixedToken(text: "s3cret-t0ken"))
+        #expect(failure.message == "\(words) \(status): Bearer … is not good")
     }
 
     private let words = "PATCH /orders/1 answered"

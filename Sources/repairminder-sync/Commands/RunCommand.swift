@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import LocalAPIServer
 import Logging
+import ResidentMemory
 import ServiceManager
 
 struct RunCommand: AsyncParsableCommand {
@@ -16,6 +17,7 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         // A log that nobody reads any more must not end the daemon.
         signal(SIGPIPE, SIG_IGN)
+        ResidentMemory.limitHeaps()
         let surroundings = Surroundings.ofThisProcess()
         let notifier = ServiceNotifier(environment: surroundings.environment)
         do {

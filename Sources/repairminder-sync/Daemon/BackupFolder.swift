@@ -18,6 +18,14 @@ struct BackupFolder {
         folder = "\(stateDirectory)/backups/\(name.hasSuffix(".db") ? String(name.dropLast(3)) : name)"
     }
 
+    /// Gives the backups to a database that has been renamed to `new`, unless that has some of its own.
+    func move(to new: BackupFolder) {
+        guard FileManager.default.fileExists(atPath: folder), !FileManager.default.fileExists(atPath: new.folder) else {
+            return
+        }
+        try? FileManager.default.moveItem(atPath: folder, toPath: new.folder)
+    }
+
     /// Their paths, newest first.
     var backups: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -31,6 +39,14 @@ struct BackupFolder {
     func path(for reason: Reason, at now: Timestamp) throws -> String {
         try StateDirectory.make(folder)
         return "\(folder)/\(DatabaseFile.stamp(now))-\(reason.rawValue).db"
+    }
+
+    /// Deletes what a crash left of a copy, which is as large as the database; for one who makes none meanwhile.
+    func removeUnfinished() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names where name.contains(".db.part") {
+            try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        }
     }
 
     /// Deletes all but the newest `keep`, and what is older than `age`; the newest always stays. Returns how many went.

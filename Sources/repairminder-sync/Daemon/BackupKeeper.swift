@@ -18,6 +18,7 @@ struct BackupKeeper {
 
     /// Runs until the task is cancelled. Throws `.damaged` when the database is.
     func run() async throws {
+        folder.removeUnfinished()
         while true {
             try await clock.sleep(for: min(Self.interval, settings.every ?? Self.interval))
             do {

@@ -39,6 +39,7 @@ struct CacheOpener {
     private func make(_ path: String) throws -> CacheStore {
         try CacheStore(
             path: path, schema: setup.schema, sealer: sealer(), reminderDays: setup.configuration.reminderDays,
+            readerCount: setup.configuration.listen.threads,
             goesOn: goesOn, makeID: makeID)
     }
 

@@ -24,6 +24,7 @@ actor Daemon {
     private var sockets = ListeningSockets()
     private var serving: Task<Void, any Error>?
     private var opening: LongWork?
+    private let news = ChangeSignal()
 
     /// `reread` reads the files that `setup` came from.
     init(_ setup: Setup, host: DaemonHost, reread: @escaping @Sendable () throws -> Setup) {
@@ -94,6 +95,7 @@ actor Daemon {
         log.error("the new configuration is refused and the old one stays in force", metadata: ["error": "\(reason)"])
         refusal = reason
         host.notifier.send(.status("the new configuration is refused: \(reason)"))
+        news.announce()
     }
 
     // MARK: Serving
@@ -125,7 +127,7 @@ actor Daemon {
         self.opening = opening
         let service = Service(
             setup: setup, host: host, listeners: { try await self.listen() },
-            ready: { await self.noteReady() }, refusal: { await self.refusal })
+            ready: { await self.noteReady() }, refusal: { await self.refusal }, news: news)
         let task = Task { try await service.run(opening) }
         serving = task
         let result = await withTaskCancellationHandler {

@@ -73,7 +73,8 @@ extension Service {
             store: store, contents: contents, schema: setup.schema, upstream: try upstream(serverClock),
             settings: settings, clock: ContinuousClock(),
             now: host.now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset },
-            measure: { [metrics = host.metrics] in metrics.record($0) }, log: logger("sync"))
+            measure: { [metrics = host.metrics] in metrics.record($0) }, changed: { [news] in news.announce() },
+            log: logger("sync"))
     }
 
     func logKeeper(_ store: CacheStore, _ engine: SyncEngine) -> LogKeeper {

@@ -4,6 +4,7 @@ import EntitySchema
 import Foundation
 import Logging
 import NetworkMonitor
+import ResidentMemory
 import ServiceManager
 import SocketServer
 import SyncEngine
@@ -18,9 +19,8 @@ struct Service: Sendable {
     let ready: @Sendable () async -> Void
     /// Why a newer configuration is not in force.
     let refusal: @Sendable () async -> String?
-
-    /// How often people are told what it does.
-    private static let statusInterval = Duration.seconds(2)
+    /// Rings when something besides the cache has changed that people are told of, a refusal for one.
+    let news: ChangeSignal
 
     /// Runs until the task is cancelled, then finishes what is in flight. Throws `SyncError.otherAccount` when the token
     /// turns out to be another's than the cache. `opening` is told while the database takes long to open.
@@ -87,7 +87,8 @@ struct Service: Sendable {
             if let reminders = try reminderKeeper(store) { group.addTask { try await reminders.run() } }
             if let mirror = mirrorKeeper(store) { group.addTask { try await mirror.run() } }
             group.addTask { try await store.waitForDamage() }
-            group.addTask { try await tellStatus(store, engine) }
+            group.addTask { try await statusTeller(store, engine).run() }
+            group.addTask { try await memoryKeeper(engine).run() }
             if let watchdog = watchdog(store, engine, server) { group.addTask { try await watchdog.run() } }
             defer { group.cancelAll() }
             try await group.next()
@@ -101,38 +102,47 @@ struct Service: Sendable {
     /// Returns when cancelled, or when the kernel does not tell of changes; probing alone finds out then.
     private func watchNetwork(for engine: SyncEngine) async {
         do {
-            try await NetworkMonitor(clock: ContinuousClock()).forEachChange {
-                do {
-                    try await engine.networkChanged()
-                } catch {
-                    log.error("a change of the network could not be followed", metadata: ["error": "\(error)"])
-                }
-            }
+            try await NetworkMonitor(clock: ContinuousClock()).forEachChange { await engine.networkChanged() }
         } catch {
             log.notice(
                 "the kernel does not tell of network changes; probing finds out", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Keeps the service manager's line for people up to date.
-    private func tellStatus(_ store: CacheStore, _ engine: SyncEngine) async throws {
-        var told: String?
-        while true {
-            if let line = await statusLine(store, engine), line != told {
-                host.notifier.send(.status(line))
-                told = line
+    private func statusTeller(_ store: CacheStore, _ engine: SyncEngine) -> StatusTeller {
+        StatusTeller(clock: ContinuousClock()) { [news] in
+            let (commits, others) = (store.signal.commits, news.commits)
+            return {
+                await withTaskGroup { group in
+                    group.addTask { await store.signal.wait(after: commits) }
+                    group.addTask { await news.wait(after: others) }
+                    await group.next()
+                    group.cancelAll()
+                }
             }
-            try await ContinuousClock().sleep(for: Self.statusInterval)
+        } line: {
+            await statusLine(store, engine)
+        } tell: { line in
+            host.notifier.send(.status(line))
         }
     }
 
     /// Nil when the database cannot be read right now.
     private func statusLine(_ store: CacheStore, _ engine: SyncEngine) async -> String? {
-        guard let queue = try? store.pendingCount(), let conflicts = try? store.openConflicts() else { return nil }
+        guard let standing = try? store.standing() else { return nil }
         return StatusLine(
-            status: await engine.status(), pending: queue.pending, failed: queue.failed, conflicts: conflicts,
-            missing: await engine.missing(), refusal: await refusal()
+            status: await engine.status(), pending: standing.count.pending, failed: standing.count.failed,
+            conflicts: standing.openConflicts, missing: await engine.missing(), refusal: await refusal()
         ).text(at: host.now(), in: .current)
+    }
+
+    private func memoryKeeper(_ engine: SyncEngine) -> MemoryKeeper {
+        MemoryKeeper(
+            watch: { [news] in
+                let others = news.commits
+                return { await news.wait(after: others) }
+            }, isBusy: { await engine.status().state == .syncing }, clock: ContinuousClock(),
+            giveBack: ResidentMemory.giveBack)
     }
 
     private func watchdog(_ store: CacheStore, _ engine: SyncEngine, _ server: SocketServer) -> Watchdog? {

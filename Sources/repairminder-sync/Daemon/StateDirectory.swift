@@ -24,9 +24,11 @@ struct StateDirectory {
 
     /// Makes the folder if it is not there, for this user alone. Throws `StateError` when it cannot.
     static func make(_ path: String) throws {
+        let isNew = !FileManager.default.fileExists(atPath: path)
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            if isNew, !DatabaseFile.syncFolder(of: path) { throw StateError(message: reason) }
         } catch {
             throw StateError(
                 message: "state_dir \(path) cannot be made (\(error)); name a folder that you may write to")
@@ -98,16 +100,25 @@ struct StateDirectory {
     /// other file is ever replaced: where there is one of that name, this one keeps its own.
     func name(_ old: String, after account: String) throws -> String {
         let new = path(for: account)
-        // Without an address it cannot be told from the file of another upstream.
-        guard origin.upstream != nil, new != old, !FileManager.default.fileExists(atPath: new) else { return old }
-        // The write-ahead log and the contents belong to the file; what a crash left in the first must come along.
+        // Without an address it cannot be told from the file of another upstream. A log that somebody's reading has kept
+        // from being written back belongs to the file by its name: a crash between two renamings would part them.
+        guard origin.upstream != nil, new != old, !FileManager.default.fileExists(atPath: new), hasEmptyLog(old) else {
+            return old
+        }
         for suffix in ["-wal", "-shm", ".content", ""] where FileManager.default.fileExists(atPath: old + suffix) {
-            guard rename(old + suffix, new + suffix) == 0 else {
+            guard rename(old + suffix, new + suffix) == 0, DatabaseFile.syncFolder(of: new) else {
                 throw StateError(message: "\(old)\(suffix) cannot be renamed (\(Self.reason)); check state_dir")
             }
         }
+        let backups = BackupFolder(stateDirectory: folder, database: old)
+        backups.move(to: BackupFolder(stateDirectory: folder, database: new))
         try link(to: new)
         return new
+    }
+
+    private func hasEmptyLog(_ path: String) -> Bool {
+        let size = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+        return size ?? 0 == 0
     }
 
     private var link: String { "\(folder)/current.db" }
@@ -117,7 +128,7 @@ struct StateDirectory {
         let name = (path as NSString).lastPathComponent
         let fresh = "\(link).new"
         unlink(fresh)
-        guard symlink(name, fresh) == 0, rename(fresh, link) == 0 else {
+        guard symlink(name, fresh) == 0, rename(fresh, link) == 0, DatabaseFile.syncFolder(of: link) else {
             throw StateError(message: "\(link) cannot be written (\(Self.reason)); check state_dir")
         }
     }
@@ -143,7 +154,9 @@ struct StateDirectory {
         }
         defer { Glibc.close(file) }
         let bytes = Array("\(token)\n".utf8)
-        guard write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0, rename(fresh, path) == 0 else {
+        guard write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0, rename(fresh, path) == 0,
+            DatabaseFile.syncFolder(of: path)
+        else {
             throw StateError(message: "\(path) cannot be written (\(Self.reason)); check state_dir")
         }
         return token

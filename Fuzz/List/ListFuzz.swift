@@ -1,0 +1,75 @@
+import CacheStore
+import EntitySchema
+import FuzzedCache
+import JSONText
+import SocketServer
+
+@testable import LocalAPIServer
+
+/// Asks for a list by any query at all: filters, orders, fields, words to search, pages.
+///
+/// It is refused as the caller's fault or answered; and page by page it is the same list, no record twice, none missing.
+struct ListFuzz: Sendable {
+    private let cache: TemporaryCache
+
+    init() {
+        do { cache = try FilledCache.made() } catch { fatalError("no cache: \(error)") }
+    }
+
+    func run(_ input: [UInt8]) throws {
+        let request = Request(method: "GET", path: "/v1/orders", query: String(decoding: input, as: UTF8.self))
+        guard let entity = cache.schema["orders"] else { fatalError("no orders") }
+        do {
+            let parameters = try QueryParameters(request)
+            var query = try parameters.listQuery(of: entity)
+            let include = try parameters.inclusions(of: entity, in: cache.schema)
+            let asked = try cache.store.list(query, include: include)
+            _ = try JSONText(asked.records)
+            guard query.cursor == nil else { return }
+            query.limit = FilledCache.records
+            query.fields = []
+            query.count = true
+            let whole = try cache.store.list(query)
+            let keys = try Self.keys(whole)
+            precondition(whole.total == keys.count, "counted \(whole.total ?? -1), listed \(keys.count)")
+            precondition(Set(keys).count == keys.count, "a record twice")
+            query.limit = 7
+            precondition(try pages(query) == keys, "the pages are another list than the whole")
+        } catch let problem as Problem {
+            precondition((400..<500).contains(problem.status), "the caller's fault answered as \(problem.status)")
+        } catch CacheError.badQuery, CacheError.invalid, CacheError.notFound {
+            return
+        }
+    }
+
+    private func pages(_ first: ListQuery) throws -> [String] {
+        var query = first
+        var keys: [String] = []
+        repeat {
+            let page = try cache.store.list(query)
+            keys += try Self.keys(page)
+            query.cursor = page.next
+            precondition(keys.count <= FilledCache.records, "the pages never end")
+        } while query.cursor != nil
+        return keys
+    }
+
+    private static func keys(_ page: ListPage) throws -> [String] {
+        try JSONText(page.records).elements.compactMap { $0["id"]?.string }
+    }
+}
+
+private enum Fuzzing {
+    static let target = ListFuzz()
+}
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Array(UnsafeBufferPointer(start: data, count: count))
+    do {
+        try Fuzzing.target.run(input)
+    } catch {
+        fatalError("an error that nobody expects: \(error)")
+    }
+    return 0
+}

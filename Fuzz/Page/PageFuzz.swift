@@ -1,0 +1,81 @@
+import CacheStore
+import EntitySchema
+import FuzzedCache
+import JSONText
+import Synchronization
+import Upstream
+
+/// Answers a pull with any body at all, and applies what is taken for a page.
+///
+/// A page is taken whole or not at all; each of its records is written, left or set aside; what is then stored is JSON; and
+/// the same page again writes nothing, unless it tells of one record twice.
+final class PageFuzz: Sendable {
+    /// So that no input meets more than what some others left.
+    private static let inputsPerCache = 500
+
+    private let state = Mutex<(cache: TemporaryCache?, inputs: Int)>((nil, 0))
+
+    func run(_ input: [UInt8]) throws {
+        let cache = try currentCache()
+        guard let page = try page(input, cache.schema) else { return }
+        let keys = page.records.elements.compactMap { $0["id"]?.plain }
+        try waiting {
+            let pulled = PulledPage(entity: "orders", records: page.records.text)
+            let outcome = try await cache.store.apply(pulled, at: TemporaryCache.now)
+            precondition(outcome.records == page.count, "a record was passed over")
+            precondition(outcome.written + outcome.deleted + outcome.setAside <= outcome.records, "one counted twice")
+            let again = try await cache.store.apply(pulled, at: TemporaryCache.now)
+            precondition(Set(keys).count < keys.count || !again.changed, "the same page again changed something")
+            for key in keys.prefix(5) {
+                if let record = try cache.store.record("orders", key: key) { _ = try JSONText(record) }
+            }
+        }
+    }
+
+    private func currentCache() throws -> TemporaryCache {
+        try state.withLock { state in
+            state.inputs += 1
+            if let cache = state.cache, state.inputs % Self.inputsPerCache != 0 { return cache }
+            let cache = try TemporaryCache.made()
+            state.cache = cache
+            return cache
+        }
+    }
+
+    private func page(_ body: [UInt8], _ schema: EntitySchema) throws -> Page? {
+        guard let list = schema["orders"]?.pull?.list else { fatalError("orders are not pulled") }
+        return try waiting {
+            do throws(UpstreamError) {
+                let upstream = HTTPUpstream(
+                    plan: schema.upstream, transport: OneAnswer(body: body), token: nil, now: { TemporaryCache.now })
+                return try await upstream.page(PageRequest(path: "/orders", list: list))
+            } catch .malformed {
+                return nil
+            }
+        }
+    }
+}
+
+/// Answers every request with one body.
+private struct OneAnswer: HTTPTransport {
+    let body: [UInt8]
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        HTTPResponse(status: 200, body: body)
+    }
+}
+
+private enum Fuzzing {
+    static let target = PageFuzz()
+}
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Array(UnsafeBufferPointer(start: data, count: count))
+    do {
+        try Fuzzing.target.run(input)
+    } catch {
+        fatalError("an error that nobody expects: \(error)")
+    }
+    return 0
+}

@@ -1,0 +1,160 @@
+internal import EntitySchema
+internal import GRDB
+internal import GRDBSQLite
+internal import Glibc
+internal import JSONText
+
+/// Puts the records of one page into a temporary table, from which statements then write them.
+///
+/// What the cache has to the letter, most of a list that is read once more, is found by key and compared as text, and left
+/// out: writing it would do nothing. A record that is written plainly is taken apart here, any other by SQLite's own JSON.
+struct IncomingRecords {
+    /// `usable`: it has a key. `changed`: when it was changed, as normalized text.
+    static let createTable = """
+        CREATE TEMP TABLE sync_incoming (
+          key TEXT, value, usable INTEGER NOT NULL, deleted INTEGER NOT NULL, changed TEXT)
+        """
+
+    let table: EntityTable
+    let db: Database
+    private let insert: Statement
+    private let find: Statement
+    /// What is looked at: the key, what marks deletion and the change time.
+    private let members: [String?]
+    /// The second from which on a change time may be one that cannot be.
+    private let doubtful: [UInt8]
+
+    init(_ table: EntityTable, _ db: Database, at now: Timestamp) throws {
+        self.table = table
+        self.db = db
+        doubtful = Array(PageApplier.latestPlausible(at: now).utf8.prefix(19))
+        let pull = table.entity.pull
+        members = [table.entity.key, pull?.deleted, pull?.changedAt]
+        insert = try db.cachedStatement(
+            sql: "INSERT INTO sync_incoming VALUES (?1, ?2, 1, ?3, \(EntityTable.normalizedTime("?4")))")
+        find = try db.cachedStatement(sql: "SELECT _pk, _remote FROM \(table.name) WHERE _key = ?")
+    }
+
+    /// `isNew`: nothing of it can be in the cache. `leavesOut`: what is unchanged need not be in the table.
+    func fill(_ page: String, isNew: Bool = false, leavesOut: Bool = true) throws -> UnchangedRecords {
+        try db.cachedStatement(sql: "DELETE FROM sync_incoming").execute()
+        // What they were bound to goes with the page.
+        defer { for statement in [insert, find] { sqlite3_clear_bindings(statement.sqliteStatement) } }
+        var page = page
+        return try page.withUTF8 { bytes in
+            var walk = JSONElementWalk(bytes, members: members)
+            var unchanged = UnchangedRecords()
+            var seen: Set<Int64> = []
+            // A key that is not written plainly may be that of any record behind it, and the last of two counts.
+            var compares = leavesOut && !isNew
+            while walk.next() {
+                guard let record = PlainRecord(walk, bytes) else {
+                    try take(bytes[walk.element])
+                    unchanged.append(nil)
+                    compares = false
+                    continue
+                }
+                if compares, let known = try find(record, bytes), seen.insert(known.pk).inserted, known.isSame {
+                    unchanged.append(known.pk)
+                    unchanged.note(record.changed, bytes)
+                } else {
+                    try take(record, bytes)
+                    unchanged.append(nil)
+                }
+            }
+            return unchanged
+        }
+    }
+
+    // MARK: A plain record
+
+    /// Nil for one that is not in the cache. Only what writing it would leave as it is counts as the same.
+    private func find(
+        _ record: PlainRecord, _ bytes: UnsafeBufferPointer<UInt8>
+    ) throws -> (pk: Int64, isSame: Bool)? {
+        let find = self.find.sqliteStatement
+        defer { sqlite3_reset(find) }
+        bind(find, 1, record.key, bytes)
+        switch sqlite3_step(find) {
+        case SQLITE_ROW: break
+        case SQLITE_DONE: return nil
+        case let code: throw DatabaseError(resultCode: ResultCode(rawValue: code))
+        }
+        let pk = sqlite3_column_int64(find, 0)
+        let stored = sqlite3_column_text(find, 1)
+        guard let stored, let base = bytes.baseAddress, sqlite3_column_bytes(find, 1) == record.text.count,
+            memcmp(stored, base + record.text.lowerBound, record.text.count) == 0
+        else { return (pk, false) }
+        return (pk, !record.isDeleted && (record.changed.isEmpty || isPlain(record.changed, bytes)))
+    }
+
+    /// A change time that compares as text with others of its length, and is no doubtful one.
+    private func isPlain(_ time: Range<Int>, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        TimeText.isUsual(bytes, time) && bytes[time].prefix(doubtful.count).lexicographicallyPrecedes(doubtful)
+    }
+
+    private func take(_ record: PlainRecord, _ bytes: UnsafeBufferPointer<UInt8>) throws {
+        let insert = self.insert.sqliteStatement
+        defer { sqlite3_reset(insert) }
+        bind(insert, 1, record.key, bytes)
+        bind(insert, 2, record.text, bytes)
+        sqlite3_bind_int(insert, 3, record.isDeleted ? 1 : 0)
+        if record.changed.isEmpty { sqlite3_bind_null(insert, 4) } else { bind(insert, 4, record.changed, bytes) }
+        let code = sqlite3_step(insert)
+        guard code == SQLITE_DONE else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    }
+
+    /// The page outlives the step, so nothing is copied.
+    private func bind(
+        _ statement: OpaquePointer, _ index: Int32, _ range: Range<Int>, _ bytes: UnsafeBufferPointer<UInt8>
+    ) {
+        guard let base = bytes.baseAddress else { return }
+        let text = UnsafeRawPointer(base + range.lowerBound).assumingMemoryBound(to: CChar.self)
+        sqlite3_bind_text(statement, index, text, Int32(range.count), nil)
+    }
+
+    // MARK: Any other element
+
+    private func take(_ element: UnsafeBufferPointer<UInt8>.SubSequence) throws {
+        try db.cachedStatement(
+            sql: """
+                \(elements)
+                INSERT INTO sync_incoming SELECT key, value, usable, deleted, \(changed) FROM element
+                """
+        ).execute(arguments: ["[\(String(decoding: element, as: UTF8.self))]"])
+    }
+
+    private var changed: String {
+        guard let field = table.entity.pull?.changedAt else { return "NULL" }
+        return "iif(usable, \(EntityTable.normalizedTime("value ->> '$.\"\(field)\"'")), NULL)"
+    }
+
+    /// `element (key, value, usable, deleted)`; MATERIALIZED, or each use of `value` would render it again.
+    private var elements: String {
+        let key = "json_each.value -> '$.\"\(table.entity.key)\"'"
+        // A key is text or a whole number; text with an escaped NUL would be cut short and meet another record's. Nested
+        // `iif`, since only that promises not to look for a key in what is no object.
+        let usable = """
+            iif(json_each.type = 'object',
+              iif(json_type(json_each.value, '$."\(table.entity.key)"') IN ('text', 'integer'),
+                length(\(key)) <= \(Entity.longestKey + 2) AND \(key) <> '""' AND instr(\(key), '\\u0000') = 0, 0), 0)
+            """
+        let deleted: String
+        if let field = table.entity.pull?.deleted {
+            deleted =
+                "iif(json_each.type = 'object', coalesce(json_type(json_each.value, '$.\"\(field)\"') "
+                + "NOT IN ('null', 'false'), 0), 0)"
+        } else {
+            deleted = "0"
+        }
+        // Where there are secrets, what is no record could be one of them.
+        let value =
+            table.hasSecrets ? "iif(json_each.type IN ('object', 'null'), json_each.value, '…')" : "json_each.value"
+        return """
+            WITH element (key, value, usable, deleted) AS MATERIALIZED (
+              SELECT iif(json_each.type = 'object', json_each.value ->> '$."\(table.entity.key)"', NULL),
+                \(value), \(usable), \(deleted)
+              FROM json_each(?1))
+            """
+    }
+}
