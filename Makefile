@@ -1,6 +1,7 @@
 # The commands that people and CI type. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help packages build test lint demo bench simulate fuzz fuzz-api completions man deb boot clean
+.PHONY: help packages build test lint demo bench bench-setup simulate fuzz sanitize fuzz-api torture completions man deb boot \
+    clean
 
 help:            ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -28,14 +29,23 @@ lint:            ## formatting, imports, line counts, log lines that nobody expl
 	scripts/file-sizes
 	scripts/log-lines
 
-bench: packages  ## measure against the floor and print ratios; needs wrk
+bench: packages  ## measure against floors and rivals, write docs/benchmarks.md; ARGS="--smallest" to see that it works
 	@scripts/bench $(ARGS)
 
-fuzz:            ## fuzz the HTTP parser for SECONDS (60)
-	Fuzz/run $(or $(SECONDS),60)
+bench-setup:     ## install what is measured against: nginx, wrk, and rivals from PyPI
+	@scripts/bench-setup
+
+fuzz: packages   ## fuzz what reads strangers' bytes for SECONDS (60) each; TARGETS="request schema page list cursor"
+	Fuzz/run $(or $(SECONDS),60) $(TARGETS)
+
+sanitize: packages ## run the tests, or FILTER's, under the thread and the address sanitizer, each built in a folder of its own
+	scripts/sanitize $(FILTER)
 
 fuzz-api: packages ## fuzz the local API from its own description: CASES (10000) requests from SEED (1)
 	@scripts/fuzz-api --cases $(or $(CASES),10000) --seed $(or $(SEED),1)
+
+torture: build   ## hurt the built daemon (crashes, power cuts, disks, …) for hours; ARGS="--small crashes" for less
+	Tests/Torture/run $(or $(ARGS),--full)
 
 completions: build ## shell completions into .build/share
 	scripts/completions

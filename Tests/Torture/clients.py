@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Local callers that are too many, too slow, or all the same: what an allowed caller notices of them."""
+import threading
+import time
+
+from lib.client import Client, Unanswered
+from lib.crowd import Crowd
+from lib.load import measure, percentile
+from lib.process import descriptors, memory
+from lib.programs import Daemon, Failed, Upstream, await_true, temporary_folder
+from lib.topic import main
+
+CALLERS = 128
+LIMIT_MS = 100
+RECOVERY_S = 1.0
+
+# kind of connection, how many in a small and a full run, whether they are an allowed caller's own
+CROWDS = [
+    ("idle", 10_000, 10_000, False),
+    ("idle", 2_000, 10_000, True),
+    ("heads", 300, 1_000, False),
+    ("bodies", 300, 1_000, True),
+    ("stalled", 200, 500, True),
+    ("streams", 1_000, 1_000, True),
+]
+
+
+def recover(address, record):
+    """Seconds until an allowed caller's new connections are answered again, twenty in a row and each in time."""
+    begun = last = time.monotonic()
+    good = 0
+    while good < 20:
+        client = Client(address, timeout=10)
+        asked = time.monotonic()
+        try:
+            fine = client.get(record).status == 200 and time.monotonic() - asked < LIMIT_MS / 1000
+        except Unanswered:
+            fine = False
+        client.close()
+        if not fine:
+            good, last = 0, time.monotonic()
+        good += fine
+        if time.monotonic() - begun > 10:
+            raise Failed("an allowed caller was not served again within 10 s")
+    return round(last - begun, 2)
+
+
+def crowd(run, daemon, record, kind, count, is_own, seconds):
+    """What 128 connections of an allowed caller see while the crowd is there, and how soon after it came and went."""
+    address, pid = daemon.tcp_address, daemon.process.pid
+    others = Crowd(kind, address, count, as_stranger=not is_own)
+    stood = others.await_ready()
+    served = recover(address, record)
+    # Whoever has held a place for a second without a word gives way: from here on 128 find one.
+    time.sleep(1)
+    times, failures = measure(address, record, CALLERS, seconds)
+    files, kept = descriptors(pid), memory(pid)
+    ended, statuses = others.leave()
+    recovered = recover(address, record)
+    name = f"{kind}_{'own' if is_own else 'strangers'}"
+    figures = {
+        "connections": stood, "ended_by_the_daemon": ended, "statuses": statuses, "answers": len(times),
+        "failures": failures, "p50_ms": percentile(times, 0.5), "p99_ms": percentile(times, 0.99),
+        "served_after_s": served, "recovered_s": recovered, "descriptors": files, "memory_kib": kept,
+    }
+    run.note(**{name: figures})
+    run.say(f"{name}: {figures}")
+    if failures or figures["p99_ms"] > LIMIT_MS:
+        raise Failed(f"{name}: an allowed caller's p99 was {figures['p99_ms']} ms, {failures} failures")
+    if max(served, recovered) > RECOVERY_S:
+        raise Failed(f"{name}: an allowed caller was served in time only {served} s after they had come, "
+                     f"{recovered} s after they had gone")
+
+
+def repeats(run, daemon, upstream, rounds):
+    """One write, sent by a hundred callers at once under one idempotency key: one record, one answer."""
+    for number in range(rounds):
+        text, key = f"repeat {run.seed} {number}", f"key-{run.seed}-{number}"
+        answers, barrier = [], threading.Barrier(100)
+
+        def send():
+            client = daemon.client()
+            barrier.wait()
+            answers.append(client.call("POST", "/v1/notes", {"text": text}, {"Idempotency-Key": key}))
+            client.close()
+
+        threads = [threading.Thread(target=send) for _ in range(100)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        ids = {answer.json["id"] for answer in answers if answer.status == 201}
+        if len(answers) != 100 or len(ids) != 1 or any(answer.status != 201 for answer in answers):
+            raise Failed(f"a hundred repeats were answered {[(a.status, a.body[:80]) for a in answers][:5]}, ids {ids}")
+        daemon.await_sent()
+        found = [record for record in upstream.records("notes") if record.get("text") == text]
+        if len(found) != 1:
+            raise Failed(f"a hundred repeats of one key made {len(found)} records upstream")
+    run.note(repeats={"rounds": rounds, "callers": 100, "records_each": 1})
+
+
+def few_descriptors(run, folder, upstream, record):
+    """With a quarter of the descriptors that the service has, strangers who want them all do not keep a caller out."""
+    daemon = Daemon(folder, upstream, {"listen": {"allow_remote": "false"}})
+    daemon.start(within=10)
+    import resource
+    resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE, (1024, 1024))
+    try:
+        others = Crowd("idle", daemon.tcp_address, 10_000)
+        others.await_ready()
+        slowest = 0.0
+        for _ in range(50):
+            asked = time.monotonic()
+            client = Client(daemon.tcp_address)
+            if client.get(record).status != 200:
+                raise Failed("an allowed caller was turned away while strangers held what they could")
+            client.close()
+            slowest = max(slowest, time.monotonic() - asked)
+        files = descriptors(daemon.process.pid)
+        others.leave()
+        run.note(few_descriptors={"limit": 1024, "open": files, "slowest_ms": round(slowest * 1000, 1)})
+    finally:
+        daemon.kill()
+
+
+def body(run):
+    parts = {"repeats", "few_descriptors"} | {kind for kind, *_ in CROWDS}
+    wanted = {part for part in parts if not run.only or run.only in part}
+    with temporary_folder() as folder:
+        upstream = Upstream(rows=200, seed=run.seed % 1000)
+        daemon = Daemon(folder, upstream)
+        try:
+            daemon.start(within=10)
+            client = daemon.client()
+            await_true(lambda: client.get("/v1/notes?limit=1").json["data"], 10, "nothing was pulled")
+            record = "/v1/notes/" + client.get("/v1/notes?limit=1").json["data"][0]["id"]
+            client.close()
+            before = descriptors(daemon.process.pid)
+            if "repeats" in wanted:
+                repeats(run, daemon, upstream, run.of(2, 50))
+            times, _ = measure(daemon.tcp_address, record, CALLERS, 2)
+            run.note(alone={"p50_ms": percentile(times, 0.5), "p99_ms": percentile(times, 0.99), "answers": len(times)})
+            for kind, small, full, is_own in CROWDS:
+                if kind in wanted:
+                    crowd(run, daemon, record, kind, run.of(small, full), is_own, run.of(3, 45))
+            time.sleep(2.5)
+            after = descriptors(daemon.process.pid)
+            run.note(descriptors={"before": before, "after": after})
+            if after > before + 8:
+                raise Failed(f"{after} descriptors are open when all have gone, {before} before")
+            daemon.kill()
+            if "few_descriptors" in wanted:
+                few_descriptors(run, folder, upstream, record)
+        finally:
+            daemon.kill()
+            upstream.stop()
+
+
+if __name__ == "__main__":
+    main("clients", body)

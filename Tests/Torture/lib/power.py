@@ -1,0 +1,248 @@
+"""A disk that forgets what was not brought to it: works out, from the notes of `shims/power.c`, what is left of a state folder
+when the power fails.
+
+What was written to a file and not synced since is dropped, kept, or kept in part: whole writes in any order, or sectors of them.
+A name made, changed or removed counts once its folder was synced. Of what came later either a beginning is left, as on a file
+system that journals names, or of each folder another beginning.
+"""
+import os
+import shutil
+import struct
+from pathlib import Path
+
+from . import shim
+
+WRITTEN, TRUNCATED, SYNCING, SYNCED, MADE, RENAMED, REMOVED, MADE_FOLDER, LINKED, POINTED, WANTED, FREED = \
+    range(1, 13)
+_NOTE = struct.Struct("<IIQQQ")
+_SECTOR = 512
+
+
+class File:
+    """What of a file is on disk for sure, and what was done to it since, in order."""
+
+    def __init__(self, content=b""):
+        self.durable = bytearray(content)
+        self.pending = []  # (what, offset, bytes)
+        self.settled = 0
+
+    @property
+    def changes(self):
+        """How many were made so far."""
+        return self.settled + len(self.pending)
+
+    def settle(self, count):
+        """Those up to the `count`th are on disk."""
+        fresh = self.pending[:max(0, count - self.settled)]
+        for change in fresh:
+            _apply(self.durable, change)
+        self.settled += len(fresh)
+        del self.pending[:len(fresh)]
+
+
+class Power:
+    """Of a daemon started with `environment`; a shim as `Faults` is."""
+
+    is_honest = True  # what was synced is there
+    losses = ("all", "none", "writes", "sectors")
+
+    def __init__(self, folder, state):
+        self.state = str(state)
+        self.notes = Path(folder) / "notes"
+        self.environment = {
+            "LD_PRELOAD": shim.build("power", "-lsqlite3"), "TORTURE_NOTES": str(self.notes), "TORTURE_STATE": self.state}
+        self.watch()
+
+    def watch(self):
+        """Begins anew: everything that is there now is on disk. To be called while no daemon runs."""
+        self.notes.write_bytes(b"")
+        self.files, self.pointers, self.names = {}, {}, {}
+        self.unsettled, self.renamings = [], 0
+        parent = os.path.dirname(self.state)
+        self.names[parent] = ("folder", os.lstat(parent).st_ino)
+        for folder, folders, files in os.walk(self.state):
+            self.names[folder] = ("folder", os.lstat(folder).st_ino)
+            for name in folders + files:
+                path = os.path.join(folder, name)
+                number = os.lstat(path).st_ino
+                if os.path.islink(path):
+                    self.names[path] = ("pointer", number)
+                    self.pointers[number] = os.readlink(path)
+                elif not os.path.isdir(path):
+                    self.names[path] = ("file", number)
+                    self.files[number] = File(Path(path).read_bytes())
+
+    def fail(self, random):
+        """Makes the folder what the disk may hold, after the daemon was killed; returns what was lost, in words."""
+        self._replay()
+        losses = random.choice(self.losses)
+        self._lose_names(random)
+        dropped = 0
+        for file in self.files.values():
+            for change in file.pending:
+                dropped += _keep(file.durable, change, losses, random)
+        self._write(random)
+        names = ", ".join(os.path.relpath(change[3][-1], self.state) for change in self.unsettled)
+        summary = f"{losses} of what was unsynced lost: {dropped} changes; and perhaps the names of {names}"
+        self.watch()
+        return summary
+
+    # Reading the notes
+
+    def _replay(self):
+        bounds = {}  # sync: how many changes of the file, or of names, there were when it began
+        generation = {}  # the disk gives the number of a file that is gone to the next one
+        for what, number, offset, body, names in self._read():
+            if what in (MADE, MADE_FOLDER, POINTED):
+                generation[number] = generation.get(number, 0) + 1
+            number += generation.get(number, 0) << 64
+            file = self.files.get(number)
+            if what in (WRITTEN, TRUNCATED):
+                if file:
+                    file.pending.append((what, offset, body))
+            elif what == SYNCING:
+                bounds[offset] = file.changes if file else self.renamings
+            elif what == SYNCED and self.is_honest:
+                if file:
+                    file.settle(bounds[offset])
+                else:
+                    self._settle_names(number, bounds[offset])
+            elif what not in (SYNCED, WANTED, FREED):
+                if what == MADE:
+                    self.files[number] = File()
+                elif what == POINTED:
+                    self.pointers[number] = names[0]
+                self.renamings += 1
+                self.unsettled.append((self.renamings, what, number, names))
+
+    def _read(self):
+        notes = memoryview(self.notes.read_bytes())
+        at = 0
+        while at + _NOTE.size <= len(notes):
+            what, length, number, offset, size = _NOTE.unpack_from(notes, at)
+            at += _NOTE.size
+            names = bytes(notes[at:at + length]).decode().split("\0")[:-1]
+            at += length
+            body = bytes(notes[at:at + size]) if what == WRITTEN else b""
+            at += len(body)
+            yield what, number, offset, body, names
+
+    def writing_spans(self):
+        """Of each connection that wrote to a log, or wrote one back: the first and the last note of its doing so.
+
+        Who held the lock at that time did it. Readers take the lock for a moment, too, when they doubt the index of a log.
+        """
+        paths = {number: path for path, (kind, number) in self.names.items() if kind == "file"}
+        holders, spans = {0: [], 1: []}, {}
+        for at, (what, number, offset, body, names) in enumerate(self._read()):
+            if what == MADE:
+                paths[number] = names[0]
+            elif what == WANTED:
+                holders[offset].append(number)
+            elif what == FREED and number in holders[offset]:
+                holders[offset].remove(number)
+            elif what == WRITTEN and paths.get(number, "").endswith(("-wal", ".db")):
+                lock = 0 if paths[number].endswith("-wal") else 1
+                # Without the lock only one who has the whole file writes: when it is made, and when the last one closes it.
+                connection = holders[lock][0] if holders[lock] else f"alone at {at}"
+                first, _ = spans.get(connection, (at, at))
+                spans[connection] = (first, at)
+        return spans
+
+    # Names
+
+    def _settle_names(self, folder, bound):
+        """A folder was synced: what was done in it until `bound` is on disk."""
+        now = dict(self.names)
+        for change in self.unsettled:
+            self._rename(now, change)
+        path = next((path for path, entry in now.items() if entry == ("folder", folder)), None)
+        settled = [change for change in self.unsettled if change[0] <= bound and path in _folders(change)]
+        self.unsettled = [change for change in self.unsettled if change not in settled]
+        for change in settled:
+            self._rename(self.names, change)
+
+    def _lose_names(self, random):
+        end, ends = random.randint(0, len(self.unsettled)), {}
+        is_ordered = random.random() < 0.5
+        for index, change in enumerate(self.unsettled):
+            folder = max(_folders(change))
+            last = end if is_ordered else ends.setdefault(folder, random.randint(0, len(self.unsettled)))
+            if index < last:
+                self._rename(self.names, change)
+
+    def _rename(self, names, change):
+        _, what, number, parts = change
+        if what == RENAMED:
+            old, new = parts
+            below = [path for path in names if path.startswith(old + "/")]
+            names.pop(old, None)
+            names[new] = (self._kind(number), number)
+            for path in below:
+                names[new + path[len(old):]] = names.pop(path)
+        elif what == REMOVED:
+            names.pop(parts[0], None)
+        elif what == POINTED:
+            names[parts[1]] = ("pointer", number)
+        elif what == MADE_FOLDER:
+            names[parts[0]] = ("folder", number)
+        else:
+            names[parts[-1]] = ("file", number)
+
+    def _kind(self, number):
+        return "file" if number in self.files else "pointer" if number in self.pointers else "folder"
+
+    # The disk as it is found
+
+    def _write(self, random):
+        shutil.rmtree(self.state, ignore_errors=True)
+        for path, (kind, what) in sorted(self.names.items()):
+            if kind == "folder" and os.path.isdir(os.path.dirname(path)) and path.startswith(self.state):
+                os.mkdir(path, 0o700)
+        for path, (kind, what) in self.names.items():
+            if kind == "folder" or not os.path.isdir(os.path.dirname(path)):
+                continue
+            if kind == "pointer":
+                os.symlink(self.pointers[what], path)
+                continue
+            durable = bytes(self.files[what].durable) if what in self.files else b""
+            if path.endswith("-shm"):  # never brought to disk: whatever was there
+                durable = random.randbytes(random.choice((0, 4096, 32768)))
+            Path(path).write_bytes(durable)
+            os.chmod(path, 0o600)
+
+    def clear(self):
+        """Nothing to be mended between rounds."""
+
+    def close(self):
+        """Nothing is held open."""
+
+
+def _apply(content, change):
+    what, offset, body = change
+    if what == TRUNCATED:
+        del content[offset:]
+        content.extend(bytes(offset - len(content)))
+        return
+    content.extend(bytes(max(0, offset + len(body) - len(content))))
+    content[offset:offset + len(body)] = body
+
+
+def _folders(change):
+    """Where the names are that it changes."""
+    _, what, _, parts = change
+    return {os.path.dirname(part) for part in (parts if what == RENAMED else parts[-1:])}
+
+
+def _keep(content, change, losses, random):
+    """Applies as much of one unsynced change as is left of it; returns whether any of it was dropped."""
+    what, offset, body = change
+    if losses == "sectors" and what == WRITTEN:
+        kept = [start for start in range(0, len(body), _SECTOR) if random.random() < 0.5]
+        for start in kept:
+            _apply(content, (WRITTEN, offset + start, body[start:start + _SECTOR]))
+        return len(kept) * _SECTOR < len(body)
+    if losses == "all" or (losses != "none" and random.random() < 0.5):
+        return True
+    _apply(content, change)
+    return False

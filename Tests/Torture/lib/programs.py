@@ -1,0 +1,229 @@
+"""The two built programs as processes: the reference upstream, and the daemon that is hurt."""
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from .client import Client, Unanswered
+
+ROOT = Path(__file__).resolve().parents[3]
+TORTURE = ROOT / "Tests" / "Torture"
+BIN = Path(os.environ.get("REPAIRMINDER_BIN") or ROOT / ".build" / "release")
+
+
+class Failed(Exception):
+    """A promise was not kept."""
+
+
+class Upstream:
+    """`repairminder-upstream` with records in memory. `more` are further flags."""
+
+    def __init__(self, schema=TORTURE / "schema.yaml", rows=20, seed=1, port=0, more=(), host="127.0.0.1"):
+        self.process = subprocess.Popen(
+            [BIN / "repairminder-upstream", "--schema", schema, "--rows", str(rows), "--seed", str(seed),
+             "--listen", f"{host}:{port}", *more],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        line = self.process.stdout.readline()
+        if not line.startswith("listening on http://"):
+            raise Failed(f"the upstream did not start: {line!r}")
+        self.address = line.split("http://")[1].strip()
+        self.client = Client(self.address)
+        self.changes = Counter()
+
+    def faults(self, *rules):
+        """Sets what goes wrong from here on; without rules nothing does. See `Faults+JSON.swift`."""
+        self._admin("POST", "faults", {"faults": list(rules)})
+
+    def log(self):
+        """What was asked since `applied` was last called."""
+        return self._admin("GET", "log").lines
+
+    def applied(self):
+        """How often requests changed something, by method and path, since the start. Call it while none is under way."""
+        for entry in self.log():
+            if entry["applied"]:
+                self.changes[entry["method"], entry["path"]] += 1
+        self._admin("DELETE", "log")
+        return self.changes
+
+    def records(self, entity):
+        return self._admin("GET", f"records/{entity}").lines
+
+    def create(self, entity, fields):
+        return self._admin("POST", f"records/{entity}", fields).json
+
+    def change(self, entity, key, fields):
+        return self._admin("PATCH", f"records/{entity}/{key}", fields).json
+
+    def content(self, path):
+        return self.client.get(path)
+
+    def _admin(self, method, path, body=None):
+        answer = self.client.call(method, f"/__admin/{path}", body)
+        if answer.status >= 300:
+            raise Failed(f"the upstream refused {method} {path}: {answer.body!r}")
+        return answer
+
+    def stop(self):
+        self.client.close()
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class Daemon:
+    """`repairminder-sync run` over a state folder below `folder`, which outlives the process.
+
+    `settings` is what config.yaml says besides, section by section; `environment` goes over our own; `prefix` is a command
+    that runs it.
+    """
+
+    def __init__(self, folder, upstream, settings=None, environment=None, schema=TORTURE / "schema.yaml", state=None,
+                 prefix=()):
+        self.prefix = prefix
+        self.folder = Path(folder)
+        self.state = Path(state or self.folder / "state")
+        self.socket = str(self.folder / "api.sock")
+        self.config = self.folder / "config.yaml"
+        self.log_path = self.folder / "daemon.log"
+        self.environment = environment or {}
+        self.process = None
+        self.starts = []  # seconds from each start to ready
+        self.configure(upstream, settings or {}, schema)
+
+    def configure(self, upstream, settings, schema=TORTURE / "schema.yaml"):
+        sections = {
+            "upstream": {"base_url": f"http://{getattr(upstream, 'address', upstream)}"},
+            "sync": {"interval": "200ms", "write_delay": "0ms"},
+            "retry": {"base": "20ms", "cap": "100ms", "max_attempts": 1000},
+            "backup": {"every": "off"},
+            "log": {"level": "notice"},
+            "listen": {"tcp": "127.0.0.1:0", "unix": self.socket},
+        }
+        for name, keys in settings.items():
+            sections[name] = {**sections.get(name, {}), **keys}
+        lines = [f"schema: {schema}", f"state_dir: {self.state}"]
+        for name, keys in sections.items():
+            lines.append(f"{name}:")
+            lines += [f"  {key}: {value}" for key, value in keys.items()]
+        self.config.write_text("\n".join(lines) + "\n")
+
+    # Life
+
+    def start(self, within=5.0, wait=True):
+        """Returns once it says that it is ready; raises `Failed` when it ends before, or takes longer than `within`."""
+        notify = str(self.folder / "notify.sock")
+        Path(notify).unlink(missing_ok=True)
+        self.notifications = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.notifications.bind(notify)
+        self.begun = time.monotonic()
+        with open(self.log_path, "ab") as log:
+            self.log_begin = log.tell()
+            self.process = subprocess.Popen(
+                [*self.prefix, BIN / "repairminder-sync", "run", "--config", self.config], stderr=log, stdout=log,
+                env={**os.environ, **self.environment, "NOTIFY_SOCKET": notify})
+        if wait:
+            self.await_ready(within)
+
+    def await_ready(self, within=5.0):
+        while True:
+            left = self.begun + within - time.monotonic()
+            self.notifications.settimeout(max(0.001, min(left, 0.05)))
+            try:
+                if b"READY=1" in self.notifications.recv(4096):
+                    break
+            except socket.timeout:
+                if self.process.poll() is not None:
+                    raise Failed(f"the daemon ended with {self.process.returncode} before it was ready:\n{self.log()}")
+                if left <= 0:
+                    raise Failed(f"the daemon was not ready after {within} s:\n{self.log()}")
+        self.starts.append(time.monotonic() - self.begun)
+
+    def kill(self):
+        """As a crash ends it. What it wrote is in the kernel's hands."""
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+        return self.wait()
+
+    def stop(self, within=30.0):
+        """As systemd ends it; its exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.wait(within)
+
+    def wait(self, within=30.0):
+        if not self.process:
+            return None
+        try:
+            status = self.process.wait(within)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"the daemon did not end within {within} s:\n{self.log()}") from None
+        self.notifications.close()
+        return status
+
+    @property
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
+    # Looking at it
+
+    def client(self, timeout=30.0):
+        return Client(self.socket, timeout)
+
+    def log(self):
+        """What it has said since its last start, the last of it."""
+        with open(self.log_path, "rb") as log:
+            log.seek(self.log_begin)
+            return log.read().decode(errors="replace")[-4000:]
+
+    @property
+    def tcp_address(self):
+        said = self.log_path.read_text(errors="replace").rpartition("address=http://")[2]
+        return said.split()[0]
+
+    @property
+    def database(self):
+        return self.state / os.readlink(self.state / "current.db")
+
+    def command(self, *arguments, environment=None):
+        """Runs one of its own commands beside it."""
+        return subprocess.run([BIN / "repairminder-sync", *arguments, "--config", self.config], capture_output=True,
+                              text=True, timeout=120, env={**os.environ, **(environment or {})})
+
+    def await_true(self, condition, within, complaint):
+        """The same as the function, of a daemon that must not end meanwhile."""
+        def holds():
+            if not self.is_running:
+                raise Failed(f"the daemon ended with {self.process.returncode}:\n{self.log()}")
+            return condition()
+        await_true(holds, within, lambda: f"{complaint}\n{self.log()}")
+
+    def await_sent(self, within=30.0, client=None):
+        """Returns once the queue is empty: the upstream has acknowledged everything."""
+        own = client or self.client()
+        self.await_true(lambda: own.get("/v1/pending/count").json == {"pending": 0, "failed": 0}, within,
+                        "the queue was not sent")
+        if not client:
+            own.close()
+
+
+def await_true(condition, within, complaint):
+    """Asks until the condition holds; an answer that does not come counts as no. `complaint` may be a function."""
+    end = time.monotonic() + within
+    while True:
+        try:
+            if condition():
+                return
+        except Unanswered:
+            pass
+        if time.monotonic() > end:
+            raise Failed(complaint() if callable(complaint) else complaint)
+        time.sleep(0.01)
+
+
+def temporary_folder():
+    """For a scene; short, since a Unix socket's path may have only 107 bytes."""
+    return tempfile.TemporaryDirectory(prefix="torture-", ignore_cleanup_errors=True)

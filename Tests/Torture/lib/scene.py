@@ -1,0 +1,80 @@
+"""A shop of its own for one part of a test: upstream, daemon, faults and ledgers over one temporary folder."""
+import contextlib
+import sqlite3
+
+from .faults import Faults
+from .ledger import Ledger
+from .photos import Photos
+from .programs import Daemon, Failed, Upstream, temporary_folder
+from .writers import Writers
+
+
+class Scene:
+    def __init__(self, folder, upstream, mark, settings, preload):
+        self.upstream = upstream
+        self.faults = preload(folder, f"{folder}/state")
+        self.daemon = Daemon(folder, upstream, settings, self.faults.environment)
+        self.notes = Ledger(mark)
+        self.photos = Photos(mark)
+
+    def writers(self, chance, count=3, padding=0, uploads=0.15):
+        return Writers(self.daemon, [(self.notes, 1 - uploads), (self.photos, uploads)],
+                       [chance.random() for _ in range(count)], padding)
+
+    @property
+    def answered(self):
+        return self.notes.answered + self.photos.answered
+
+    def hold_writes(self, effect="hold"):
+        """The upstream leaves every write unanswered; `timeout_after_apply` does what they ask for first."""
+        self.upstream.faults(*({"effect": effect, "duration": "60s", "method": method}
+                               for method in ("POST", "PATCH", "PUT", "DELETE")))
+
+    def check_local(self):
+        client = self.daemon.client()
+        for ledger in (self.notes, self.photos):
+            ledger.check_local(client)
+        client.close()
+
+    def check_upstream(self):
+        """Waits until all is sent, then looks upstream."""
+        self.daemon.await_sent()
+        for ledger in (self.notes, self.photos):
+            ledger.check_upstream(self.upstream)
+
+    def check_database(self, path=None):
+        problems = integrity(path or self.daemon.database)
+        if problems != ["ok"]:
+            raise Failed(f"integrity_check: {problems[:5]}")
+
+    def check(self):
+        """Starts the daemon after whatever ended it: nothing is lost, nothing is doubled, the database is sound."""
+        self.faults.clear()
+        self.upstream.faults()
+        self.daemon.start()
+        self.check_local()
+        self.check_upstream()
+        self.check_local()
+        self.check_database()
+
+
+def integrity(path):
+    """What SQLite itself finds, beside whoever uses the file."""
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as connection:
+        return [row[0] for row in connection.execute("PRAGMA integrity_check")]
+
+
+@contextlib.contextmanager
+def scene(mark, settings=None, preload=Faults, rows=20):
+    """`preload` makes what is laid between daemon and C library, of the folder and the state folder."""
+    with temporary_folder() as folder:
+        upstream = Upstream(rows=rows, more=["--server-ids"])
+        try:
+            made = Scene(folder, upstream, mark, settings, preload)
+            try:
+                yield made
+            finally:
+                made.daemon.kill()
+                made.faults.close()
+        finally:
+            upstream.stop()

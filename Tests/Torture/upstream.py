@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Upstreams and networks that break off, stall, lie or flood: deadlines, memory, trust, and nothing by halves."""
+import ssl
+import threading
+import time
+from pathlib import Path
+
+from lib import proxy, shim
+from lib.certificates import Authority
+from lib.hostile import OVERSIZED, Hostile
+from lib.ledger import Ledger
+from lib.process import forget_peak, peak, resident
+from lib.programs import TORTURE, Daemon, Failed, Upstream, await_true, temporary_folder
+from lib.proxy import Proxy
+from lib.topic import main
+
+DEADLINE_S = 2
+ALLOWED_S = 1.0
+ALLOWED_MEMORY_KIB = 32 << 10
+BATCH = 60
+
+
+def large_pages(folder):
+    """The torture schema with all records of a test on one page."""
+    path = f"{folder}/schema.yaml"
+    with open(path, "w") as file:
+        file.write((TORTURE / "schema.yaml").read_text().replace("page_size: 100", "page_size: 1000"))
+    return path
+
+
+# Faults on the way
+
+
+class Watcher(threading.Thread):
+    """Counts, as fast as it can, the records of the latest batch: none or all may be there."""
+
+    def __init__(self, daemon):
+        super().__init__(daemon=True)
+        self.client = daemon.client()
+        self.tag, self.looks, self.halves, self.is_over = None, 0, [], False
+        self.start()
+
+    def run(self):
+        while not self.is_over:
+            tag = self.tag
+            if tag:
+                total = self.client.get(f"/v1/notes?one={tag}&count=true&limit=1").json["total"]
+                self.looks += 1
+                if total not in (0, BATCH):
+                    self.halves.append((tag, total))
+            time.sleep(0.002)
+
+    def stop(self):
+        self.is_over = True
+        self.join()
+        self.client.close()
+        if self.halves:
+            raise Failed(f"a page was applied by halves: {self.halves[:5]}")
+
+
+def broken_ways(run, folder):
+    upstream = Upstream(schema=large_pages(folder), seed=run.seed % 1000)
+    notes = [upstream.create("notes", {"text": f"batch {number}"})["id"] for number in range(BATCH)]
+    way = Proxy(upstream.address)
+    daemon = Daemon(folder, way.address, {"upstream": {"base_url": f"http://{way.address}", "deadline": f"{DEADLINE_S}s"}},
+                    schema=large_pages(folder))
+    daemon.start(within=10)
+    client, watcher, ledger = daemon.client(), Watcher(daemon), Ledger(f"u{run.seed}")
+    random = run.random("ways")
+    try:
+        await_true(lambda: client.get("/v1/notes?count=true&limit=1").json["total"] >= BATCH, 20, "nothing was pulled")
+        for kind in proxy.KINDS:
+            longest, struck, recovered = 0.0, 0, 0.0
+            for number in range(run.of(1, 20)):
+                tag = f"{kind}{number}"
+                client.call("POST", "/v1/sync/pause")
+                for key in notes:
+                    upstream.change("notes", key, {"one": tag})
+                watcher.tag = tag
+                way.set(kind, random.choice([0, 1, 50, random.randrange(200), random.randrange(5000)]))
+                client.call("POST", "/v1/sync/resume")
+                client.call("POST", "/v1/sync")
+                begun = time.monotonic()
+                while time.monotonic() < begun + DEADLINE_S + ALLOWED_S + 0.5:
+                    ledger.write(client, random)
+                    time.sleep(0.05)
+                longest, struck = max([longest, *way.waits]), struck + way.struck
+                way.set()
+                healed = time.monotonic()
+                await_true(lambda: client.get(f"/v1/notes?one={tag}&count=true&limit=1").json["total"] == BATCH, 90,
+                           lambda: f"{kind}: what changed upstream did not come\n{daemon.log()}")
+                daemon.await_sent(90, client)
+                recovered = max(recovered, time.monotonic() - healed)
+                ledger.check_local(client)
+                ledger.check_upstream(upstream)
+            figures = {"struck": struck, "longest_s": round(longest, 2), "recovered_s": round(recovered, 1)}
+            run.say(f"{kind}: {figures}")
+            run.note(**{kind: figures})
+            if not struck:
+                raise Failed(f"{kind}: no answer met it")
+            if longest > DEADLINE_S + ALLOWED_S:
+                raise Failed(f"{kind}: a request was held for {longest:.2f} s, with a deadline of {DEADLINE_S} s")
+        watcher.stop()
+        run.note(halves=0, looks=watcher.looks, answered_writes=ledger.answered)
+    finally:
+        watcher.is_over = True
+        client.close()
+        daemon.kill()
+        way.close()
+        upstream.stop()
+
+
+# Answers that are too large
+
+
+def oversized(run, folder):
+    worst = {}
+    kinds = run.of(["chunked", "records", "error_text", "gzip_bomb"], list(OVERSIZED))
+    for kind, make in ((kind, OVERSIZED[kind]) for kind in kinds):
+        hostile = Hostile(make())
+        daemon = Daemon(folder, hostile, {"upstream": {"base_url": f"http://{hostile.address}", "deadline": "20s"},
+                                          "sync": {"interval": "1h"}}, state=f"{folder}/{kind}")
+        client = None
+        try:
+            daemon.start(within=10)
+            client = daemon.client()
+            await_true(lambda: hostile.asked("/api/notes") and client.get("/v1/status").json["state"] != "syncing", 60,
+                       f"{kind}: the first sync did not end")
+            pid = daemon.process.pid
+            before, asked = resident(pid), hostile.asked("/api/notes")
+            forget_peak(pid)
+            client.call("POST", "/v1/sync?wait=true", {})
+            client.call("POST", "/v1/notes", {"text": "its answer has no end"})
+            await_true(lambda: hostile.asked("/api/notes") >= asked + 2, 30, f"{kind}: it was not asked again")
+            await_true(lambda: client.get("/v1/status").json["state"] != "syncing", 60, f"{kind}: no end")
+            time.sleep(0.5)
+            worst[kind] = round((peak(pid) - before) / 1024, 1)
+            if client.get("/v1/notes?count=true").json["total"] != 1:
+                raise Failed(f"{kind}: something of it was taken")
+        finally:
+            if client:
+                client.close()
+            daemon.kill()
+            hostile.close()
+    run.say(f"memory: {worst}")
+    run.note(memory_mib=worst)
+    bad = {kind: more for kind, more in worst.items() if more > ALLOWED_MEMORY_KIB / 1024}
+    if bad:
+        raise Failed(f"an answer that is too large took this many MiB: {bad}")
+
+
+# Whom it trusts
+
+
+def trust(run, folder):
+    authority = Authority(folder)
+    page = {"data": [], "pagination": {"total": 0, "total_pages": 1}}
+    cases = {
+        "good": authority.context("good"),
+        "expired": authority.context("expired", days=-1),
+        "wrong_host": authority.context("wrong", address="DNS:somewhere.example"),
+        "self_signed": authority.context("self", is_signed=False),
+        "tls_1_0": authority.context("tls10", maximum=ssl.TLSVersion.TLSv1),
+        "tls_1_1": authority.context("tls11", maximum=ssl.TLSVersion.TLSv1_1),
+    }
+    token = token_file(folder)
+    seen = {}
+    for name, context in cases.items():
+        server = Hostile(lambda handler: handler.reply(200, page), context)
+        daemon = Daemon(folder, server, {
+            "upstream": {"base_url": f"https://{server.address}", "token_file": token}, "sync": {"interval": "100ms"}},
+            environment={"LD_PRELOAD": shim.build("trust"), "TORTURE_CA": str(authority.ca)}, state=f"{folder}/{name}")
+        try:
+            daemon.start(within=10)
+            client = daemon.client()
+            client.call("POST", "/v1/notes", {"text": "a change that wants to be sent"})
+            if name == "good":
+                await_true(lambda: server.asked("/api/notes") > 1, 10, lambda: f"not even the good one\n{daemon.log()}")
+            else:
+                await_true(lambda: server.connections >= 2 and not client.get("/v1/status").json["upstream"]["reachable"], 15,
+                           lambda: f"{name} was not tried, or is taken for reachable\n{daemon.log()}")
+            client.close()
+            seen[name] = len(server.requests)
+        finally:
+            daemon.kill()
+            server.close()
+    run.note(requests_sent={name: count for name, count in seen.items() if name != "good"})
+    if any(count for name, count in seen.items() if name != "good"):
+        raise Failed(f"requests were sent to servers that are not to be trusted: {seen}")
+
+
+def token_file(folder):
+    path = Path(folder) / "token"
+    path.write_text("torture-token")
+    path.chmod(0o600)
+    return path
+
+
+def redirects(run, folder):
+    """Every status that could lead elsewhere, and a next page elsewhere: nobody there is asked anything."""
+    elsewhere = Hostile(lambda handler: handler.reply(200, {"data": [{"id": "x", "text": "stolen"}]}))
+    token = token_file(folder)
+    statuses = run.of([302, 307], [300, 301, 302, 303, 307, 308])
+    for status in statuses:
+        target = [("Location", f"http://{elsewhere.address}/api/notes")]
+        server = Hostile(lambda handler: handler.reply(status, {}, target))
+        daemon = Daemon(folder, server, {
+            "upstream": {"base_url": f"http://{server.address}", "token_file": token}, "sync": {"interval": "100ms"}},
+            state=f"{folder}/redirect-{status}")
+        try:
+            daemon.start(within=10)
+            client = daemon.client()
+            client.call("POST", "/v1/notes", {"text": "a change that wants to be sent"})
+            await_true(lambda: server.asked("/api/notes") >= 3, 10, "it was not asked")
+            client.close()
+        finally:
+            daemon.kill()
+            server.close()
+    run.note(redirects={"statuses": statuses, "followed": len(elsewhere.requests)})
+    elsewhere.close()
+    if elsewhere.requests:
+        raise Failed(f"a redirect was followed: {elsewhere.requests[:2]}")
+
+
+PARTS = {"ways": broken_ways, "memory": oversized, "trust": trust, "redirects": redirects}
+
+
+def body(run):
+    for name, part in PARTS.items():
+        if not run.only or run.only in name:
+            with temporary_folder() as folder:
+                part(run, folder)
+
+
+if __name__ == "__main__":
+    main("upstream", body)
