@@ -1,5 +1,4 @@
 internal import EntitySchema
-internal import Glibc
 internal import JSONText
 
 /// Goes over records in memory and notes where each disagrees with the rules; nothing is allocated while they fit.
@@ -186,18 +185,7 @@ struct DriftWalk {
     }
 
     /// Stands on the opening quote; ends behind the closing one.
-    private mutating func skipString() {
-        at += 1
-        while at < bytes.count {
-            guard let base = bytes.baseAddress, let quote = memchr(base + at, 0x22, bytes.count - at) else { break }
-            let end = base.distance(to: quote.assumingMemoryBound(to: UInt8.self))
-            var escape = end
-            while escape > at, bytes[escape - 1] == UInt8(ascii: "\\") { escape -= 1 }
-            at = end + 1
-            if (end - escape).isMultiple(of: 2) { return }
-        }
-        at = bytes.count
-    }
+    private mutating func skipString() { at = CheckedJSON.endOfString(bytes, from: at) }
 
     private mutating func skipNested() {
         var depth = 0

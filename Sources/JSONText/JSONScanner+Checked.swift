@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Moving over text that was checked before.
 extension JSONScanner {
     mutating func skipCheckedValue() {
@@ -10,20 +8,8 @@ extension JSONScanner {
         }
     }
 
-    /// Stands on the opening quote; ends behind the closing one, the first that has no odd number of backslashes before it.
-    mutating func skipCheckedString() {
-        at += 1
-        guard let base = bytes.baseAddress else { return }
-        let start = at
-        while at < bytes.count, let quote = memchr(base + at, 0x22, bytes.count - at) {
-            let end = base.distance(to: quote.assumingMemoryBound(to: UInt8.self))
-            var escape = end
-            while escape > start, bytes[escape - 1] == UInt8(ascii: "\\") { escape -= 1 }
-            at = end + 1
-            if (end - escape).isMultiple(of: 2) { return }
-        }
-        at = bytes.count
-    }
+    /// Stands on the opening quote; ends behind the closing one.
+    mutating func skipCheckedString() { at = CheckedJSON.endOfString(bytes, from: at) }
 
     private mutating func skipCheckedNested() {
         var depth = 0

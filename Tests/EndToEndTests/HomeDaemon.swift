@@ -62,13 +62,7 @@ actor HomeDaemon {
 
     /// Returns when a reminder has come to a state.
     func reminder(becomes state: String) async throws -> JSONText {
-        var since = 0
-        while true {
-            let page = try await call("GET", "/v1/changes?since=\(since)&kind=reminder&wait=60").body
-            let reminders = page["data"]?.elements.compactMap { $0["reminder"] } ?? []
-            if let found = reminders.first(where: { $0["state"]?.string == state }) { return found }
-            since = page["next"]?.integer ?? 0
-        }
+        try await awaitedReminder(becomes: state) { try await call("GET", $0).body }
     }
 
     private static let schema = """

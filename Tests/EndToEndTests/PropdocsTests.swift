@@ -186,15 +186,7 @@ struct PropdocsTests {
 
     /// Returns when a task's reminder has come to a state.
     private func reminder(of task: String, becomes state: String, _ shop: Shop) async throws -> JSONText {
-        var since = 0
-        while true {
-            let page = try await shop.call("GET", "/v1/changes?since=\(since)&kind=reminder&wait=60").body
-            let reminders = page["data"]?.elements.compactMap { $0["reminder"] } ?? []
-            if let found = reminders.first(where: { $0["record_id"]?.string == task && $0["state"]?.string == state }) {
-                return found
-            }
-            since = page["next"]?.integer ?? 0
-        }
+        try await awaitedReminder(of: task, becomes: state) { try await shop.call("GET", $0).body }
     }
 
     @Test("the dashboard adds up what was done, offline too", .timeLimit(.minutes(3)))

@@ -177,11 +177,13 @@ extension Shop {
 
     /// Waits until a record says that its content is upstream.
     func uploaded(_ entity: String, _ id: String) async throws {
+        var seen = 0
         while true {
+            let page = try await call("GET", "/v1/changes?since=\(seen)&entity=\(entity)&wait=60").body
+            seen = try #require(page["next"]?.integer)
             let record = try await call("GET", "/v1/\(entity)/\(id)").body
             if record["upload_status"] == "uploaded" { return }
             try #require(record["upload_status"] != "failed")
-            try await Task.sleep(for: .milliseconds(50))
         }
     }
 
