@@ -15,6 +15,8 @@ struct LocalWrite: Sendable {
     /// The key that the caller used, or got from a creation.
     var key: String?
     var operation: Operation
+    /// The key, as it was then, of the record that this one refers to.
+    var parent: String?
     /// Field → value, unique to this write.
     var values: [String: String]
     var answer = Answer.none
@@ -31,12 +33,15 @@ final class Ledger: Sendable {
     var all: [LocalWrite] { writes.withLock { $0 } }
 
     /// Values look like `w12.name`, so that each tells which write it came from.
-    func begin(daemon: Int, _ entity: String, _ key: String?, _ operation: Operation, fields: [String]) -> LocalWrite {
+    func begin(
+        daemon: Int, _ entity: String, _ key: String?, _ operation: Operation, parent: String? = nil, fields: [String]
+    ) -> LocalWrite {
         writes.withLock { writes in
             let number = writes.count + 1
             let values = Dictionary(uniqueKeysWithValues: fields.map { ($0, "w\(number).\($0)") })
             let write = LocalWrite(
-                number: number, daemon: daemon, entity: entity, key: key, operation: operation, values: values)
+                number: number, daemon: daemon, entity: entity, key: key, operation: operation, parent: parent,
+                values: values)
             writes.append(write)
             return write
         }

@@ -14,7 +14,8 @@ extension World {
             parent = (field, .string(key))
         }
         let fields = Variety.markedFields[entity] ?? []
-        let write = ledger.begin(daemon: daemon.number, entity, nil, .create, fields: fields)
+        let write = ledger.begin(
+            daemon: daemon.number, entity, nil, .create, parent: parent?.value.string, fields: fields)
         let body = JSONText.object(members: self.members(of: write) + [parent].compactMap { $0 })
         call(write, daemon, life) { time, offset in
             try await life.store.create(entity, body: body, at: time, clockOffset: offset)
@@ -28,7 +29,8 @@ extension World {
         // One, the other, or both.
         let fields = all.indices.filter { fields & (1 << $0) != 0 }.map { all[$0] }
         guard !fields.isEmpty else { return }
-        let write = ledger.begin(daemon: daemon.number, entity, key, .update, fields: fields)
+        let write = ledger.begin(
+            daemon: daemon.number, entity, key, .update, parent: parent(of: key, entity, life), fields: fields)
         let body = JSONText.object(members: members(of: write))
         call(write, daemon, life) { time, offset in
             try await life.store.update(entity, key: key, body: body, at: time, clockOffset: offset)
@@ -109,6 +111,13 @@ extension World {
             log.add("d\(number) is resumed")
             await life.engine.resume()
         }
+    }
+
+    private func parent(of key: String, _ entity: String, _ life: SimulatedDaemon.Life) -> String? {
+        guard let (field, _) = Variety.parents[entity], let record = try? life.store.record(entity, key: key) else {
+            return nil
+        }
+        return (try? JSONText(record))?[field]?.string
     }
 
     private func pickLocalKey(_ life: SimulatedDaemon.Life, _ entity: String, _ pick: Int) -> String? {

@@ -56,7 +56,7 @@ private struct Fate {
         if write.operation == .delete { return try checkDeletion(write, rule) }
         for (field, marker) in write.values.sorted(by: { $0.key < $1.key }) {
             if applied.contains(marker) || queued.contains(marker) || conflicts.contains(marker) { continue }
-            if try isSuperseded(write, field) || wentWithOwner(write) { continue }
+            if try isSuperseded(write, field) || wentWithParent(write) { continue }
             throw Violation(
                 rule: rule,
                 detail: """
@@ -79,11 +79,13 @@ private struct Fate {
         }
     }
 
-    /// Deleting a customer gives up what was not yet sent of its visits. Which customer a visit had is not written down, so
-    /// any that was deleted here later will do.
-    private func wentWithOwner(_ write: LocalWrite) -> Bool {
-        write.entity == "visits"
-            && writes.contains { $0.number > write.number && $0.entity == "customers" && $0.operation == .delete }
+    /// Deleting a customer gives up what was not yet sent of its visits.
+    private func wentWithParent(_ write: LocalWrite) throws -> Bool {
+        guard write.entity == "visits", let parent = write.parent else { return false }
+        let key = try reader.current("customers", parent)
+        return try writes.contains {
+            try $0.number > write.number && $0.entity == "customers" && $0.operation == .delete && current($0) == key
+        }
     }
 
     private func checkDeletion(_ write: LocalWrite, _ rule: Violation.Rule) throws {
