@@ -124,14 +124,26 @@ extension CacheStore {
 
     /// Makes changes ready again whose sending was cut short by the end of the process; they keep their idempotency keys.
     ///
-    /// A clock that was set back while nobody looked must not make changes wait for years: an hour is the most that an
-    /// upstream can ask for.
-    package func recoverInterrupted(at now: Timestamp) async throws -> Int {
-        try await writer.write { db in
-            let latest = now + .seconds(3600)
-            try db.execute(
-                sql: "UPDATE sync_outbox SET next_attempt_at = ?1 WHERE state = 'waiting' AND next_attempt_at > ?1",
-                arguments: [latest.milliseconds])
+    /// A clock that was set back while nobody looked must not make changes wait for years: `longest` is how long a change
+    /// may wait after so many attempts. One that was asked to wait may have been asked for an hour.
+    package func recoverInterrupted(at now: Timestamp, longest: (_ attempts: Int) -> Duration) async throws -> Int {
+        let attempts = try read { db in
+            try Int.fetchAll(
+                db,
+                sql: "SELECT DISTINCT attempt_count FROM sync_outbox WHERE state = 'waiting' AND next_attempt_at > ?",
+                arguments: [now.milliseconds])
+        }
+        let waits = attempts.map { (attempts: $0, until: (now + longest($0)).milliseconds) }
+        return try await writer.write { db in
+            for wait in waits {
+                try db.execute(
+                    sql: """
+                        UPDATE sync_outbox
+                        SET next_attempt_at = min(next_attempt_at, iif(error_class = 'throttled', ?1 + 3600000, ?2))
+                        WHERE state = 'waiting' AND attempt_count = ?3
+                        """,
+                    arguments: [now.milliseconds, wait.until, wait.attempts])
+            }
             return try requeue("1", at: now, db)
         }
     }

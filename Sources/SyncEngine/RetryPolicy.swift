@@ -10,13 +10,15 @@ package struct RetryPolicy: Sendable, Equatable {
         self.cap = cap
     }
 
-    /// Exponential backoff with full jitter: anything from nothing to base × 2^(attempt − 1), at most `cap`.
+    /// Exponential backoff with full jitter: anything from nothing to the longest. `random` is in 0..<1.
+    package func delay(attempt: Int, random: Double) -> Duration { longest(attempt: attempt) * random }
+
+    /// base × 2^(attempt − 1), at most `cap`; `attempt` counts from 1.
     ///
-    /// `attempt` counts from 1; `random` is in 0..<1. The exponent is capped before it is raised, so no attempt is too many.
-    package func delay(attempt: Int, random: Double) -> Duration {
+    /// The exponent is capped before it is raised, so no attempt is too many.
+    func longest(attempt: Int) -> Duration {
         let doublings = min(max(attempt - 1, 0), 30)
-        let longest = min(base * (1 << doublings), cap)
-        return longest * random
+        return min(base * (1 << doublings), cap)
     }
 
     package func isLast(attempt: Int) -> Bool { attempt >= maximumAttempts }

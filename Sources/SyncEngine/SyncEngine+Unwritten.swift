@@ -36,7 +36,7 @@ extension SyncEngine {
     func recoverInterrupted() async throws -> Int {
         while true {
             do {
-                return try await store.recoverInterrupted(at: steady())
+                return try await store.recoverInterrupted(at: steady(), longest: settings.retry.longest)
             } catch let error as CacheError {
                 await noteUnwritten(error, in: .fields)
             }

@@ -173,7 +173,7 @@ struct QueueTests {
         let change = try #require(try ready(cache).first)
         #expect(try await cache.store.begin(change, at: now))
         let reopened = try cache.reopened()
-        #expect(try await reopened.store.recoverInterrupted(at: now) == 1)
+        #expect(try await reopened.store.recoverInterrupted(at: now, longest: { _ in .zero }) == 1)
         #expect(try ready(reopened).first?.idempotencyKey == change.idempotencyKey)
         try await reopened.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"y"}"#), at: now)
         #expect(try reopened.store.pendingCount().pending == 2)

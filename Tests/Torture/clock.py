@@ -46,7 +46,9 @@ class Scene:
         self.upstream = Upstream(schema=schema, seed=run.seed % 1000)
         self.way = Proxy(self.upstream.address)
         self.daemon = Daemon(
-            folder, self.way.address, {"sync": {"interval": f"{INTERVAL_S}s", "full_every": "2s", "write_delay": "0ms"}},
+            folder, self.way.address,
+            {"sync": {"interval": f"{INTERVAL_S}s", "full_every": "2s", "write_delay": "0ms"},
+             "retry": {"base": "1s", "cap": f"{INTERVAL_S}s"}},
             environment={**self.clock.environment, **(environment or {})}, schema=schema)
 
     def start(self):
