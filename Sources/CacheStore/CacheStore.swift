@@ -71,7 +71,8 @@ package struct CacheStore: Sendable {
             throw GroupCommit.sorted(error)
         }
         writer = GroupCommit(
-            writer: pool, schedule: schedule ?? GroupCommit.onQueue(), damage: damage, committed: signal.announce)
+            writer: pool, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
+            finish: SearchRenewal(schema: schema).run, committed: signal.announce)
     }
 
     /// Returns when the writer has got round to it: for a watchdog. That the disk is full is no standstill.

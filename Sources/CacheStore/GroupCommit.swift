@@ -5,13 +5,16 @@ internal import Synchronization
 
 /// Runs writes from many callers in as few transactions as possible.
 ///
-/// Whatever is waiting when the writer gets free goes into one transaction, each piece in a savepoint of its own, so one
-/// that throws undoes only itself. A caller hears back after the commit is on disk, never before: with
-/// `synchronous=FULL` one fsync then serves all who waited for it.
+/// Whatever is waiting when the writer gets free goes into one transaction. One piece that throws undoes only itself: if it
+/// has changed something, the transaction is rolled back and made once more with each piece in a savepoint of its own.
+/// Savepoints cost enough, in the journal and in FTS5, not to be taken for all who do not throw. A caller hears back after
+/// the commit is on disk, never before: with `synchronous=FULL` one fsync then serves all who waited for it.
 final class GroupCommit: Sendable {
+    private typealias Answer = @Sendable () -> Void
+
     private struct Job: Sendable {
-        /// Does the work and returns what tells the caller, with the error of the commit if that failed.
-        var work: @Sendable (Database) throws -> @Sendable ((any Error)?) -> Void
+        /// Does the work and returns what tells the caller, once it is on disk.
+        var work: @Sendable (Database) throws -> Answer
         var abandon: @Sendable (any Error) -> Void
     }
 
@@ -24,14 +27,17 @@ final class GroupCommit: Sendable {
     private let schedule: Schedule
     private let waiting = Mutex<[Job]>([])
     private let damage: DamageWatch
+    private let finish: @Sendable (Database) throws -> Void
     private let committed: @Sendable () -> Void
 
-    /// `committed` is called after each commit, before those who wrote hear of it.
+    /// `finish` is the last work of each transaction; `committed` is called after each commit, before those who wrote
+    /// hear of it.
     init(
         writer: DatabasePool, schedule: @escaping Schedule, damage: DamageWatch,
-        committed: @escaping @Sendable () -> Void
+        finish: @escaping @Sendable (Database) throws -> Void, committed: @escaping @Sendable () -> Void
     ) {
         self.writer = writer
+        self.finish = finish
         self.damage = damage
         self.schedule = schedule
         self.committed = committed
@@ -42,19 +48,14 @@ final class GroupCommit: Sendable {
         return { commit in queue.async(execute: commit) }
     }
 
-    /// Throws what `body` threw, with its changes undone, or `CacheError.unwritable` when the commit failed.
+    /// Throws what `body` threw, with its changes undone, or `CacheError.unwritable` when the commit failed. `body` may be
+    /// called twice, what it changed the first time undone; what else it does must be the same when done again.
     func write<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             let job = Job(
                 work: { db in
-                    let result = try Self.inSavepoint(db, body)
-                    return { error in
-                        if let error {
-                            continuation.resume(throwing: error)
-                        } else {
-                            continuation.resume(returning: result)
-                        }
-                    }
+                    let result = try body(db)
+                    return { continuation.resume(returning: result) }
                 },
                 abandon: { continuation.resume(throwing: $0) })
             let isFirst = waiting.withLock { jobs in
@@ -79,34 +80,45 @@ final class GroupCommit: Sendable {
     }
 
     private func commit(_ group: [Job]) {
-        var answers: [@Sendable ((any Error)?) -> Void] = []
-        var failure: (any Error)?
+        let answers: [Answer]
         do {
-            try writer.writeWithoutTransaction { db in
-                try db.inTransaction(.immediate) {
-                    for job in group {
-                        do {
-                            answers.append(try job.work(db))
-                        } catch {
-                            // An I/O error may have rolled everything back: then nobody's work is in the transaction.
-                            guard db.isInsideTransaction else { throw error }
-                            let error = damage.sorted(error)
-                            answers.append { _ in job.abandon(error) }
-                        }
-                    }
-                    return .commit
-                }
-            }
+            answers = try run(group, apart: false) ?? run(group, apart: true) ?? []
             committed()
         } catch {
-            failure = damage.sorted(error)
-        }
-        guard let failure, answers.count < group.count else {
-            for answer in answers { answer(failure) }
+            // The transaction did not come to its end: nobody's work is on disk.
+            let failure = damage.sorted(error)
+            for job in group { job.abandon(failure) }
             return
         }
-        // The transaction did not come to its end: nobody's work is on disk.
-        for job in group { job.abandon(failure) }
+        for answer in answers { answer() }
+    }
+
+    /// Runs the group in one transaction and commits it; `apart` has each job undone by itself where it throws. Nil, with
+    /// nothing done, where one would have had to be that was not.
+    private func run(_ group: [Job], apart: Bool) throws -> [Answer]? {
+        var answers: [Answer]? = []
+        try writer.writeWithoutTransaction { db in
+            try db.inTransaction(.immediate) {
+                for job in group {
+                    let before = db.totalChangesCount
+                    do {
+                        answers?.append(try apart ? Self.inSavepoint(db, job.work) : job.work(db))
+                    } catch {
+                        // An I/O error may have rolled everything back: then nobody's work is in the transaction.
+                        guard db.isInsideTransaction else { throw error }
+                        if !apart, db.totalChangesCount != before {
+                            answers = nil
+                            return .rollback
+                        }
+                        let error = damage.sorted(error)
+                        answers?.append { job.abandon(error) }
+                    }
+                }
+                try finish(db)
+                return .commit
+            }
+        }
+        return answers
     }
 
     private static func inSavepoint<Result>(_ db: Database, _ body: (Database) throws -> Result) throws -> Result {

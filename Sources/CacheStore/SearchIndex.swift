@@ -3,8 +3,7 @@ internal import GRDB
 
 /// Adds new records to an entity's full-text index, inside the caller's transaction.
 ///
-/// `indexed_to` divides the records by their `_pk`: up to it all are indexed and the triggers keep them so; after it none
-/// is. It moves in the transaction that indexes, so index and records are in step at every commit.
+/// `indexed_to` divides the records by their `_pk`: up to it all are indexed and are kept so; after it none is. It moves in the transaction that indexes, so index and records are in step at every commit.
 struct SearchIndex {
     let table: SearchTable
     let db: Database
@@ -44,10 +43,19 @@ struct SearchIndex {
             arguments: [limit, table.entity.name])
         guard let row, let upTo: Int64 = row["upto"] else { return false }
         let from: Int64 = row["indexed_to"]
+        try forget(after: from)
         for sql in table.append { try db.cachedStatement(sql: sql).execute(arguments: [from, upTo]) }
         try db.cachedStatement(sql: "UPDATE sync_search SET indexed_to = ? WHERE entity = ?")
             .execute(arguments: [upTo, table.entity.name])
         return true
+    }
+
+    /// Records that went may have left their `_pk` to new ones: what is indexed of them goes before those come.
+    private func forget(after pk: Int64) throws {
+        let isOutdated = try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT \(table.isOutdated)"), arguments: [pk])
+        guard isOutdated == true else { return }
+        for sql in table.renew { try db.cachedStatement(sql: sql).execute(arguments: [pk]) }
     }
 }
 

@@ -4,8 +4,12 @@ internal import EntitySchema
 ///
 /// Two FTS5 tables without text of their own: one of words, one of trigrams for the fields that are found by any part of
 /// them, separators aside. What they hold is what readers see: `coalesce(_document, _remote)` of records that are not
-/// deleted. Triggers keep what is indexed in step with every change and deletion, whoever makes it, in its own
-/// transaction; a change that touches no searched field costs a comparison. New records are added by `SearchIndex`.
+/// deleted. Whoever changes or deletes an indexed record, triggers note what the index has of it in a table of outdated
+/// entries, and `SearchRenewal` makes them good at the end of the transaction; a change that touches no searched field
+/// costs a comparison. New records are added by `SearchIndex`.
+///
+/// Why not at once: FTS5 writes its terms out at the end of every statement and whenever rows come out of order, so that
+/// many changes in one transaction would each cost what all of them cost together.
 struct SearchTable {
     let table: EntityTable
     /// The fields of each kind, in the schema's order.
@@ -36,10 +40,12 @@ struct SearchTable {
     var wordsName: String { Self.wordsName(entity.name) }
     var fragmentsName: String { Self.fragmentsName(entity.name) }
     var view: String { Self.view(entity.name) }
+    var outdated: String { Self.outdated(entity.name) }
 
     static func wordsName(_ entity: String) -> String { "\"sync_\(entity)_words\"" }
     static func fragmentsName(_ entity: String) -> String { "\"sync_\(entity)_fragments\"" }
     static func view(_ entity: String) -> String { "\"sync_\(entity)_searched\"" }
+    private static func outdated(_ entity: String) -> String { "\"sync_\(entity)_outdated\"" }
 
     /// Takes all of it away, whichever parts there are.
     static func drop(_ entity: String) -> String {
@@ -49,6 +55,7 @@ struct SearchTable {
         DROP TABLE IF EXISTS \(wordsName(entity));
         DROP TABLE IF EXISTS \(fragmentsName(entity));
         DROP VIEW IF EXISTS \(view(entity));
+        DROP TABLE IF EXISTS \(outdated(entity));
         """
     }
 
@@ -68,18 +75,44 @@ struct SearchTable {
     }
 
     var create: String {
-        ([createView] + parts.map(\.create) + [changed, deleted]).joined(separator: ";\n") + ";"
+        ([createView, createOutdated] + parts.map(\.create) + [changed, deleted]).joined(separator: ";\n") + ";"
     }
 
     /// Adds the records with a `_pk` after ?1 and up to ?2.
     var append: [String] {
         parts.map { part in
-            let columns = part.fields.map(Self.column).joined(separator: ", ")
+            let columns = part.columns.joined(separator: ", ")
             return """
                 INSERT INTO \(part.name) (rowid, \(columns)) SELECT _pk, \(columns) FROM \(view)
                 WHERE _pk > ?1 AND _pk <= ?2
                 """
         }
+    }
+
+    // MARK: Renewing
+
+    /// True when there is an outdated entry with a `_pk` after ?1.
+    var isOutdated: String { "EXISTS (SELECT 1 FROM \(outdated) WHERE _pk > ?1)" }
+
+    /// Takes the outdated entries with a `_pk` after ?1 away, and puts what readers see now in the place of those that are
+    /// indexed still.
+    ///
+    /// FTS5 must be told to the letter what it indexed (https://sqlite.org/fts5.html#the_delete_command). In the order of
+    /// the rows, the old before the new, it gathers all terms and writes them once.
+    var renew: [String] {
+        let statements = parts.map { part in
+            let columns = part.columns.joined(separator: ", ")
+            return """
+                INSERT INTO \(part.name) (\(part.name), rowid, \(columns))
+                  SELECT 'delete' AS command, _pk, \(columns) FROM \(outdated) WHERE _pk > ?1 AND was_indexed
+                  UNION ALL
+                  SELECT NULL, now._pk, \(part.columns.map { "now.\($0)" }.joined(separator: ", "))
+                  FROM \(outdated) old CROSS JOIN \(view) now ON now._pk = old._pk
+                  WHERE old._pk > ?1 AND old._pk <= \(indexedTo)
+                  ORDER BY _pk, command DESC
+                """
+        }
+        return statements + ["DELETE FROM \(outdated) WHERE _pk > ?1"]
     }
 
     private struct Part {
@@ -88,9 +121,11 @@ struct SearchTable {
         var view: String
         var tokenizer: String
 
+        var columns: [String] { fields.map(SearchTable.column) }
+
         var create: String {
             """
-            CREATE VIRTUAL TABLE \(name) USING fts5(\(fields.map(SearchTable.column).joined(separator: ", ")), \
+            CREATE VIRTUAL TABLE \(name) USING fts5(\(columns.joined(separator: ", ")), \
             content=\(view), content_rowid=_pk, tokenize='\(tokenizer)')
             """
         }
@@ -108,6 +143,13 @@ struct SearchTable {
         return """
             CREATE VIEW \(view) AS SELECT _pk, \(columns.joined(separator: ", ")) FROM \(table.name) WHERE _deleted = 0
             """
+    }
+
+    /// What was indexed of a record; nothing of one that readers did not see. The columns have no type, so that each value
+    /// stays the one that was indexed.
+    private var createOutdated: String {
+        let columns = (words + fragments).map(Self.column).joined(separator: ", ")
+        return "CREATE TABLE \(outdated) (_pk INTEGER PRIMARY KEY, was_indexed, \(columns))"
     }
 
     /// What is indexed of a field; `row` is empty, `OLD.` or `NEW.`.
@@ -129,7 +171,7 @@ struct SearchTable {
             CREATE TRIGGER \(Self.trigger(entity.name, "changed"))
             AFTER UPDATE OF _key, _remote, _document, _deleted ON \(table.name)
             WHEN OLD._pk <= \(indexedTo) AND (\(old)) IS NOT (\(new)) BEGIN
-            \(parts.map(remove).joined())\(parts.map(add).joined())END
+            \(note)END
             """
     }
 
@@ -138,29 +180,19 @@ struct SearchTable {
         let greatest = "(SELECT coalesce(max(_pk), 0) FROM \(table.name))"
         return """
             CREATE TRIGGER \(Self.trigger(entity.name, "deleted")) AFTER DELETE ON \(table.name) BEGIN
-            \(parts.map { remove($0, where: " AND OLD._pk <= \(indexedTo)") }.joined())\
+            \(note)\
             UPDATE sync_search SET indexed_to = \(greatest) WHERE entity = '\(entity.name)' AND indexed_to > \(greatest);
             END
             """
     }
 
-    private func remove(_ part: Part) -> String { remove(part, where: "") }
-
-    /// FTS5 must be told to the letter what it indexed (https://sqlite.org/fts5.html#the_delete_command).
-    private func remove(_ part: Part, where condition: String) -> String {
+    /// What counts is what the index has: that of before the first change.
+    private var note: String {
         """
-        INSERT INTO \(part.name) (\(part.name), rowid, \(part.fields.map(Self.column).joined(separator: ", ")))
-          SELECT 'delete', OLD._pk, \(part.fields.map { value(of: $0, in: "OLD.") }.joined(separator: ", "))
-          WHERE OLD._deleted = 0\(condition);
-
-        """
-    }
-
-    private func add(_ part: Part) -> String {
-        """
-        INSERT INTO \(part.name) (rowid, \(part.fields.map(Self.column).joined(separator: ", ")))
-          SELECT NEW._pk, \(part.fields.map { value(of: $0, in: "NEW.") }.joined(separator: ", "))
-          WHERE NEW._deleted = 0;
+        INSERT INTO \(outdated)
+          SELECT OLD._pk, OLD._deleted = 0, \((words + fragments).map { value(of: $0, in: "OLD.") }.joined(separator: ", "))
+          WHERE OLD._pk <= \(indexedTo)
+          ON CONFLICT DO NOTHING;
 
         """
     }

@@ -33,5 +33,6 @@ struct SearchTableAdapter {
             }
             while try SearchIndex(table: table, db: db).append(atMost: 10_000) {}
         }
+        try SearchRenewal(schema: schema).run(db)
     }
 }

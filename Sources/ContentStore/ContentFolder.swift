@@ -47,7 +47,7 @@ package final class ContentFolder: Sendable {
         return Content(sha256: sha256, size: draft.size, type: type)
     }
 
-    /// Makes the finished draft the file of its content, in one step; one that is there already is the same.
+    /// Makes the finished draft the file of its content, in one step; one that is there already is the same. Idempotent.
     package func install(_ draft: ContentDraft, as sha256: String) throws(ContentError) {
         try place(draft.path, at: path(of: sha256), in: folder(of: sha256))
     }
@@ -123,7 +123,8 @@ package final class ContentFolder: Sendable {
     /// Renames and makes that last: a name is on disk only once its folder is.
     private func place(_ source: String, at target: String, in folder: String) throws(ContentError) {
         if mkdir(folder, 0o700) == 0 { try Self.sync(path) }
-        guard rename(source, target) == 0 else { throw .failing("write", target) }
+        let isPlaced = rename(source, target) == 0 || errno == ENOENT && access(target, F_OK) == 0
+        guard isPlaced else { throw .failing("write", target) }
         try Self.sync(folder)
     }
 

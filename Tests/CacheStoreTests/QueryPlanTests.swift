@@ -77,6 +77,22 @@ struct QueryPlanTests {
         }
     }
 
+    @Test("what is renewed in the search index is looked up row by row", arguments: schemas)
+    func renewal(_ name: String) throws {
+        let cache = try shipped(name)
+        for table in cache.store.schema.entities.compactMap({ SearchTable($0) }) {
+            let records = table.table.name.filter { $0 != "\"" }
+            for sql in table.renew {
+                let plan = try cache.store.pool.read { db in
+                    try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(sql)", arguments: [0])
+                        .map { $0["detail"] as String }
+                }
+                let reads = plan.filter { $0.contains(" \(records) ") }
+                #expect(reads.allSatisfy { $0.hasSuffix("(rowid=?)") }, "\(sql) \(plan)")
+            }
+        }
+    }
+
     // MARK: Parts
 
     private func shipped(_ name: String) throws -> TestCache {

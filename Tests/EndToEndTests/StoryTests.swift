@@ -9,7 +9,7 @@ struct StoryTests {
 
     @Test("offline work survives a kill and reaches the upstream once", .timeLimit(.minutes(15)))
     func story() async throws {
-        let shop = try await Shop()
+        let shop = try await Shop(realRecords: true)
         do {
             try await pullEverything(shop)
             let (orders, tickets) = try await chooseRecords(shop)
