@@ -50,12 +50,22 @@ extension CacheStore {
     }
 
     private static func page(_ list: ListStatement, _ limit: Int, _ connection: ReadConnection) throws -> ListPage {
+        if let walk = try list.walk?.statement(limit: limit, connection) {
+            let page = try page(list, walk, limit, connection)
+            if page.next != nil { return page }
+        }
+        return try page(list, (list.sql, list.arguments), limit, connection)
+    }
+
+    private static func page(
+        _ list: ListStatement, _ statement: SearchWalk.Statement, _ limit: Int, _ connection: ReadConnection
+    ) throws -> ListPage {
         var output = RecordBytes(reserving: 800 * limit)
         output.append(UInt8(ascii: "["))
         var last: [DatabaseValue] = []
         var count = 0
         var next: String?
-        try connection.query(list.sql, list.arguments) { statement in
+        try connection.query(statement.sql, statement.arguments) { statement in
             // One row more than asked for tells whether there is a next page.
             guard count < limit else {
                 next = list.cursor(after: last)

@@ -20,9 +20,9 @@ struct ListFilter {
     let table: EntityTable
     private var terms: [Term] = []
     private var fixed = ["_deleted = 0"]
-    private var fixedArguments: [DatabaseValue] = []
     private var isBySync = false
-    private var isByWords = false
+    /// What the words that are looked for must be found in.
+    private(set) var match: SearchMatch?
     /// One of these holds for each row; each is a part of the list that comes in order. Never empty.
     private(set) var alternatives: [Alternative] = [("", [])]
     /// What the alternatives give is one list only when it is merged; else they follow one another.
@@ -35,8 +35,10 @@ struct ListFilter {
     }
 
     /// What every row meets, besides one of the alternatives.
-    var conditions: [String] { fixed + terms.map(\.condition) }
-    var arguments: [DatabaseValue] { fixedArguments + terms.flatMap(\.arguments) }
+    var conditions: [String] { fixed + [match?.condition.sql].compactMap(\.self) + terms.map(\.condition) }
+    var arguments: [DatabaseValue] { (match?.condition.arguments ?? []) + terms.flatMap(\.arguments) }
+    /// Nothing but words is asked for.
+    var isByWordsAlone: Bool { match != nil && terms.isEmpty && !isBySync }
 
     mutating func add(_ filter: ListQuery.Filter) throws(CacheError) {
         let field = try filterable(filter.field)
@@ -80,17 +82,14 @@ struct ListFilter {
 
     mutating func add(_ search: SearchQuery) throws(CacheError) {
         guard let searched = SearchTable(table.entity) else { throw CacheStore.nothingSearched(table.entity.name) }
-        isByWords = true
-        let match = SearchMatch(table: searched, query: search).condition
-        fixed.append(match.sql)
-        fixedArguments += match.arguments
+        match = SearchMatch(table: searched, query: search)
     }
 
     // MARK: What finds the rows
 
     /// To be called once, after all has been added.
     mutating func arrange(for order: ListOrder, hasCursor: Bool) {
-        guard !isByWords else { return isSearchedFirst = true }
+        guard match == nil else { return isSearchedFirst = true }
         let first = order.terms.first
         if hasCursor, let first { leaveBoundToCursor(first) }
         let isOwnOrder = first?.field == table.entity.sort.first?.field

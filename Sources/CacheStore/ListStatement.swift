@@ -12,8 +12,9 @@ struct ListStatement {
     private let query: ListQuery
     let order: ListOrder
     private let filter: ListFilter
+    private let ranges: [(condition: String, arguments: [DatabaseValue])]
     private let all: (condition: String, arguments: [DatabaseValue])
-    private let cursorValues: [DatabaseValue]?
+    private let isContinued: Bool
     /// Columns that come after those of `RecordSelect` and the order's.
     private let extraColumns: String
 
@@ -34,7 +35,9 @@ struct ListStatement {
         all = (filter.conditions.joined(separator: " AND "), filter.arguments)
         filter.arrange(for: order, hasCursor: query.cursor != nil)
         self.filter = filter
-        cursorValues = try Self.cursorValues(query, order)
+        let position = try Self.cursorValues(query, order)
+        isContinued = position != nil
+        ranges = position.map(order.ranges) ?? [(condition: "", arguments: [])]
     }
 
     private static func cursorValues(_ query: ListQuery, _ order: ListOrder) throws(CacheError) -> [DatabaseValue]? {
@@ -52,7 +55,7 @@ struct ListStatement {
 
     var sql: String {
         let parts = parts
-        guard parts.count > 1 || cursorValues != nil else { return "\(select(parts[0].conditions)) LIMIT ?" }
+        guard parts.count > 1 || isContinued else { return "\(select(parts[0].conditions)) LIMIT ?" }
         let union = parts.map { "SELECT * FROM (\(select($0.conditions)) LIMIT ?)" }.joined(separator: " UNION ALL ")
         return union + (filter.isMerged ? " ORDER BY \(order.sqlByPosition)" : "") + " LIMIT ?"
     }
@@ -61,7 +64,7 @@ struct ListStatement {
         let limit = (query.limit + 1).databaseValue
         let parts = parts
         let all = parts.flatMap { $0.arguments + (filter.isSearchedFirst ? [limit, limit] : [limit]) }
-        return parts.count > 1 || cursorValues != nil ? all + [limit] : all
+        return parts.count > 1 || isContinued ? all + [limit] : all
     }
 
     var countSQL: String { "SELECT count(*) FROM \(table.name) WHERE \(all.condition)" }
@@ -79,12 +82,22 @@ struct ListStatement {
         return asked.reduce(into: []) { if !table.isIndexed($1), !$0.contains($1) { $0.append($1) } }
     }
 
+    // MARK: Walking
+
+    /// A search can also go through the records in the list's order, by an index, and stop when it has a page: where many
+    /// records match that finds it after a few. Nil where no index gives the order, or more than words is asked for.
+    var walk: SearchWalk? {
+        guard let match = filter.match, filter.isByWordsAlone, let first = order.terms.first,
+            first.field != table.entity.key, table.isIndexed(first.field)
+        else { return nil }
+        return SearchWalk(table: table, match: match, order: order, ranges: ranges, columns: columns)
+    }
+
     // MARK: Parts
 
     private typealias Part = (conditions: [String], arguments: [DatabaseValue])
 
     private var parts: [Part] {
-        let ranges = cursorValues.map(order.ranges) ?? [(condition: "", arguments: [])]
         return filter.alternatives.flatMap { alternative in
             ranges.map { range in
                 (
@@ -95,8 +108,11 @@ struct ListStatement {
         }
     }
 
+    private var columns: String {
+        RecordSelect(table: table, fields: query.fields).columns + order.extraColumns + extraColumns
+    }
+
     private func select(_ conditions: [String]) -> String {
-        let columns = RecordSelect(table: table, fields: query.fields).columns + order.extraColumns + extraColumns
         let conditions = conditions.joined(separator: " AND ")
         guard filter.isSearchedFirst else {
             return "SELECT \(columns) FROM \(table.name) WHERE \(conditions) ORDER BY \(order.sql())"

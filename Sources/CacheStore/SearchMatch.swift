@@ -16,10 +16,20 @@ struct SearchMatch {
 
     /// For a list's condition: everything that matches.
     var condition: Way {
+        guard let all else { return Way(sql: "0", arguments: []) }
+        return Way(sql: "_pk IN (\(all.sql))", arguments: all.arguments)
+    }
+
+    /// How many match, those that do in two ways counted twice, and never more than `limit`.
+    func matches(limit: Int) -> (sql: String, arguments: [DatabaseValue]) {
+        guard let all else { return ("SELECT 0", []) }
+        return ("SELECT count(*) FROM (\(all.sql) LIMIT ?)", all.arguments + [limit.databaseValue])
+    }
+
+    private var all: Way? {
         let ways = [anywhere, asFragment, mixed].compactMap(\.self)
-        guard !ways.isEmpty else { return Way(sql: "0", arguments: []) }
-        return Way(
-            sql: "_pk IN (\(ways.map(\.sql).joined(separator: " UNION ALL ")))", arguments: ways.flatMap(\.arguments))
+        guard !ways.isEmpty else { return nil }
+        return Way(sql: ways.map(\.sql).joined(separator: " UNION ALL "), arguments: ways.flatMap(\.arguments))
     }
 
     /// The newest `limit` records of each way, `(rank, pk)`, the best way first.

@@ -77,6 +77,28 @@ struct QueryPlanTests {
         }
     }
 
+    @Test("what is walked to comes in the order of an index, without being sorted", arguments: schemas)
+    func walk(_ name: String) throws {
+        let cache = try shipped(name)
+        let table = try cache.store.table("orders")
+        var query = ListQuery(entity: "orders")
+        query.search = try SearchQuery("ada")
+        let walk = try #require(try ListStatement(table: table, query: query).walk).statement(limit: 50, budget: 1000)
+        let plan = try cache.store.readers.read { connection in
+            var lines: [String] = []
+            try connection.query("EXPLAIN QUERY PLAN \(walk.sql)", walk.arguments) { statement in
+                lines.append(RecordBytes.text(3, of: statement))
+                return true
+            }
+            return lines
+        }
+        let index = try #require(table.entity.sort.first.map { "orders_by_\($0.field)" })
+        #expect(plan.contains { $0.hasPrefix("SCAN records_orders USING INDEX \(index)") }, "\(plan)")
+        #expect(plan.contains { $0.hasPrefix("CO-ROUTINE") }, "\(plan)")
+        // The page itself is put in order.
+        #expect(plan.count { $0.contains("TEMP B-TREE") } == 1, "\(plan)")
+    }
+
     @Test("what is renewed in the search index is looked up row by row", arguments: schemas)
     func renewal(_ name: String) throws {
         let cache = try shipped(name)

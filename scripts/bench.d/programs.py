@@ -1,6 +1,7 @@
 """Programs that the suite starts: waits until they are ready, ends them, and reads what the kernel knows of them."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -103,6 +104,12 @@ def accepts(port):
 
 
 def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+    """Below those that the kernel gives to connections: it must still be free when its program is started again."""
+    for port in random.sample(range(20_000, 32_000), 100):
+        with socket.socket() as taken:
+            try:
+                taken.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+    raise ProgramError("no port is free")
