@@ -16,10 +16,11 @@ IN_FLIGHT = 8
 
 def measure(bench):
     shop, count = bench.shop, bench.changes
+    state = shop.state(bench.sizes[1])
     times = []
     for _ in range(bench.long_rounds):
         upstream = shop.true_upstream(shop.orders(bench.sizes[1]), LATENCY_MS)
-        daemon = shop.daemon("drain", shop.state(bench.sizes[1]), parallel=IN_FLIGHT)
+        daemon = shop.daemon("drain", state, parallel=IN_FLIGHT)
         try:
             with daemon:
                 daemon.sync()

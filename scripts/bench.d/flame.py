@@ -41,10 +41,13 @@ class Recording:
     def stacks(self):
         """How many samples each call stack has, outermost first."""
         command = ["perf", "script", "-i", self.file, "-F", "ip,sym"]
-        text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        script = subprocess.run(command, capture_output=True, text=True)
         shutil.rmtree(self.file.parent)
         stacks = Counter()
-        for sample in readable(text).split("\n\n"):
+        if script.returncode:
+            print(f"  no flame graph: {script.stderr.strip().splitlines()[-1:]}", flush=True)
+            return stacks
+        for sample in readable(script.stdout).split("\n\n"):
             frames = [line.split(None, 1)[1] for line in sample.splitlines() if len(line.split(None, 1)) == 2]
             if frames:
                 stacks[tuple(name(frame) for frame in reversed(frames))] += 1

@@ -32,6 +32,8 @@ def measure(bench):
         }
         for what, calls in work.items():
             connections = 64 if what == "durable writes" else 16
+            # Threads that begin later are not sampled.
+            daemon.load(calls, connections, 0.5)
             picture(bench, daemon, what, lambda: daemon.load(calls, connections, bench.seconds))
     return []
 

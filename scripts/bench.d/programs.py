@@ -83,9 +83,9 @@ class Program:
         return field(f"/proc/{self.pid}/io", "write_bytes")
 
     def wake_ups(self):
-        """How often its threads have slept and gone on, by thread."""
+        """How often its threads have slept and gone on, by thread: what a thread that ends has done goes with it."""
         tasks = Path(f"/proc/{self.pid}/task")
-        return sum(field(task / "status", "voluntary_ctxt_switches") for task in tasks.iterdir())
+        return {task.name: field(task / "status", "voluntary_ctxt_switches") for task in tasks.iterdir()}
 
 
 def field(path, key):
