@@ -3,7 +3,8 @@ internal import GRDB
 
 /// Adds new records to an entity's full-text index, inside the caller's transaction.
 ///
-/// `indexed_to` divides the records by their `_pk`: up to it all are indexed and are kept so; after it none is. It moves in the transaction that indexes, so index and records are in step at every commit.
+/// `indexed_to` divides the records by their `_pk`: up to it all are indexed and are kept so; after it none is. It moves in
+/// the transaction that indexes, so index and records are in step at every commit.
 struct SearchIndex {
     let table: SearchTable
     let db: Database

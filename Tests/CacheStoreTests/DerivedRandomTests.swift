@@ -106,25 +106,18 @@ private struct ChatModel {
 
 /// Draws operations.
 private struct ChatDay {
-    private var state: UInt64
+    private var choice: SeededChoice
     var cache: TestCache
     var last = ""
     private var made = 0
     private let now = TestCache.now
 
     init(seed: UInt64, cache: TestCache) {
-        state = seed
+        choice = SeededChoice(seed: seed)
         self.cache = cache
     }
 
-    /// splitmix64.
-    private mutating func below(_ bound: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
-    }
+    private mutating func below(_ bound: Int) -> Int { choice.below(bound) }
 
     private mutating func one(of keys: [String]) -> String? { keys.isEmpty ? nil : keys[below(keys.count)] }
 

@@ -84,14 +84,7 @@ struct QueryPlanTests {
         var query = ListQuery(entity: "orders")
         query.search = try SearchQuery("ada")
         let walk = try #require(try ListStatement(table: table, query: query).walk).statement(limit: 50, budget: 1000)
-        let plan = try cache.store.readers.read { connection in
-            var lines: [String] = []
-            try connection.query("EXPLAIN QUERY PLAN \(walk.sql)", walk.arguments) { statement in
-                lines.append(RecordBytes.text(3, of: statement))
-                return true
-            }
-            return lines
-        }
+        let plan = try plan(walk.sql, walk.arguments, cache)
         let index = try #require(table.entity.sort.first.map { "orders_by_\($0.field)" })
         #expect(plan.contains { $0.hasPrefix("SCAN records_orders USING INDEX \(index)") }, "\(plan)")
         #expect(plan.contains { $0.hasPrefix("CO-ROUTINE") }, "\(plan)")
@@ -181,9 +174,13 @@ struct QueryPlanTests {
     }
 
     private func plan(_ list: ListStatement, _ cache: TestCache) throws -> [String] {
+        try plan(list.sql, list.arguments, cache)
+    }
+
+    private func plan(_ sql: String, _ arguments: [DatabaseValue], _ cache: TestCache) throws -> [String] {
         try cache.store.readers.read { connection in
             var lines: [String] = []
-            try connection.query("EXPLAIN QUERY PLAN \(list.sql)", list.arguments) { statement in
+            try connection.query("EXPLAIN QUERY PLAN \(sql)", arguments) { statement in
                 lines.append(RecordBytes.text(3, of: statement))
                 return true
             }

@@ -30,7 +30,7 @@ struct SearchRandomTests {
 }
 
 private struct RandomDay {
-    private var state: UInt64
+    private var choice: SeededChoice
     var cache: TestCache
     private let now = TestCache.now
 
@@ -40,18 +40,11 @@ private struct RandomDay {
     private static let numbers = ["+44 7700 900-123", "0770 0900", "12a-b3", "(020) 7946", "gold"]
 
     init(seed: UInt64, cache: TestCache) {
-        state = seed
+        choice = SeededChoice(seed: seed)
         self.cache = cache
     }
 
-    /// splitmix64.
-    private mutating func below(_ bound: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
-    }
+    private mutating func below(_ bound: Int) -> Int { choice.below(bound) }
 
     private mutating func phrase(_ most: Int) -> String {
         (0..<(1 + below(most))).map { _ in Self.words[below(Self.words.count)] }.joined(separator: " ")
