@@ -51,17 +51,17 @@ extension CacheStore {
         }
     }
 
-    /// The entities with edits or deletions made before `time` that nobody has tried to send.
-    package func entitiesWithHeldChanges(before time: Timestamp) throws -> [String] {
+    /// The entities with edits or deletions that nobody has tried to send, and that were not made within `times`.
+    package func entitiesWithHeldChanges(outside times: ClosedRange<Timestamp>) throws -> [String] {
         try read { db in
             try String.fetchAll(
                 db.cachedStatement(
                     sql: """
                         SELECT DISTINCT entity FROM sync_outbox
                         WHERE state = 'queued' AND tried = 0 AND operation <> 'create' AND content IS NULL
-                          AND created_at <= ?
+                          AND created_at NOT BETWEEN ? AND ?
                         """),
-                arguments: [time.milliseconds])
+                arguments: [times.lowerBound.milliseconds, times.upperBound.milliseconds])
         }
     }
 

@@ -15,11 +15,14 @@ struct Pusher {
     let steady: @Sendable () -> Timestamp
     /// In 0..<1.
     let random: @Sendable () -> Double
+    let freshness: Freshness
     /// The files of what is uploaded; nil where nothing is.
     var contents: ContentFolder?
     var lane = PushLane.fields
     /// Told of each attempt that was settled.
     var measure: @Sendable (SyncMeasurement) -> Void = { _ in }
+    /// Sends the one change by which an outage is found to be over: no pull goes before it.
+    var isTrial = false
     /// When the attempt at hand began.
     var begunAt: Timestamp?
 
@@ -142,15 +145,16 @@ struct Pusher {
         try await settle(change, as: .acknowledged(record: found.record, version: found.version))
     }
 
-    /// Whether an edit has waited so long that the server's version may be another, where no pull can tell cheaply. An edit
-    /// of a set always has, unless the server can tell: what goes out is the whole of it, with what others have added.
+    /// Whether an edit is no longer fresh, where no pull has told cheaply. An edit of a set never is, unless the server can
+    /// tell: what goes out is the whole of it, with what others have added.
     private func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
         guard change.operation != .create, !change.isTried else { return false }
         if change.version == nil, change.body.members.contains(where: { entity[field: $0.key]?.mergesAsSet == true }) {
             return true
         }
+        if isTrial { return true }
         guard entity.pull.map({ $0.mode == .full }) ?? true else { return false }
-        return change.createdAt + SyncEngine.heldAfter <= now()
+        return !freshness.times(at: now(), steady: steady()).contains(change.createdAt)
     }
 
     /// Brings the server's version of the record into the cache; nil when there is none.

@@ -7,6 +7,11 @@ internal import Upstream
 extension SyncEngine {
     var canCall: Bool { !isPaused && health.reasonNotToCall(at: steady()) == nil }
 
+    /// What was made before had to wait, and meets the server's version before it is sent.
+    func noteCallable(from time: Timestamp) {
+        freshness = Freshness(callableSince: max(freshness.callableSince, time))
+    }
+
     /// For all work: held while the upstream is down, asked for patience, or syncing is paused.
     nonisolated var watched: WatchedUpstream { watched(for: nil) }
 
@@ -47,6 +52,7 @@ extension SyncEngine {
             log.warning("the upstream asks to wait", metadata: ["for": "\(delay)", "error": "\(message)"])
             health.answered()
             health.hold(until: steady() + delay)
+            noteCallable(from: steady() + delay)
         case .unauthorized(let message):
             log.error("the upstream does not accept the token", metadata: ["error": "\(message)"])
             health.answered()
@@ -127,7 +133,9 @@ extension SyncEngine {
             return true
         }
         do {
-            _ = try await pusher(trying).send(change)
+            var pusher = pusher(trying)
+            pusher.isTrial = true
+            _ = try await pusher.send(change)
         } catch {
             noteBrokenOff(change)
             throw error

@@ -5,9 +5,6 @@ internal import Upstream
 
 /// Sending local changes as they come.
 extension SyncEngine {
-    /// An edit that has waited longer meets the server's version before it is sent: somebody may have been there since.
-    static let heldAfter = Duration.seconds(60)
-
     func pushLoop() async throws {
         while !Task.isCancelled {
             pushPulse.beat()
@@ -79,7 +76,7 @@ extension SyncEngine {
     func pusher(_ upstream: any Upstream, _ lane: PushLane = .fields) -> Pusher {
         Pusher(
             schema: schema, store: store, upstream: upstream, retry: settings.retry, now: now, steady: steady,
-            random: random, contents: contents, lane: lane, measure: measure)
+            random: random, freshness: freshness, contents: contents, lane: lane, measure: measure)
     }
 
     private nonisolated var gate: PushGate {
@@ -100,16 +97,17 @@ extension SyncEngine {
         if change.isTried { budget.spend(at: steady()) } else { budget.earn() }
     }
 
-    // MARK: Edits that have waited
+    // MARK: Edits that were held
 
-    /// Entities with edits that have waited long, and that a short pull can bring up to date.
+    /// Entities with edits that are no longer fresh, and that a short pull can bring up to date.
     func heldEntities() throws -> Set<String> {
-        let held = try store.entitiesWithHeldChanges(before: now() - Self.heldAfter)
-        let time = steady() - Self.heldAfter
+        let time = steady()
+        let held = try store.entitiesWithHeldChanges(outside: freshness.times(at: now(), steady: time))
+        let pulledSince = time - freshness.age(at: time)
         return Set(
             held.filter { name in
                 guard let plan = schema[name]?.pull, plan.mode != .full else { return false }
-                return pullsBegun[name].map { $0 < time } ?? true
+                return pullsBegun[name].map { $0 < pulledSince } ?? true
             })
     }
 }

@@ -37,10 +37,22 @@ package actor SyncEngine {
     package nonisolated let contents: ContentFolder?
     let clock: any Clock<Duration>
 
-    var health = UpstreamHealth() { didSet { changed() } }
+    var health = UpstreamHealth() {
+        didSet {
+            if oldValue.isBlocked, !health.isBlocked { noteCallable(from: steady()) }
+            changed()
+        }
+    }
+    /// Anew whenever the upstream can be called again.
+    var freshness: Freshness
     var budget = RetryBudget()
     var isLookingElsewhere = false
-    var isPaused = false { didSet { changed() } }
+    var isPaused = false {
+        didSet {
+            if oldValue, !isPaused { noteCallable(from: steady()) }
+            changed()
+        }
+    }
     var accountIsKnown = false
     var run = SyncRun() { didSet { changed() } }
     var requested: SyncRequest?
@@ -84,6 +96,7 @@ package actor SyncEngine {
         self.log = log
         let (start, stopwatch) = (now(), Stopwatch(clock))
         steady = { start + stopwatch.duration }
+        freshness = Freshness(callableSince: start)
         pushRest = Rest(clock: clock)
         pullRest = Rest(clock: clock)
         pushPulse = Pulse(clock: clock, patience: settings.patience)

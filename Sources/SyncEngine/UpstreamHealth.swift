@@ -22,6 +22,9 @@ struct UpstreamHealth: Equatable {
 
     var isDown: Bool { offline != nil || outage != nil }
 
+    /// Not to be called until something changes; how long, nobody knows.
+    var isBlocked: Bool { isDown || unauthorized != nil }
+
     /// Nil when it may be called.
     func reasonNotToCall(at now: Timestamp) -> String? {
         if let reason = offline ?? outage ?? unauthorized { return reason }

@@ -224,10 +224,10 @@ struct OutageTests {
         #expect(try test.store.nextAttempt() == now + .seconds(longest))
     }
 
-    // MARK: Edits that have waited
+    // MARK: Edits that were held
 
-    @Test("an edit that waited offline meets the server's version before it is sent")
-    func heldEdit() async throws {
+    @Test("an edit that has waited long meets the server's version before it is sent")
+    func longHeldEdit() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", #"[{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:00Z"}]"#)
         try await test.running {
@@ -241,5 +241,72 @@ struct OutageTests {
             #expect(try test.record("a")?["notes"] == "theirs, later")
             #expect(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.count == 1)
         }
+    }
+
+    /// The time of day is off by `error` seconds while the edit is made.
+    @Test(
+        "an edit made while paused or offline meets the server's version before it is sent, however soon it can go",
+        arguments: [true, false], [0, 86_400, -86_400])
+    func heldEdit(isPaused: Bool, error: Int) async throws {
+        let test = try TestEngine()
+        let start = test.clock.timestamp
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","updated_at":"\#(start)"}]"#)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            if isPaused {
+                await test.engine.pause()
+            } else {
+                test.upstream.setOffline(true)
+                await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
+            }
+            test.clock.set(by: .seconds(error))
+            try await test.store.update(
+                "orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: test.clock.timestamp,
+                clockOffset: .seconds(-error))
+            test.clock.set(by: .seconds(-error))
+            try test.upstream.set(
+                "/orders", #"[{"id":"a","notes":"theirs, later","updated_at":"\#(start + .seconds(1))"}]"#)
+            test.clock.advance(by: .seconds(1))
+            if isPaused { await test.engine.resume() } else { test.upstream.setOffline(false) }
+            try await until(test) { try test.store.pendingCount().pending == 0 }
+            #expect(test.upstream.pushes.isEmpty, "the last write was theirs")
+            #expect(try test.record("a")?["notes"] == "theirs, later")
+        }
+    }
+
+    @Test("the trial after an outage meets the server's version first")
+    func heldTrial() async throws {
+        let test = try TestEngine()
+        let start = test.clock.timestamp
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","updated_at":"\#(start)"}]"#)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            for list in ["/orders", "/parts"] { test.upstream.failList(list, failure) }
+            test.upstream.failProbes(true)
+            for _ in 1...2 { await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) } }
+            #expect(await test.engine.status().state == .error)
+            try await test.change("a", #"{"notes":"mine"}"#)
+            try test.upstream.set(
+                "/orders", #"[{"id":"a","notes":"theirs, later","updated_at":"\#(start + .seconds(1))"}]"#)
+            test.clock.advance(by: .seconds(1))
+            for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
+            test.upstream.failProbes(false)
+            try await until(test) { try test.store.pendingCount().pending == 0 }
+            #expect(test.upstream.pushes.isEmpty, "the last write was theirs")
+        }
+    }
+
+    @Test("an edit made before a restart meets the server's version before it is sent")
+    func heldOverARestart() async throws {
+        let before = try TestEngine()
+        try before.upstream.set("/orders", #"[{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:00Z"}]"#)
+        try await before.running { try await before.engine.sync(SyncRequest()) }
+        try await before.change("a", #"{"notes":"mine"}"#)
+        let later = (before.clock.timestamp + .seconds(1)).description
+        try before.upstream.set("/orders", #"[{"id":"a","notes":"theirs, later","updated_at":"\#(later)"}]"#)
+        let test = try TestEngine(upstream: before.upstream, store: before.store)
+        test.clock.advance(by: .seconds(2))
+        try await test.running { try await test.engine.sync(SyncRequest()) }
+        #expect(test.upstream.pushes.isEmpty, "the last write was theirs")
     }
 }

@@ -39,6 +39,8 @@ class Queue:
         """As far as SQLite can: number → change."""
         rows = {}
         with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+            # Damaged text need not be UTF-8; it still is not what was written.
+            connection.text_factory = lambda text: text.decode(errors="replace")
             for direction in ("ASC", "DESC"):
                 with contextlib.suppress(sqlite3.Error):
                     for row in connection.execute(
