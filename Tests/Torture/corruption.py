@@ -39,10 +39,9 @@ class Queue:
         """As far as SQLite can: number → change."""
         rows = {}
         with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-            # Damaged text need not be UTF-8; it still is not what was written.
-            connection.text_factory = lambda text: text.decode(errors="replace")
             for direction in ("ASC", "DESC"):
-                with contextlib.suppress(sqlite3.Error):
+                # Damaged text, be it in a message about a damaged schema, need not be UTF-8.
+                with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):
                     for row in connection.execute(
                             "SELECT id, entity, record_key, operation, body, content, idempotency_key FROM sync_outbox"
                             f" NOT INDEXED ORDER BY id {direction}"):
