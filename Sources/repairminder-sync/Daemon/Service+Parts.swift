@@ -23,7 +23,7 @@ extension Service {
     func backupKeeper(_ store: CacheStore) -> BackupKeeper {
         BackupKeeper(
             store: store, folder: BackupFolder(setup, database: store.path), settings: configuration.backup,
-            now: host.now, clock: ContinuousClock(), log: log)
+            now: host.now, clock: TimerClock(), log: log)
     }
 
     /// Nil where no entity has content.
@@ -34,7 +34,7 @@ extension Service {
 
     func contentKeeper(_ store: CacheStore, _ contents: ContentFolder) -> ContentKeeper {
         ContentKeeper(
-            store: store, contents: contents, limit: configuration.content.keepSize, clock: ContinuousClock(), log: log)
+            store: store, contents: contents, limit: configuration.content.keepSize, clock: TimerClock(), log: log)
     }
 
     /// Nil where the schema reminds of nothing.
@@ -43,7 +43,7 @@ extension Service {
         let delivery = try configuration.reminderDelivery(
             environment: ProcessInfo.processInfo.environment, transport: try transport())
         return ReminderKeeper(
-            store: store, deliver: delivery, now: host.now, clock: ContinuousClock(), log: logger("reminders"))
+            store: store, deliver: delivery, now: host.now, clock: TimerClock(), log: logger("reminders"))
     }
 
     /// Nil where it is switched off.
@@ -51,7 +51,7 @@ extension Service {
         guard configuration.mirror.isEnabled else { return nil }
         return MirrorKeeper(
             folder: MirrorFolder(path: configuration.mirror.directory), store: store, schema: setup.schema,
-            upstream: setup.origin.upstream, clock: ContinuousClock(), log: logger("mirror"))
+            upstream: setup.origin.upstream, clock: TimerClock(), log: logger("mirror"))
     }
 
     func engine(_ store: CacheStore, _ contents: ContentFolder?) throws -> SyncEngine {
@@ -71,7 +71,7 @@ extension Service {
             patience: configuration.upstream.deadline * 5 + .seconds(60))
         return SyncEngine(
             store: store, contents: contents, schema: setup.schema, upstream: try upstream(serverClock),
-            settings: settings, clock: ContinuousClock(),
+            settings: settings, clock: TimerClock(),
             now: host.now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset },
             measure: { [metrics = host.metrics] in metrics.record($0) }, changed: { [news] in news.announce() },
             log: logger("sync"))
@@ -82,7 +82,7 @@ extension Service {
             age: .seconds(configuration.history.keepDays * 86_400), count: configuration.history.keepChanges)
         return LogKeeper(
             store: store, limits: limits, isBusy: { await engine.status().state == .syncing }, now: host.now,
-            clock: ContinuousClock(), log: log)
+            clock: TimerClock(), log: log)
     }
 
     private func transport() throws -> CurlTransport {
@@ -120,7 +120,7 @@ extension Service {
             schema: setup.schema, store: store, engine: engine, callers: callers,
             about: LocalAPIServer.About(version: ProgramVersion.text, startedAt: host.startedAt),
             calendar: configuration.calendar,
-            metrics: host.metrics, now: host.now, thumbnailer: Thumbnailer(executable: "/proc/self/exe"),
+            metrics: host.metrics, now: host.now, clock: TimerClock(), thumbnailer: Thumbnailer(executable: "/proc/self/exe"),
             log: logger("api"))
         return SocketServer(
             listeners: listeners, threads: configuration.listen.threads,

@@ -102,7 +102,7 @@ struct Service: Sendable {
     /// Returns when cancelled, or when the kernel does not tell of changes; probing alone finds out then.
     private func watchNetwork(for engine: SyncEngine) async {
         do {
-            try await NetworkMonitor(clock: ContinuousClock()).forEachChange { await engine.networkChanged() }
+            try await NetworkMonitor(clock: TimerClock()).forEachChange { await engine.networkChanged() }
         } catch {
             log.notice(
                 "the kernel does not tell of network changes; probing finds out", metadata: ["error": "\(error)"])
@@ -110,7 +110,7 @@ struct Service: Sendable {
     }
 
     private func statusTeller(_ store: CacheStore, _ engine: SyncEngine) -> StatusTeller {
-        StatusTeller(clock: ContinuousClock()) { [news] in
+        StatusTeller(clock: TimerClock()) { [news] in
             let (commits, others) = (store.signal.commits, news.commits)
             return {
                 await withTaskGroup { group in
@@ -141,7 +141,7 @@ struct Service: Sendable {
             watch: { [news] in
                 let others = news.commits
                 return { await news.wait(after: others) }
-            }, isBusy: { await engine.status().state == .syncing }, clock: ContinuousClock(),
+            }, isBusy: { await engine.status().state == .syncing }, clock: TimerClock(),
             giveBack: ResidentMemory.giveBack)
     }
 
@@ -155,7 +155,7 @@ struct Service: Sendable {
                     return true
                 },
                 Watchdog.Part("server") { await server.isAlive(within: interval) },
-            ], interval: interval, clock: ContinuousClock(), ping: { host.notifier.send(.watchdog) },
+            ], interval: interval, clock: TimerClock(), ping: { host.notifier.send(.watchdog) },
             report: { stuck in
                 log.critical(
                     "a part does not move, so the service manager gets no sign of life",

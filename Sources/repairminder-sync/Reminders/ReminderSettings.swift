@@ -23,7 +23,7 @@ extension Configuration {
         case .command(let words):
             let command = ReminderCommand(
                 words: words, environment: ReminderCommand.passedOn(environment), limit: reminders.deadline,
-                clock: ContinuousClock())
+                clock: TimerClock())
             return { try await command.run(for: $0) }
         case .webhook(let url):
             let webhook = ReminderWebhook(url: url, limit: reminders.deadline, transport: try transport())
