@@ -25,6 +25,8 @@ struct Pusher {
     var isTrial = false
     /// When the attempt at hand began.
     var begunAt: Timestamp?
+    /// The slot of the attempt at hand.
+    var slot: PushSlots.Slot?
 
     private var reader: RecordReader { RecordReader(schema: schema, store: store, upstream: upstream) }
 
@@ -32,18 +34,21 @@ struct Pusher {
     /// is begun, and what was under way has been settled.
     func drain(through gate: PushGate) async throws {
         let failure = try await withThrowingTaskGroup(of: (Int64, UpstreamError?).self) { group in
+            let slots = PushSlots(await gate.slots())
             var inFlight: Set<Int64> = []
             var failure: UpstreamError?
             while true {
-                let free = failure == nil ? await gate.slots() - inFlight.count : 0
+                // As many again are read beforehand or are being settled.
+                let free = failure == nil ? await 2 * gate.slots() - inFlight.count : 0
                 if free > 0 {
-                    let ready = try ready(limit: free + inFlight.count, await gate.allowance())
-                    for change in ready.filter({ !inFlight.contains($0.id) }).prefix(free) {
+                    for change in try ready(limit: free, notOf: inFlight, await gate.allowance()) {
                         inFlight.insert(change.id)
                         await gate.begins(change)
                         group.addTask {
+                            let slot = await slots.take()
+                            defer { slot.give() }
                             do {
-                                return (change.id, try await begun().send(change))
+                                return (change.id, try await begun(in: slot).send(change))
                             } catch {
                                 await gate.breaksOff(change)
                                 throw error
@@ -59,19 +64,23 @@ struct Pusher {
         if let failure { throw failure }
     }
 
-    private func ready(limit: Int, _ allowance: PushGate.Allowance) throws -> [OutboxChange] {
-        switch allowance {
-        case .all: try store.readyChanges(limit: limit, at: steady(), in: lane)
-        case .untried: try store.readyChanges(limit: limit, at: steady(), untried: true, in: lane)
-        case .trial:
-            try [store.leastTriedChange()].compactMap(\.self)
-                + store.readyChanges(limit: limit, at: steady(), untried: true)
+    private func ready(
+        limit: Int, notOf inFlight: Set<Int64>, _ allowance: PushGate.Allowance
+    ) throws -> [OutboxChange] {
+        guard allowance != .all else {
+            return try store.readyChanges(limit: limit, at: steady(), in: lane, notOf: inFlight)
         }
+        let untried = try store.readyChanges(limit: limit, at: steady(), untried: true, in: lane, notOf: inFlight)
+        guard allowance == .trial, let trial = try store.leastTriedChange(), !inFlight.contains(trial.id) else {
+            return untried
+        }
+        return [trial] + untried.prefix(limit - 1)
     }
 
     /// The same, for one attempt that begins now.
-    private func begun() -> Pusher {
+    private func begun(in slot: PushSlots.Slot) -> Pusher {
         var pusher = self
+        pusher.slot = slot
         pusher.begunAt = steady()
         return pusher
     }
@@ -245,6 +254,7 @@ struct Pusher {
     private func settle(
         _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil
     ) async throws -> UpstreamError? {
+        slot?.give()
         try await store.settle(change.id, outcome, at: now())
         measure(
             .push(

@@ -92,6 +92,17 @@ struct QueryPlanTests {
         #expect(plan.count { $0.contains("TEMP B-TREE") } == 1, "\(plan)")
     }
 
+    @Test("what is sent next is found without going through the whole queue", arguments: schemas)
+    func ready(_ name: String) throws {
+        let sql = "EXPLAIN QUERY PLAN \(CacheStore.readySQL) AND content IS NULL ORDER BY id LIMIT 8"
+        let plan = try shipped(name).store.pool.read { db in
+            try Row.fetchAll(db, sql: sql, arguments: [0]).map { $0["detail"] as String }
+        }
+        #expect(plan.first == "MERGE (UNION ALL)" && !plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
+        let reads = plan.filter { $0.contains(" sync_outbox ") }
+        #expect(reads.allSatisfy { $0.contains("USING INDEX sync_outbox_by_state (state=?)") }, "\(plan)")
+    }
+
     @Test("what is renewed in the search index is looked up row by row", arguments: schemas)
     func renewal(_ name: String) throws {
         let cache = try shipped(name)

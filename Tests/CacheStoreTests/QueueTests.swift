@@ -29,6 +29,23 @@ struct QueueTests {
         #expect(changes.first?.body.text == #"{"notes":null,"total":129.90}"#)
     }
 
+    @Test("what is ready comes oldest first, queued or due again, but for what is about to be sent")
+    func readyInOrder() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"}]"#)
+        for key in ["a", "b", "c", "d"] {
+            try await cache.store.update("orders", key: key, body: JSONText(parsing: #"{"notes":"x"}"#), at: now)
+        }
+        let ids = try ready(cache).map(\.id)
+        let failure = PushFailure(kind: "server", message: "not now")
+        for (change, wait) in try zip(ready(cache).dropFirst(), [0, 9]) {
+            try await send(change, .waiting(failure, at: now + .seconds(wait), counted: true), cache)
+        }
+        #expect(try ready(cache).map(\.id) == [ids[0], ids[1], ids[3]])
+        let others = try cache.store.readyChanges(limit: 1, at: now, notOf: [ids[0], ids[2]])
+        #expect(others.map(\.id) == [ids[1]])
+    }
+
     @Test("an edit made while its predecessor is being sent is sent after it")
     func editWhileUploading() async throws {
         let cache = try TestCache()
