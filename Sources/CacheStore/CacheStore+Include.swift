@@ -33,7 +33,7 @@ extension CacheStore {
         var last: [DatabaseValue] = []
         var next: String?
         let first = RecordSelect.pkColumn + 1 + Int32(list.order.terms.count)
-        try connection.query(list.sql, list.arguments) { statement in
+        try connection.query(list.statements) { statement in
             // One row more than asked for tells whether there is a next page.
             guard records.count < query.limit else {
                 next = list.cursor(after: last)

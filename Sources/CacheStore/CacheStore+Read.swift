@@ -43,7 +43,8 @@ extension CacheStore {
                     ? Self.page(list, query.limit, connection) : expandedPage(list, query, include, connection)
                 if query.count { page.total = try Self.total(list, connection) }
             }
-            if query.count || !include.isEmpty { try connection.snapshot(fill) } else { try fill() }
+            let isOne = !query.count && include.isEmpty && list.statements.count == 1
+            if isOne { try fill() } else { try connection.snapshot(fill) }
             page.unindexed = list.unindexed
             return page
         }
@@ -51,21 +52,21 @@ extension CacheStore {
 
     private static func page(_ list: ListStatement, _ limit: Int, _ connection: ReadConnection) throws -> ListPage {
         if let walk = try list.walk?.statement(limit: limit, connection) {
-            let page = try page(list, walk, limit, connection)
+            let page = try page(list, [walk], limit, connection)
             if page.next != nil { return page }
         }
-        return try page(list, (list.sql, list.arguments), limit, connection)
+        return try page(list, list.statements, limit, connection)
     }
 
     private static func page(
-        _ list: ListStatement, _ statement: SearchWalk.Statement, _ limit: Int, _ connection: ReadConnection
+        _ list: ListStatement, _ statements: [ReadConnection.Statement], _ limit: Int, _ connection: ReadConnection
     ) throws -> ListPage {
         var output = RecordBytes(reserving: 800 * limit)
         output.append(UInt8(ascii: "["))
         var last: [DatabaseValue] = []
         var count = 0
         var next: String?
-        try connection.query(statement.sql, statement.arguments) { statement in
+        try connection.query(statements) { statement in
             // One row more than asked for tells whether there is a next page.
             guard count < limit else {
                 next = list.cursor(after: last)

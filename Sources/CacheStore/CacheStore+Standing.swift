@@ -17,29 +17,31 @@ package struct CacheStanding: Sendable {
 }
 
 extension CacheStore {
+    /// One statement, so that all of it is of one moment.
+    private static let standingSQL = """
+        SELECT 0, name, count, NULL, NULL, NULL FROM sync_tally
+        UNION ALL
+        SELECT 1, entity, last_synced_at, watermark, held_deletions, error FROM sync_cursor
+        UNION ALL
+        SELECT 2, name, NULL, value, NULL, NULL FROM sync_setting WHERE name = ?
+        """
+
     package func standing() throws -> CacheStanding {
         try readers.read { connection in
             var tallies: [String: Int] = [:]
             var cursors: [String: PullCursor] = [:]
             var note: String?
-            try connection.snapshot {
-                tallies = try Self.tallies(connection)
-                try connection.query(
-                    "SELECT entity, watermark, last_synced_at, held_deletions, error FROM sync_cursor", []
-                ) { statement in
-                    guard let entity = statement.text(0) else { return true }
-                    cursors[entity] = PullCursor(
-                        watermark: statement.text(1),
-                        lastSyncedAt: statement.integer(2).map(Timestamp.init(milliseconds:)),
-                        heldDeletions: Int(statement.integer(3) ?? 0), error: statement.text(4))
-                    return true
+            try connection.query(Self.standingSQL, [QueueRescue.noteSetting.databaseValue]) { row in
+                guard let name = row.text(1) else { return true }
+                switch row.integer(0) {
+                case 0: tallies[name] = Int(row.integer(2) ?? 0)
+                case 1:
+                    cursors[name] = PullCursor(
+                        watermark: row.text(3), lastSyncedAt: row.integer(2).map(Timestamp.init(milliseconds:)),
+                        heldDeletions: Int(row.integer(4) ?? 0), error: row.text(5))
+                default: note = row.text(3)
                 }
-                try connection.query(
-                    "SELECT value FROM sync_setting WHERE name = ?", [QueueRescue.noteSetting.databaseValue]
-                ) { statement in
-                    note = statement.text(0)
-                    return false
-                }
+                return true
             }
             return CacheStanding(
                 count: PendingCount(tallies), openConflicts: tallies["conflicts"] ?? 0, drift: tallies["drift"] ?? 0,

@@ -14,7 +14,6 @@ struct ListStatement {
     private let filter: ListFilter
     private let ranges: [(condition: String, arguments: [DatabaseValue])]
     private let all: (condition: String, arguments: [DatabaseValue])
-    private let isContinued: Bool
     /// Columns that come after those of `RecordSelect` and the order's.
     private let extraColumns: String
 
@@ -36,7 +35,6 @@ struct ListStatement {
         filter.arrange(for: order, hasCursor: query.cursor != nil)
         self.filter = filter
         let position = try Self.cursorValues(query, order)
-        isContinued = position != nil
         ranges = position.map(order.ranges) ?? [(condition: "", arguments: [])]
     }
 
@@ -53,18 +51,15 @@ struct ListStatement {
 
     // MARK: Statements
 
-    var sql: String {
-        let parts = parts
-        guard parts.count > 1 || isContinued else { return "\(select(parts[0].conditions)) LIMIT ?" }
-        let union = parts.map { "SELECT * FROM (\(select($0.conditions)) LIMIT ?)" }.joined(separator: " UNION ALL ")
-        return union + (filter.isMerged ? " ORDER BY \(order.sqlByPosition)" : "") + " LIMIT ?"
-    }
-
-    var arguments: [DatabaseValue] {
+    /// One after the other they give the list from where it is to begin, each one row more than a page at most. To be read
+    /// in one snapshot, as far as a page needs.
+    var statements: [ReadConnection.Statement] {
         let limit = (query.limit + 1).databaseValue
-        let parts = parts
-        let all = parts.flatMap { $0.arguments + (filter.isSearchedFirst ? [limit, limit] : [limit]) }
-        return parts.count > 1 || isContinued ? all + [limit] : all
+        let limits = filter.isSearchedFirst ? [limit, limit] : [limit]
+        let parts = parts.map { (sql: "\(select($0.conditions)) LIMIT ?", arguments: $0.arguments + limits) }
+        guard filter.isMerged, parts.count > 1 else { return parts }
+        let union = parts.map { "SELECT * FROM (\($0.sql))" }.joined(separator: " UNION ALL ")
+        return [("\(union) ORDER BY \(order.sqlByPosition) LIMIT ?", parts.flatMap(\.arguments) + [limit])]
     }
 
     var countSQL: String { "SELECT count(*) FROM \(table.name) WHERE \(all.condition)" }

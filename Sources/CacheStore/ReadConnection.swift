@@ -42,6 +42,19 @@ final class ReadConnection {
         }
     }
 
+    typealias Statement = (sql: String, arguments: [DatabaseValue])
+
+    /// The same with one statement after the other; what `row` returns false for is the last of all.
+    func query(_ statements: [Statement], row: (OpaquePointer) -> Bool) throws {
+        var goesOn = true
+        for statement in statements where goesOn {
+            try query(statement.sql, statement.arguments) {
+                goesOn = row($0)
+                return goesOn
+            }
+        }
+    }
+
     /// Several queries that see the same state.
     func snapshot(_ body: () throws -> Void) throws {
         try execute("BEGIN")

@@ -21,11 +21,9 @@ struct SearchWalk {
     /// So many entries of the index cost about as much as reading one record to sort it.
     private static let entriesPerRecord = 8
 
-    typealias Statement = (sql: String, arguments: [DatabaseValue])
-
     /// Nil where the page is hardly to be met within what sorting would cost. The page is complete if it has more records
     /// than `limit`.
-    func statement(limit: Int, _ connection: ReadConnection) throws -> Statement? {
+    func statement(limit: Int, _ connection: ReadConnection) throws -> ReadConnection.Statement? {
         let found = try number(of: match.matches(limit: Self.mostCounted), connection)
         let all = try number(of: ("SELECT count FROM sync_tally WHERE name = ?", [name]), connection)
         let budget = found * Self.entriesPerRecord
@@ -35,7 +33,7 @@ struct SearchWalk {
 
     private var name: DatabaseValue { "rows:\(table.entity.name)".databaseValue }
 
-    private func number(of statement: Statement, _ connection: ReadConnection) throws -> Int {
+    private func number(of statement: ReadConnection.Statement, _ connection: ReadConnection) throws -> Int {
         var number = 0
         try connection.query(statement.sql, statement.arguments) { row in
             number = Int(sqlite3_column_int64(row, 0))
@@ -45,7 +43,7 @@ struct SearchWalk {
     }
 
     /// SQLite makes the walk a co-routine of the look-up, so that it ends with it.
-    func statement(limit: Int, budget: Int) -> Statement {
+    func statement(limit: Int, budget: Int) -> ReadConnection.Statement {
         let walks = ranges.map { range in
             let condition = range.condition.isEmpty ? "" : " AND \(range.condition)"
             return """

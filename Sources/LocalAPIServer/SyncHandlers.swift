@@ -75,14 +75,14 @@ extension LocalAPIServer {
     // MARK: The status document
 
     func statusDocument() async throws -> JSONText {
-        let status = await engine.status()
+        let (status, missing) = await engine.report()
         let standing = try store.standing()
         return .object([
             "state": .string(status.state.rawValue),
             "progress": number(status.progress),
             "phase": .string(status.phase),
             "error": .string(status.error),
-            "missing": .string(await engine.missing()),
+            "missing": .string(missing),
             "last_sync_at": time(status.lastSyncAt),
             "next_sync_at": time(status.nextSyncAt),
             "pending": .integer(standing.count.pending),

@@ -189,11 +189,14 @@ package actor SyncEngine {
     package func isMoving() -> Bool { pushPulse.isMoving && pullPulse.isMoving }
 
     /// What a person must still give before the upstream can be used; nil where nothing is known to be missing.
-    package func missing() async -> String? {
+    private func missing() async -> String? {
         // An upstream that has given records lacks nothing, be it that it wants no token.
         guard run.failures > 0, run.entities.values.allSatisfy({ $0.lastSyncedAt == nil }) else { return nil }
         return await upstream.missing
     }
+
+    /// The status, with what `missing` tells.
+    package func report() async -> (status: SyncStatus, missing: String?) { (status(), await missing()) }
 
     package func status() -> SyncStatus {
         let time = now()

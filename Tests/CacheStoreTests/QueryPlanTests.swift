@@ -185,7 +185,7 @@ struct QueryPlanTests {
     }
 
     private func plan(_ list: ListStatement, _ cache: TestCache) throws -> [String] {
-        try plan(list.sql, list.arguments, cache)
+        try list.statements.flatMap { try plan($0.sql, $0.arguments, cache) }
     }
 
     private func plan(_ sql: String, _ arguments: [DatabaseValue], _ cache: TestCache) throws -> [String] {

@@ -30,7 +30,7 @@ struct SearchWalkTests {
         return query
     }
 
-    private func walk(_ query: ListQuery, _ cache: TestCache) throws -> SearchWalk.Statement? {
+    private func walk(_ query: ListQuery, _ cache: TestCache) throws -> ReadConnection.Statement? {
         let list = try ListStatement(table: cache.store.table(query.entity), query: query)
         return try cache.store.readers.read { try list.walk?.statement(limit: query.limit, $0) }
     }

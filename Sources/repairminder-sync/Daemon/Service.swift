@@ -130,9 +130,10 @@ struct Service: Sendable {
     /// Nil when the database cannot be read right now.
     private func statusLine(_ store: CacheStore, _ engine: SyncEngine) async -> String? {
         guard let standing = try? store.standing() else { return nil }
+        let (status, missing) = await engine.report()
         return StatusLine(
-            status: await engine.status(), pending: standing.count.pending, failed: standing.count.failed,
-            conflicts: standing.openConflicts, missing: await engine.missing(), refusal: await refusal()
+            status: status, pending: standing.count.pending, failed: standing.count.failed,
+            conflicts: standing.openConflicts, missing: missing, refusal: await refusal()
         ).text(at: host.now(), in: .current)
     }
 
