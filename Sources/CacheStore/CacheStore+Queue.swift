@@ -29,7 +29,8 @@ extension CacheStore {
                         \(Self.readySQL) AND \(lane.sql) \(untried ? "AND tried = 0" : "") ORDER BY id LIMIT ?2
                         """),
                 arguments: [now.milliseconds, limit + others.count])
-            return try rows.filter { !others.contains($0["id"]) }.prefix(limit).compactMap { row in try outboxChange(row, db) }
+            let wanted = rows.filter { !others.contains($0["id"]) }.prefix(limit)
+            return try wanted.compactMap { row in try outboxChange(row, db) }
         }
     }
 

@@ -16,6 +16,9 @@ struct ListStatement {
     private let all: (condition: String, arguments: [DatabaseValue])
     /// Columns that come after those of `RecordSelect` and the order's.
     private let extraColumns: String
+    /// One after the other they give the list from where it is to begin, each one row more than a page at most. To be read
+    /// in one snapshot, as far as a page needs.
+    private(set) var statements: [ReadConnection.Statement] = []
 
     init(table: EntityTable, query: ListQuery, extraColumns: [String] = []) throws(CacheError) {
         self.table = table
@@ -36,6 +39,7 @@ struct ListStatement {
         self.filter = filter
         let position = try Self.cursorValues(query, order)
         ranges = position.map(order.ranges) ?? [(condition: "", arguments: [])]
+        statements = makeStatements()
     }
 
     private static func cursorValues(_ query: ListQuery, _ order: ListOrder) throws(CacheError) -> [DatabaseValue]? {
@@ -51,9 +55,7 @@ struct ListStatement {
 
     // MARK: Statements
 
-    /// One after the other they give the list from where it is to begin, each one row more than a page at most. To be read
-    /// in one snapshot, as far as a page needs.
-    var statements: [ReadConnection.Statement] {
+    private func makeStatements() -> [ReadConnection.Statement] {
         let limit = (query.limit + 1).databaseValue
         let limits = filter.isSearchedFirst ? [limit, limit] : [limit]
         let parts = parts.map { (sql: "\(select($0.conditions)) LIMIT ?", arguments: $0.arguments + limits) }

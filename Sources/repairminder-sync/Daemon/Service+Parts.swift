@@ -120,8 +120,8 @@ extension Service {
             schema: setup.schema, store: store, engine: engine, callers: callers,
             about: LocalAPIServer.About(version: ProgramVersion.text, startedAt: host.startedAt),
             calendar: configuration.calendar,
-            metrics: host.metrics, now: host.now, clock: TimerClock(), thumbnailer: Thumbnailer(executable: "/proc/self/exe"),
-            log: logger("api"))
+            metrics: host.metrics, now: host.now, clock: TimerClock(),
+            thumbnailer: Thumbnailer(executable: "/proc/self/exe"), log: logger("api"))
         return SocketServer(
             listeners: listeners, threads: configuration.listen.threads,
             handler: { await api.respond(to: $0) },
