@@ -5,10 +5,11 @@ internal import Upstream
 
 /// Pulling every entity that a run asks for, in the schema's order; one that fails does not stop the others.
 extension SyncEngine {
-    /// What was loaded is searchable when this ends, be it by an error.
-    func pullEntities(_ request: SyncRequest) async throws {
+    /// What was loaded is searchable when this ends, be it by an error. `onlyChanges` leaves a full pull that is due for
+    /// later.
+    func pullEntities(_ request: SyncRequest, onlyChanges: Bool = false) async throws {
         do {
-            try await pullAll(request)
+            try await pullAll(request, onlyChanges: onlyChanges)
         } catch {
             try await store.completeSearch()
             throw error
@@ -16,7 +17,7 @@ extension SyncEngine {
         try await store.completeSearch()
     }
 
-    private func pullAll(_ request: SyncRequest) async throws {
+    private func pullAll(_ request: SyncRequest, onlyChanges: Bool) async throws {
         let lists = schema.entities.filter { $0.pull != nil && isAskedFor($0, by: request) }
         let details = schema.entities.compactMap { entity in
             entity.pull?.detail.map { (parent: entity, detail: $0) }
@@ -24,7 +25,7 @@ extension SyncEngine {
         run.expect(lists.count + details.count)
         for entity in lists {
             let summary = try await guarded(entity.name) {
-                try await pull(entity, full: request.full || isFullDue(entity), request)
+                try await pull(entity, full: request.full || !onlyChanges && isFullDue(entity), request)
             }
             if let summary, let detail = entity.pull?.detail, detail.path == nil {
                 try await guarded(detail.entity) {

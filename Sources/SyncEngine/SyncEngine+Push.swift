@@ -21,7 +21,7 @@ extension SyncEngine {
     /// Sends what can be sent; returns how long to rest.
     private func pushAndSchedule() async throws -> Duration? {
         do {
-            if canCall {
+            if canCall, !isMeeting {
                 // A run pulls what those edits must meet, and pushes.
                 let held = try heldEntities()
                 if held.isEmpty {

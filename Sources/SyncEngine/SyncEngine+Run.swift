@@ -62,8 +62,7 @@ extension SyncEngine {
         var isHeld = false
         do {
             try await requireAccount(watched(for: pullPulse))
-            let held = try heldEntities()
-            if !held.isEmpty { try await pullEntities(SyncRequest(entities: held)) }
+            try await meetHeldEdits()
             run.phase = "pushing"
             try await pushOnce(pullPulse)
             try await pullEntities(request)
@@ -89,6 +88,15 @@ extension SyncEngine {
             log.info("sync ended")
         }
         finishWaiters(result, through: run.number)
+    }
+
+    /// Brings up to date what held edits must meet. Until then nothing else is sent; the run sends what there is next.
+    private func meetHeldEdits() async throws {
+        let held = try heldEntities()
+        guard !held.isEmpty else { return }
+        isMeeting = true
+        defer { isMeeting = false }
+        try await pullEntities(SyncRequest(entities: held), onlyChanges: true)
     }
 
     func finishWaiters(_ result: Result<Void, SyncError>, through number: Int) {

@@ -43,6 +43,8 @@ package actor SyncEngine {
             changed()
         }
     }
+    /// A run pulls what held edits must meet before they are sent.
+    var isMeeting = false
     /// Anew whenever the upstream can be called again.
     var freshness: Freshness
     var budget = RetryBudget()

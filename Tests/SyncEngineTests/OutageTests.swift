@@ -274,6 +274,31 @@ struct OutageTests {
         }
     }
 
+    @Test("nothing is sent while the server's version is on its way, whoever calls; then all is, in the same sync")
+    func meeting() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:00Z"}]"#)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            await test.engine.pause()
+            try await test.change("a", #"{"notes":"mine"}"#)
+            test.clock.advance(by: .seconds(1))
+            await test.engine.resume()
+            test.upstream.onPage { [upstream = test.upstream, engine = test.engine, clock = test.clock] in
+                let isFirst = upstream.pages.count == 2
+                engine.noteLocalWrite()
+                for _ in 1...100 {
+                    clock.advance(by: .milliseconds(10))
+                    await Task.yield()
+                }
+                if isFirst { #expect(upstream.pushes.isEmpty) }
+            }
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.pendingCount().pending == 0)
+            #expect(test.upstream.pushes.count == 1)
+        }
+    }
+
     @Test("the trial after an outage meets the server's version first")
     func heldTrial() async throws {
         let test = try TestEngine()
@@ -301,11 +326,11 @@ struct OutageTests {
         let before = try TestEngine()
         try before.upstream.set("/orders", #"[{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:00Z"}]"#)
         try await before.running { try await before.engine.sync(SyncRequest()) }
-        try await before.change("a", #"{"notes":"mine"}"#)
-        let later = (before.clock.timestamp + .seconds(1)).description
+        let made = before.clock.timestamp - .seconds(2)
+        try await before.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: made)
+        let later = (made + .seconds(1)).description
         try before.upstream.set("/orders", #"[{"id":"a","notes":"theirs, later","updated_at":"\#(later)"}]"#)
         let test = try TestEngine(upstream: before.upstream, store: before.store)
-        test.clock.advance(by: .seconds(2))
         try await test.running { try await test.engine.sync(SyncRequest()) }
         #expect(test.upstream.pushes.isEmpty, "the last write was theirs")
     }
