@@ -94,10 +94,8 @@ struct QueryPlanTests {
 
     @Test("what is sent next is found without going through the whole queue", arguments: schemas)
     func ready(_ name: String) throws {
-        let sql = "EXPLAIN QUERY PLAN \(CacheStore.readySQL) AND content IS NULL ORDER BY id LIMIT 8"
-        let plan = try shipped(name).store.pool.read { db in
-            try Row.fetchAll(db, sql: sql, arguments: [0]).map { $0["detail"] as String }
-        }
+        let sql = "\(CacheStore.readySQL) AND content IS NULL ORDER BY id LIMIT 8"
+        let plan = try plan(sql, [0.databaseValue], shipped(name))
         #expect(plan.first == "MERGE (UNION ALL)" && !plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
         let reads = plan.filter { $0.contains(" sync_outbox ") }
         #expect(reads.allSatisfy { $0.contains("USING INDEX sync_outbox_by_state (state=?)") }, "\(plan)")

@@ -226,16 +226,26 @@ struct OutageTests {
 
     // MARK: Edits that were held
 
-    @Test("an edit that has waited long meets the server's version before it is sent")
-    func longHeldEdit() async throws {
+    /// An engine that runs and has pulled one record.
+    private func withRecord(_ body: (TestEngine) async throws -> Void) async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", #"[{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:00Z"}]"#)
         try await test.running {
             try await test.engine.sync(SyncRequest())
+            try await body(test)
+        }
+    }
+
+    private func editThere(_ test: TestEngine, at time: Timestamp) throws {
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"theirs, later","updated_at":"\#(time)"}]"#)
+    }
+
+    @Test("an edit that has waited long meets the server's version before it is sent")
+    func longHeldEdit() async throws {
+        try await withRecord { (test) async throws in
             try await test.change("a", #"{"notes":"mine"}"#)
             test.clock.advance(by: .seconds(600))
-            let later = (test.clock.timestamp - .seconds(60)).description
-            try test.upstream.set("/orders", #"[{"id":"a","notes":"theirs, later","updated_at":"\#(later)"}]"#)
+            try editThere(test, at: test.clock.timestamp - .seconds(60))
             try await test.engine.sync(SyncRequest())
             #expect(test.upstream.pushes.isEmpty, "the last write was theirs")
             #expect(try test.record("a")?["notes"] == "theirs, later")
@@ -248,11 +258,7 @@ struct OutageTests {
         "an edit made while paused or offline meets the server's version before it is sent, however soon it can go",
         arguments: [true, false], [0, 86_400, -86_400])
     func heldEdit(isPaused: Bool, error: Int) async throws {
-        let test = try TestEngine()
-        let start = test.clock.timestamp
-        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","updated_at":"\#(start)"}]"#)
-        try await test.running {
-            try await test.engine.sync(SyncRequest())
+        try await withRecord { (test) async throws in
             if isPaused {
                 await test.engine.pause()
             } else {
@@ -264,9 +270,8 @@ struct OutageTests {
                 "orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: test.clock.timestamp,
                 clockOffset: .seconds(-error))
             test.clock.set(by: .seconds(-error))
-            try test.upstream.set(
-                "/orders", #"[{"id":"a","notes":"theirs, later","updated_at":"\#(start + .seconds(1))"}]"#)
             test.clock.advance(by: .seconds(1))
+            try editThere(test, at: test.clock.timestamp)
             if isPaused { await test.engine.resume() } else { test.upstream.setOffline(false) }
             try await until(test) { try test.store.pendingCount().pending == 0 }
             #expect(test.upstream.pushes.isEmpty, "the last write was theirs")
@@ -276,10 +281,7 @@ struct OutageTests {
 
     @Test("nothing is sent while the server's version is on its way; then all is, in the same sync")
     func meeting() async throws {
-        let test = try TestEngine()
-        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:00Z"}]"#)
-        try await test.running {
-            try await test.engine.sync(SyncRequest())
+        try await withRecord { (test) async throws in
             await test.engine.pause()
             try await test.change("a", #"{"notes":"mine"}"#)
             test.clock.advance(by: .seconds(1))
@@ -302,19 +304,14 @@ struct OutageTests {
 
     @Test("the trial after an outage meets the server's version first")
     func heldTrial() async throws {
-        let test = try TestEngine()
-        let start = test.clock.timestamp
-        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","updated_at":"\#(start)"}]"#)
-        try await test.running {
-            try await test.engine.sync(SyncRequest())
+        try await withRecord { (test) async throws in
             for list in ["/orders", "/parts"] { test.upstream.failList(list, failure) }
             test.upstream.failProbes(true)
             for _ in 1...2 { await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) } }
             #expect(await test.engine.status().state == .error)
             try await test.change("a", #"{"notes":"mine"}"#)
-            try test.upstream.set(
-                "/orders", #"[{"id":"a","notes":"theirs, later","updated_at":"\#(start + .seconds(1))"}]"#)
             test.clock.advance(by: .seconds(1))
+            try editThere(test, at: test.clock.timestamp)
             for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
             test.upstream.failProbes(false)
             try await until(test) { try test.store.pendingCount().pending == 0 }
@@ -329,8 +326,7 @@ struct OutageTests {
         try await before.running { try await before.engine.sync(SyncRequest()) }
         let made = before.clock.timestamp - .seconds(2)
         try await before.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: made)
-        let later = (made + .seconds(1)).description
-        try before.upstream.set("/orders", #"[{"id":"a","notes":"theirs, later","updated_at":"\#(later)"}]"#)
+        try editThere(before, at: made + .seconds(1))
         let test = try TestEngine(upstream: before.upstream, store: before.store)
         try await test.running { try await test.engine.sync(SyncRequest()) }
         #expect(test.upstream.pushes.isEmpty, "the last write was theirs")
