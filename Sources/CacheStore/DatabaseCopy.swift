@@ -10,6 +10,12 @@ package enum DatabaseCopy {
     /// Throws `.unwritable` when there is a file at `target` or it cannot be written, `.damaged` when the copy does not
     /// pass the check; then nothing is left of it.
     package static func make(of source: String, at target: String) throws {
+        // In one step: a copy in several begins anew whenever another connection writes.
+        try make(of: source, at: target) { copy in try OpeningCheck.readOnly(source).backup(to: copy) }
+    }
+
+    /// The same of a database that `copyPages` copies.
+    static func make(of source: String, at target: String, copyPages: (DatabaseQueue) throws -> Void) throws {
         guard !FileManager.default.fileExists(atPath: target) else {
             throw CacheError.unwritable("\(target) is there already; name another file")
         }
@@ -20,7 +26,7 @@ package enum DatabaseCopy {
         defer { remove() }
         do {
             try makeEmpty(part)
-            try fill(part, from: source)
+            try fill(part, from: source, copyPages)
             try sync(part)
         } catch {
             throw GroupCommit.sorted(error)
@@ -43,11 +49,12 @@ package enum DatabaseCopy {
 
     // MARK: Steps
 
-    private static func fill(_ part: String, from source: String) throws {
+    private static func fill(
+        _ part: String, from source: String, _ copyPages: (DatabaseQueue) throws -> Void
+    ) throws {
         let copy = try DatabaseQueue(path: part)
         do {
-            // In one step: a copy in several begins anew whenever somebody writes.
-            try OpeningCheck.readOnly(source).backup(to: copy)
+            try copyPages(copy)
             try copy.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
                 let problems = try problems(db)
@@ -120,9 +127,11 @@ extension CacheStore {
     /// Copies the database to `target` while it goes on being used. A damaged copy of a sound database is an error of the
     /// copy's disk; of a damaged one whoever waits for damage hears.
     package func backUp(to target: String) async throws {
-        let path = pool.path
+        let pool = pool
         do {
-            try await Self.onThread { try DatabaseCopy.make(of: path, at: target) }
+            try await Self.onThread {
+                try DatabaseCopy.make(of: pool.path, at: target, copyPages: CopyInSteps(writer: pool).copy)
+            }
         } catch CacheError.damaged(let message) {
             try await check()
             throw CacheError.unwritable("\(target) came out damaged (\(message)); check that disk")

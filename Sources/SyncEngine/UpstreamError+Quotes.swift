@@ -1,12 +1,14 @@
 internal import Upstream
 
 extension UpstreamError {
-    /// The same with `…` wherever its text repeats one of these: upstreams quote what they refuse, and an error is stored,
-    /// shown and logged.
+    /// The same with `…` wherever its text repeats one of these, or was cut off within one: upstreams quote what they
+    /// refuse, and an error is stored, shown and logged.
     func withoutQuotes(of secrets: [String]) -> UpstreamError {
-        guard secrets.contains(where: message.contains) else { return self }
+        let cut = secrets.compactMap { Self.beginning(of: $0, whereCut: message) }
+        let quotes = secrets.filter(message.contains) + cut
+        guard !quotes.isEmpty else { return self }
         // The longest first: one may be part of another.
-        let text = secrets.sorted { $0.utf8.count > $1.utf8.count }.reduce(message) { $0.replacing($1, with: "…") }
+        let text = quotes.sorted { $0.utf8.count > $1.utf8.count }.reduce(message) { $0.replacing($1, with: "…") }
         return switch self {
         case .offline: .offline(text)
         case .unclear(let status, _): .unclear(status: status, text)
@@ -20,4 +22,12 @@ extension UpstreamError {
         case .cancelled: .cancelled
         }
     }
+
+    /// What stands of a secret before the `…` of a text that was cut off, with that; nil for less than tells anything.
+    private static func beginning(of secret: String, whereCut text: String) -> String? {
+        stride(from: secret.count - 1, through: leastTelling, by: -1).lazy
+            .map { secret.prefix($0) + "…" }.first(where: text.contains)
+    }
+
+    private static let leastTelling = 3
 }

@@ -108,12 +108,14 @@ struct HTTPCaller: Sendable {
         }
     }
 
-    /// The upstream's own words, if it has any.
+    private static let longestDetail = 500
+
+    /// The upstream's own words, if it has any; `…` shows where they were cut off.
     private func detail(_ response: HTTPResponse) -> String {
         guard let place = errorMessage, let body = try? JSONText(response.body),
             let text = place.value(in: body)?.plain, !text.isEmpty
         else { return "" }
-        return ": \(text.prefix(500))"
+        return text.count <= Self.longestDetail ? ": \(text)" : ": \(text.prefix(Self.longestDetail))…"
     }
 }
 

@@ -41,6 +41,43 @@ struct DatabaseCopyTests {
         }
     }
 
+    @Test("between the steps of a copy others write and the log is written back, and the copy has what they wrote")
+    func steps() async throws {
+        let scene = try await RescueScene()
+        let pool = scene.cache.store.pool
+        try await pool.write { db in try db.execute(sql: "CREATE TABLE written (number INTEGER, ballast)") }
+        var copying = CopyInSteps(writer: pool, pagesPerStep: 1)
+        var steps = 0
+        copying.afterStep = {
+            steps += 1
+            guard steps <= 20 else { return }
+            try pool.writeWithoutTransaction { db in
+                try db.execute(sql: "INSERT INTO written VALUES (?, randomblob(10000))", arguments: [steps])
+                // Throws while anybody reads from the log.
+                _ = try db.checkpoint(.truncate)
+            }
+        }
+        let target = scene.path + ".copy"
+        try DatabaseCopy.make(of: scene.path, at: target, copyPages: copying.copy)
+        #expect(steps > 20)
+        #expect(try DatabaseCopy.problems(of: target).isEmpty)
+        let copied = try await DatabaseQueue(path: target).read { db in
+            try Int.fetchAll(db, sql: "SELECT number FROM written ORDER BY number")
+        }
+        #expect(copied == Array(1...20))
+    }
+
+    @Test("a copy whose target cannot be written ends, and the database is written to as before")
+    func unwritableStep() async throws {
+        let scene = try await RescueScene()
+        let pool = scene.cache.store.pool
+        let full = try DatabaseQueue(path: scene.path + ".copy")
+        try await full.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA max_page_count = 3") }
+        #expect(throws: DatabaseError.self) { try CopyInSteps(writer: pool, pagesPerStep: 1).copy(to: full) }
+        _ = try await scene.cache.pull("orders", #"[{"id":"c"}]"#)
+        #expect(try scene.cache.record("orders", "c") != nil)
+    }
+
     /// Records that only the queue has, and changes that make some.
     private func newOrders(in path: String) throws -> (rows: Int?, changes: Int?) {
         try DatabaseQueue(path: path).read { db in

@@ -57,6 +57,19 @@ struct SecretPushTests {
         #expect(!lines.text.contains("-PIN"), "\(lines.text)")
     }
 
+    @Test("an error that was cut off within a secret is stored without the secret's beginning")
+    func cutOff() async throws {
+        let test = try await test()
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.change("a", #"{"pin":"NEW-PIN"}"#)
+            test.upstream.fail(.refused(status: 422, "PATCH answered 422: this is no pin: NEW-P…; correct it"))
+            try await test.engine.sync(SyncRequest())
+        }
+        let change = try #require(try test.store.pending(after: 0, limit: 9).changes.first)
+        #expect(change.at(path: "error.message") == "PATCH answered 422: this is no pin: …; correct it")
+    }
+
     @Test("a change whose secret cannot be opened fails and is not sent")
     func unreadable() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "secret-\(UUID().uuidString)")

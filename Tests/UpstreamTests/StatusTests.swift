@@ -45,6 +45,13 @@ struct StatusTests {
         #expect(failure.message == "\(words) \(status): Bearer … is not good")
     }
 
+    @Test("of long words of the upstream the beginning is kept, and shown to be one")
+    func longWords() async throws {
+        let text = String(repeating: "no ", count: 1000)
+        let failure = try await failure(422, body: #"{"error":{"text":"\#(text)"}}"#)
+        #expect(failure.message == "\(words) 422: \(text.prefix(500))…")
+    }
+
     private let words = "PATCH /orders/1 answered"
 
     @Test("an outcome that is not known is unclear", arguments: [408, 425, 500, 501, 502, 503, 504, 599])

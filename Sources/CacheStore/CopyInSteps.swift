@@ -1,0 +1,52 @@
+internal import GRDB
+internal import GRDBSQLite
+
+/// Copies a database that is in use a few pages at a time, on the connection that writes it.
+///
+/// Writers wait for one step at most, and between the steps the log is written back, so that it does not grow by all that
+/// is written while a large database is copied. What is written meanwhile SQLite puts into the copy as well, since it goes
+/// through the same connection (https://sqlite.org/c3ref/backup_finish.html): the copy is of the moment of the last step.
+struct CopyInSteps {
+    let writer: DatabasePool
+    /// 1 MiB: a few milliseconds.
+    var pagesPerStep: Int32 = 256
+    /// Called after each step but the last.
+    var afterStep: () throws -> Void = {}
+
+    /// Blocks until all is copied. `target` is used by nobody else meanwhile.
+    func copy(to target: DatabaseQueue) throws {
+        let target = try target.inDatabase { db in Handle(connection: db.sqliteConnection) }
+        let copying = try writer.writeWithoutTransaction { db in
+            guard let begun = sqlite3_backup_init(target.connection, "main", db.sqliteConnection, "main") else {
+                throw target.error
+            }
+            return begun
+        }
+        do {
+            while try !step(copying) { try afterStep() }
+        } catch {
+            _ = writer.writeWithoutTransaction { _ in sqlite3_backup_finish(copying) }
+            throw error
+        }
+        let code = writer.writeWithoutTransaction { _ in sqlite3_backup_finish(copying) }
+        guard code == SQLITE_OK else { throw target.error }
+    }
+
+    /// True when it was the last.
+    private func step(_ copying: OpaquePointer) throws -> Bool {
+        let code = writer.writeWithoutTransaction { _ in sqlite3_backup_step(copying, pagesPerStep) }
+        switch code {
+        case SQLITE_DONE: return true
+        case SQLITE_OK: return false
+        default: throw DatabaseError(resultCode: ResultCode(rawValue: code))
+        }
+    }
+
+    private struct Handle {
+        let connection: SQLiteConnection?
+
+        var error: DatabaseError {
+            DatabaseError(resultCode: ResultCode(rawValue: sqlite3_errcode(connection)))
+        }
+    }
+}
