@@ -15,7 +15,7 @@ struct CopyInSteps {
 
     /// Blocks until all is copied. `target` is used by nobody else meanwhile.
     func copy(to target: DatabaseQueue) throws {
-        let target = try target.inDatabase { db in Handle(connection: db.sqliteConnection) }
+        let target = target.inDatabase { db in Handle(connection: db.sqliteConnection) }
         let copying = try writer.writeWithoutTransaction { db in
             guard let begun = sqlite3_backup_init(target.connection, "main", db.sqliteConnection, "main") else {
                 throw target.error
