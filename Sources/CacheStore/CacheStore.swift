@@ -20,6 +20,7 @@ package struct CacheStore: Sendable {
     let makeID: @Sendable () -> String
     /// The statement for one record, by entity: built once, since it is what is asked for most.
     let selectOne: [String: String]
+    let searchRenewal: SearchRenewal
     /// Wakes whoever waits for the next commit.
     package let signal = ChangeSignal()
     /// Names the file that the change log's numbers belong to.
@@ -45,6 +46,7 @@ package struct CacheStore: Sendable {
         sealers = RecordSealers(schema, sealer)
         selectOne = Dictionary(
             uniqueKeysWithValues: schema.entities.map { ($0.name, RecordSelect(table: EntityTable(entity: $0)).one) })
+        searchRenewal = SearchRenewal(schema: schema)
         let mark = OpeningCheck.mark(of: path)
         let isNew = mark == nil
         let guardian = LogGuardian(path: path)
@@ -72,7 +74,7 @@ package struct CacheStore: Sendable {
         }
         writer = GroupCommit(
             writer: pool, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
-            finish: SearchRenewal(schema: schema).run, committed: signal.announce)
+            finish: searchRenewal.runWhereDue, committed: signal.announce)
     }
 
     /// Returns when the writer has got round to it: for a watchdog. That the disk is full is no standstill.

@@ -1,29 +1,62 @@
 internal import EntitySchema
 internal import GRDB
 
-/// Brings the full-text indexes in step with what a transaction has changed, at its end and as a part of it.
+/// Brings the full-text indexes in step with what has changed: before a search, or at the end of a transaction that leaves
+/// much to do.
 ///
-/// Nothing is looked for in between: only committed states are searched.
+/// A few changes wait for whoever searches next: one alone costs FTS5 as much as the whole write that made it, many
+/// together hardly more than one. What waits is in a table, so it is there after a crash.
 struct SearchRenewal {
+    /// So many outdated entries of an entity may wait: a search is held up by a few milliseconds at most.
+    static let mostWaiting = 64
+
     private let statements: [String: [String]]
-    /// The names of the entities that have outdated entries.
+    /// The names of the entities that have outdated entries, and of those that have more than may wait.
     private let outdated: String?
+    private let due: String?
 
     init(schema: EntitySchema) {
         let tables = schema.entities.compactMap { SearchTable($0) }
         statements = Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.renew) })
-        outdated =
-            tables.isEmpty
-            ? nil : tables.map { "SELECT '\($0.entity.name)' WHERE \($0.isOutdated)" }.joined(separator: " UNION ALL ")
+        func names(where condition: (SearchTable) -> String) -> String? {
+            guard !tables.isEmpty else { return nil }
+            return tables.map { "SELECT '\($0.entity.name)' WHERE \(condition($0))" }.joined(separator: " UNION ALL ")
+        }
+        outdated = names { $0.isOutdated }
+        due = names { $0.isOutdated(by: Self.mostWaiting) }
     }
 
-    /// Writes nothing where nothing that is searched has changed.
-    func run(_ db: Database) throws {
-        guard let outdated else { return }
-        // Every `_pk` comes after this one.
-        let first = Int64.min
-        for entity in try String.fetchAll(db.cachedStatement(sql: outdated), arguments: [first]) {
-            for sql in statements[entity] ?? [] { try db.cachedStatement(sql: sql).execute(arguments: [first]) }
+    /// Every `_pk` comes after this one.
+    private static let first = Int64.min
+
+    /// Whether a search would miss something.
+    func isBehind(_ db: Database) throws -> Bool { try !names(outdated, db).isEmpty }
+
+    /// Writes nothing where all is in step.
+    func run(_ db: Database) throws { try renew(names(outdated, db), db) }
+
+    /// The last work of each transaction. Writes nothing where what is outdated may wait.
+    func runWhereDue(_ db: Database) throws { try renew(names(due, db), db) }
+
+    private func names(_ sql: String?, _ db: Database) throws -> [String] {
+        guard let sql else { return [] }
+        return try String.fetchAll(db.cachedStatement(sql: sql), arguments: [Self.first])
+    }
+
+    private func renew(_ entities: [String], _ db: Database) throws {
+        for entity in entities {
+            for sql in statements[entity] ?? [] { try db.cachedStatement(sql: sql).execute(arguments: [Self.first]) }
         }
+    }
+}
+
+extension CacheStore {
+    /// Called before each search and list with `q`, which then find all that was answered before. Where nothing can be
+    /// written now, they find what was indexed last; throws where the cache cannot be read.
+    package func renewSearch() async throws {
+        guard try read(searchRenewal.isBehind) else { return }
+        do {
+            try await writer.write(searchRenewal.run)
+        } catch CacheError.unwritable {}
     }
 }

@@ -5,8 +5,8 @@ internal import EntitySchema
 /// Two FTS5 tables without text of their own: one of words, one of trigrams for the fields that are found by any part of
 /// them, separators aside. What they hold is what readers see: `coalesce(_document, _remote)` of records that are not
 /// deleted. Whoever changes or deletes an indexed record, triggers note what the index has of it in a table of outdated
-/// entries, and `SearchRenewal` makes them good at the end of the transaction; a change that touches no searched field
-/// costs a comparison. New records are added by `SearchIndex`.
+/// entries, and `SearchRenewal` makes them good before anybody searches; a change that touches no searched field costs a
+/// comparison. New records are added by `SearchIndex`.
 ///
 /// Why not at once: FTS5 writes its terms out at the end of every statement and whenever rows come out of order, so that
 /// many changes in one transaction would each cost what all of them cost together.
@@ -92,7 +92,12 @@ struct SearchTable {
     // MARK: Renewing
 
     /// True when there is an outdated entry with a `_pk` after ?1.
-    var isOutdated: String { "EXISTS (SELECT 1 FROM \(outdated) WHERE _pk > ?1)" }
+    var isOutdated: String { isOutdated(by: 0) }
+
+    /// True when there are more than so many.
+    func isOutdated(by count: Int) -> String {
+        "EXISTS (SELECT 1 FROM \(outdated) WHERE _pk > ?1 LIMIT 1 OFFSET \(count))"
+    }
 
     /// Takes the outdated entries with a `_pk` after ?1 away, and puts what readers see now in the place of those that are
     /// indexed still.

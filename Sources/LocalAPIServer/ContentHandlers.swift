@@ -11,8 +11,9 @@ internal import SyncEngine
 extension LocalAPIServer {
     /// The most bytes that the body of such a request may have, where it is one that streams; nil for all others.
     package func streamLimit(_ method: String, _ path: String) -> Int? {
+        guard method == "PUT" else { return nil }
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard method == "PUT", segments.count == 5, segments[1] == "v1", segments[4] == "content",
+        guard segments.count == 5, segments[1] == "v1", segments[4] == "content",
             let plan = schema[String(segments[2])]?.content, plan.upload != nil
         else { return nil }
         return plan.maximumSize

@@ -6,11 +6,11 @@ internal import SyncEngine
 
 /// Reading and changing records.
 extension LocalAPIServer {
-    func list(_ entity: Entity, _ request: Request) throws -> Response {
-        try listed(QueryParameters(request).listQuery(of: entity), request)
+    func list(_ entity: Entity, _ request: Request) async throws -> Response {
+        try await listed(QueryParameters(request).listQuery(of: entity), request)
     }
 
-    func list(_ relation: Relation, of entity: Entity, _ key: String, _ request: Request) throws -> Response {
+    func list(_ relation: Relation, of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let other = try self.entity(relation.entity)
         var query = try QueryParameters(request).listQuery(of: other)
         let record = try record(entity, key)
@@ -21,7 +21,7 @@ extension LocalAPIServer {
             case .one(let field): (other.key, entity.value(of: field, in: record))
             }
         query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [value?.plain ?? ""]))
-        return try listed(query, request)
+        return try await listed(query, request)
     }
 
     func create(_ entity: Entity, _ request: Request) async throws -> Response {

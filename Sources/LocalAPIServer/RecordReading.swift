@@ -38,10 +38,11 @@ extension LocalAPIServer {
         return response
     }
 
-    func listed(_ query: ListQuery, _ request: Request) throws -> Response {
+    func listed(_ query: ListQuery, _ request: Request) async throws -> Response {
         let begun = now()
         let entity = try entity(query.entity)
         let include = try QueryParameters(request).inclusions(of: entity, in: schema)
+        if query.search != nil { try await store.renewSearch() }
         let page = try store.list(query, include: include)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(page.records.count + 200)

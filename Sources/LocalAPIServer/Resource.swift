@@ -66,7 +66,7 @@ extension LocalAPIServer {
         case "drift": Resource().on("GET", drift)
         case "changes": Resource().on("GET", changes)
         case "events": Resource().on("GET", events)
-        case "search": Resource().on("GET") { request in try search(request) }
+        case "search": Resource().on("GET", search)
         case "reminders": Resource().on("GET") { request in try reminders(request) }
         case "dashboard": Resource().on("GET", dashboard)
         default: nil
@@ -105,7 +105,7 @@ extension LocalAPIServer {
     }
 
     private func records(of entity: Entity) -> Resource {
-        let resource = Resource(of: entity.name).on("GET") { request in try list(entity, request) }
+        let resource = Resource(of: entity.name).on("GET") { request in try await list(entity, request) }
         guard entity.operations.contains(.create) else { return resource }
         return resource.on("POST") { request in try await create(entity, request) }
     }
@@ -145,7 +145,7 @@ extension LocalAPIServer {
                 "\(entity.name) have no \(segments[3]); they have \(known.isEmpty ? "no relations" : known)")
         }
         let other = try self.entity(relation.entity)
-        let resource = Resource().on("GET") { request in try list(relation, of: entity, segments[2], request) }
+        let resource = Resource().on("GET") { request in try await list(relation, of: entity, segments[2], request) }
         guard case .many(let field, _) = relation.kind, other.operations.contains(.create) else { return resource }
         return resource.on("POST") { request in
             try await create(other, request, referring: field, to: segments[2], of: entity)

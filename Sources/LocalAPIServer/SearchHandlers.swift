@@ -5,7 +5,7 @@ internal import SocketServer
 
 /// Full-text search across entities.
 extension LocalAPIServer {
-    func search(_ request: Request) throws -> Response {
+    func search(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["q", "entity", "limit"])
         guard let query = try parameters.searchQuery("q") else {
@@ -14,6 +14,7 @@ extension LocalAPIServer {
         let limit = try parameters.integer("limit", in: 1...100, else: 20)
         let names = try parameters.value("entity")?.split(separator: ",").map(String.init)
         for name in names ?? [] { _ = try entity(name) }
+        try await store.renewSearch()
         let result = try store.search(query, entities: names, limit: limit)
         let hits = result.hits.map { hit in
             JSONText.object([

@@ -130,7 +130,7 @@ struct DerivedFieldTests {
         #expect(try cache.keys(ListQuery(entity: "talks")) == ["u", "t"])
         _ = try await cache.pull("people", #"[{"id":"p","first_name":"Ada","last_name":"Byron"}]"#)
         #expect(try cache.values("people", "p", "full_name") == [#""Ada Byron""#])
-        #expect(try cache.hits("byron", in: ["people"], limit: 10).map(\.key) == ["p"])
+        #expect(try await cache.hits("byron", in: ["people"], limit: 10).map(\.key) == ["p"])
     }
 
     @Test("a text that the server sends stands until something that it is made of is changed here")

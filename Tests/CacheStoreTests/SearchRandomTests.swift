@@ -20,9 +20,9 @@ struct SearchRandomTests {
                 let text = day.query()
                 // Less than two letters are refused.
                 guard (try? SearchQuery(text)) != nil else { continue }
-                let found = try day.cache.found(text)
+                let found = try await day.cache.found(text)
                 #expect(found == (try day.naive(text)), "seed \(seed), step \(step), q=\(text)")
-                let hits = try day.cache.hits(text, in: ["clients"], limit: 1000).map(\.key).sorted()
+                let hits = try await day.cache.hits(text, in: ["clients"], limit: 1000).map(\.key).sorted()
                 #expect(hits == found, "seed \(seed), step \(step), q=\(text)")
             }
         }

@@ -58,17 +58,17 @@ struct SearchTests {
             guard case .badQuery(field: "q", _) = error else { throw error }
             return
         }
-        _ = try cache.found(text)
-        _ = try cache.hits(text)
+        _ = try await cache.found(text)
+        _ = try await cache.hits(text)
     }
 
     @Test("a quotation mark or an operator changes nothing about what is found")
     func quoted() async throws {
         let cache = try await filled()
-        #expect(try cache.found("\"zoe\"") == ["a"])
-        #expect(try cache.found("zoe OR bob") == [])
-        #expect(try cache.found("name:zoe") == [])
-        #expect(try cache.found("zoe*") == ["a"])
+        #expect(try await cache.found("\"zoe\"") == ["a"])
+        #expect(try await cache.found("zoe OR bob") == [])
+        #expect(try await cache.found("name:zoe") == [])
+        #expect(try await cache.found("zoe*") == ["a"])
     }
 
     @Test(
@@ -104,14 +104,14 @@ struct SearchTests {
     @Test("an entity that has nothing to search says so, and one with numbers alone is searched by them")
     func otherEntities() async throws {
         let cache = try await filled()
-        #expect(throws: CacheError.self) { try cache.found("red", in: "colours") }
-        #expect(throws: CacheError.self) { try cache.hits("red", in: ["colours"]) }
+        await #expect(throws: CacheError.self) { try await cache.found("red", in: "colours") }
+        await #expect(throws: CacheError.self) { try await cache.hits("red", in: ["colours"]) }
         _ = try await cache.pull("parts", #"[{"id":"p","code":"AB-12/34 x"}]"#)
-        #expect(try cache.found("b1234", in: "parts") == ["p"])
-        #expect(try cache.found("12/3 35x", in: "parts") == [])
-        #expect(try cache.found("b12 34x", in: "parts") == ["p"])
-        #expect(try cache.found("red b12", in: "parts") == [])
-        #expect(try cache.hits("1234").map(\.key) == ["p"])
+        #expect(try await cache.found("b1234", in: "parts") == ["p"])
+        #expect(try await cache.found("12/3 35x", in: "parts") == [])
+        #expect(try await cache.found("b12 34x", in: "parts") == ["p"])
+        #expect(try await cache.found("red b12", in: "parts") == [])
+        #expect(try await cache.hits("1234").map(\.key) == ["p"])
     }
 
     // MARK: Across entities
@@ -119,12 +119,12 @@ struct SearchTests {
     @Test("a title that has the words comes first, whole words before beginnings, then the newest")
     func order() async throws {
         let cache = try await filled()
-        #expect(try cache.hits("smith").map(\.key) == ["b", "c", "a"])
+        #expect(try await cache.hits("smith").map(\.key) == ["b", "c", "a"])
         _ = try await cache.pull("clients", #"[{"id":"d","name":"Ann Smith"}]"#)
         _ = try await cache.pull("devices", #"[{"id":"x","model":"Smith Corona"},{"id":"y","model":"Smithy"}]"#)
-        #expect(try cache.hits("smith").map(\.key) == ["d", "x", "b", "c", "y", "a"])
-        #expect(try cache.hits("smith", limit: 2).map(\.key) == ["d", "x"])
-        #expect(try cache.hits("smith", in: ["devices"]).map(\.key) == ["x", "y"])
+        #expect(try await cache.hits("smith").map(\.key) == ["d", "x", "b", "c", "y", "a"])
+        #expect(try await cache.hits("smith", limit: 2).map(\.key) == ["d", "x"])
+        #expect(try await cache.hits("smith", in: ["devices"]).map(\.key) == ["x", "y"])
     }
 
     @Test("a hit has a title and shows the match, in words and in numbers")
@@ -133,13 +133,13 @@ struct SearchTests {
         _ = try await cache.pull(
             "devices", #"[{"id":"x","model":"Pad","pin":"4711","serial":"DN PX-4711"}]"#)
         #expect(
-            try cache.hits("zoe") == [
+            try await cache.hits("zoe") == [
                 SearchHit(entity: "clients", key: "a", title: "Zoë O'Brien", snippet: "«Zoë» O'Brien")
             ]
         )
-        #expect(try cache.hits("900123").first?.snippet == "+44 7700 «900-123»")
-        #expect(try cache.hits("zoe 77009").first?.snippet == "+44 «7700 9»00-123")
-        let device = try #require(try cache.hits("px47").first)
+        #expect(try await cache.hits("900123").first?.snippet == "+44 7700 «900-123»")
+        #expect(try await cache.hits("zoe 77009").first?.snippet == "+44 «7700 9»00-123")
+        let device = try #require(try await cache.hits("px47").first)
         #expect(device.title == "Pad" && device.snippet == "DN «PX-47»11")
     }
 
