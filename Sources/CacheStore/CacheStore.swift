@@ -107,6 +107,8 @@ package struct CacheStore: Sendable {
     private static func prepareWriter(_ pool: DatabasePool) throws {
         try pool.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000")
+            // A page of a first pull changes some 1,000 pages of the file; what finds no room is written twice.
+            try db.execute(sql: "PRAGMA cache_size = -6000")
             // Readers at work keep the log from shrinking; this is what it is cut to afterwards.
             try db.execute(sql: "PRAGMA journal_size_limit = 67108864")
         }

@@ -27,6 +27,8 @@ struct ListPull {
     private let takesGaps: Bool
     /// An earlier part of this pull, or its first go, brought something.
     private let wroteBefore: Bool
+    /// Everything was asked for, whatever is known.
+    private let isDue: Bool
 
     /// `first`: what this is the second go of.
     init(_ puller: Puller, _ entity: Entity, _ plan: PullPlan, full: Bool, after first: PullSummary? = nil) throws {
@@ -35,6 +37,7 @@ struct ListPull {
         self.plan = plan
         cursor = try puller.store.cursor(of: entity.name)
         pull = PullStart(plan: plan, cursor: cursor, full: full).pull
+        isDue = full
         isResumed = pull.position != nil
         stopwatch = Stopwatch(puller.clock)
         takesGaps = first != nil
@@ -173,14 +176,19 @@ struct ListPull {
         cursor.lastSyncedAt = puller.now()
         cursor.error = nil
         if countsAsFull {
-            // Where every pull is a full one there is nothing to remember.
-            if plan.mode != .full { cursor.lastFullAt = puller.now() }
+            if isRemembered { cursor.lastFullAt = puller.now() }
             if !hasGap { try await deleteUnseen() }
         }
         try await puller.store.setCursor(of: entity.name, to: cursor)
         if let detail = children?.detail {
             try await puller.noteHeld(summary.children.held, of: detail.entity, isFull: countsAsFull)
         }
+    }
+
+    /// Where every pull is a full one there is nothing to remember: by the schema's will, or until a list that was empty
+    /// brings a record to begin at.
+    private var isRemembered: Bool {
+        plan.mode != .full && (isDue || cursor.lastFullAt == nil || wroteBefore || summary.wrote)
     }
 
     /// What changed while the pull was under way may be behind its pages, so that long is left for the next. Where a pull

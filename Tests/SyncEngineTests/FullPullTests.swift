@@ -109,6 +109,20 @@ struct FullPullTests {
         #expect(try test.keys() == ["k1", "k2", "k3", "k4", "k5"])
     }
 
+    @Test("a list that stays empty is written down as pulled once, and again when a full pull is due")
+    func staysEmpty() async throws {
+        let test = try TestPull()
+        try test.upstream.serve(["[]"], total: 0)
+        try await test.pull()
+        let first = try test.cursor
+        #expect(first.lastFullAt == test.clock.timestamp)
+        test.clock.advance(by: .seconds(60))
+        try await test.pull()
+        #expect(try test.cursor == first)
+        try await test.pull(full: true)
+        #expect(try test.cursor.lastFullAt == test.clock.timestamp)
+    }
+
     @Test("a first pull that was cut off goes on and is whole: there was nothing that could be gone")
     func firstCutOff() async throws {
         let test = try TestPull()

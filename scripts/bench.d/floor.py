@@ -15,13 +15,15 @@ PRAGMA secure_delete = 0;
 
 class Floor:
     """Every page over a kept connection, then loaded, one transaction an entity, into the daemon's own tables with their
-    indexes; synchronous=FULL as the daemon has it. The index for searching is left out: ours pays for it, this does not."""
+    indexes; synchronous=FULL as the daemon has it. The tables that are searched are filled only where `searched`."""
 
-    def __init__(self, shop, data, urls, example):
+    def __init__(self, shop, data, urls, example, searched):
         """`example`: a database of the daemon's, whose tables are taken."""
         self.shop, self.data, self.urls = shop, data, urls
         files = re.findall(r'^output = "(.*)"$', urls.read_text(), re.MULTILINE)
         self.script = PRAGMAS + tables(example) + "".join(loading(files))
+        if searched:
+            self.script += "".join(indexing(example))
 
     def run(self):
         folder = self.shop.folder("floor")
@@ -42,6 +44,21 @@ def tables(database):
         found = db.execute(
             "SELECT sql FROM sqlite_master WHERE tbl_name GLOB 'records_*' AND type != 'trigger' AND sql NOTNULL")
         return "".join(f"{sql};\n" for (sql,) in found)
+
+
+def indexing(database):
+    """The same full-text tables, each filled at once."""
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
+        yield "BEGIN;\n"
+        for (view,) in db.execute("SELECT sql FROM sqlite_master WHERE type = 'view' AND name GLOB 'sync_*_searched'"):
+            yield f"{view};\n"
+        found = db.execute("SELECT name, sql FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'").fetchall()
+        for name, sql in found:
+            columns = ", ".join(
+                column for (column,) in db.execute("SELECT name FROM pragma_table_info(?)", (name,)))
+            searched = re.sub("_(words|fragments)$", "_searched", name)
+            yield f"{sql};\nINSERT INTO {name} (rowid, {columns}) SELECT _pk, {columns} FROM {searched};\n"
+        yield "COMMIT;\n"
 
 
 def loading(files):
