@@ -51,6 +51,6 @@ extension CacheStore {
             bytes += record.bytes
         }
         bytes.append(UInt8(ascii: "]"))
-        return ListPage(records: bytes, next: next)
+        return ListPage(records: bytes, count: records.count, next: next)
     }
 }

@@ -43,7 +43,7 @@ extension CacheStore {
                     ? Self.page(list, query.limit, connection) : expandedPage(list, query, include, connection)
                 if query.count { page.total = try Self.total(list, connection) }
             }
-            let isOne = !query.count && include.isEmpty && list.statements.count == 1
+            let isOne = !query.count && include.isEmpty && list.statements.count == 1 && list.walk == nil
             if isOne { try fill() } else { try connection.snapshot(fill) }
             page.unindexed = list.unindexed
             return page
@@ -51,11 +51,8 @@ extension CacheStore {
     }
 
     private static func page(_ list: ListStatement, _ limit: Int, _ connection: ReadConnection) throws -> ListPage {
-        if let walk = try list.walk?.statement(limit: limit, connection) {
-            let page = try page(list, [walk], limit, connection)
-            if page.next != nil { return page }
-        }
-        return try page(list, list.statements, limit, connection)
+        let walked = try list.walk?.page(limit: limit, connection) { try page(list, [$0], limit, connection) }
+        return try walked ?? page(list, list.statements, limit, connection)
     }
 
     private static func page(
@@ -79,7 +76,7 @@ extension CacheStore {
             return true
         }
         output.append(UInt8(ascii: "]"))
-        return ListPage(records: output.bytes, next: next)
+        return ListPage(records: output.bytes, count: count, next: next)
     }
 
     private static func total(_ list: ListStatement, _ connection: ReadConnection) throws -> Int {

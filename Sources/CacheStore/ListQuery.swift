@@ -82,6 +82,8 @@ package struct ListQuery: Sendable, Equatable {
 package struct ListPage: Sendable {
     /// A JSON array.
     package var records: [UInt8]
+    /// How many these are.
+    package var count = 0
     package var next: String?
     package var total: Int?
     /// The fields for want of whose index the whole table was read.

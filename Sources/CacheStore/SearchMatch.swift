@@ -20,10 +20,12 @@ struct SearchMatch {
         return Way(sql: "_pk IN (\(all.sql))", arguments: all.arguments)
     }
 
-    /// How many match, those that do in two ways counted twice, and never more than `limit`.
-    func matches(limit: Int) -> (sql: String, arguments: [DatabaseValue]) {
-        guard let all else { return ("SELECT 0", []) }
-        return ("SELECT count(*) FROM (\(all.sql) LIMIT ?)", all.arguments + [limit.databaseValue])
+    /// The same for a list that is known to lie within these `_pk`s; FTS5 goes through no others.
+    func condition(within span: ClosedRange<Int64>) -> Way {
+        guard let all else { return condition }
+        return Way(
+            sql: "_pk IN (SELECT pk FROM (\(all.sql)) WHERE pk BETWEEN ? AND ?)",
+            arguments: all.arguments + [span.lowerBound.databaseValue, span.upperBound.databaseValue])
     }
 
     private var all: Way? {

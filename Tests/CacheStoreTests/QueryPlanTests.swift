@@ -77,17 +77,20 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("what is walked to comes in the order of an index, without being sorted", arguments: schemas)
+    @Test("what is walked to comes in the order of an index, and FTS5 goes through a span of rows", arguments: schemas)
     func walk(_ name: String) throws {
         let cache = try shipped(name)
         let table = try cache.store.table("orders")
         var query = ListQuery(entity: "orders")
         query.search = try SearchQuery("ada")
-        let walk = try #require(try ListStatement(table: table, query: query).walk).statement(limit: 50, budget: 1000)
+        let walk = try #require(try ListStatement(table: table, query: query).walk)
+            .statement(limit: 50, depth: 1000, within: 1...2000)
         let plan = try plan(walk.sql, walk.arguments, cache)
         let index = try #require(table.entity.sort.first.map { "orders_by_\($0.field)" })
         #expect(plan.contains { $0.hasPrefix("SCAN records_orders USING INDEX \(index)") }, "\(plan)")
         #expect(plan.contains { $0.hasPrefix("CO-ROUTINE") }, "\(plan)")
+        let searched = plan.filter { $0.hasPrefix("SCAN sync_orders_") }
+        #expect(!searched.isEmpty && searched.allSatisfy { $0.hasSuffix("><") }, "\(plan)")
         // The page itself is put in order.
         #expect(plan.count { $0.contains("TEMP B-TREE") } == 1, "\(plan)")
     }

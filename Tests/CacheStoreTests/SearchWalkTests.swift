@@ -7,12 +7,10 @@ import Testing
 /// Lists of what is searched for, where so many match that the order's index is walked.
 @Suite("Walking to what is searched for")
 struct SearchWalkTests {
-    private static let count = 900
-
     /// Every third has the word; ranks come in no order, some more than once, some not at all.
-    private func filled(_ hasWord: (Int) -> Bool = { $0 % 3 == 0 }) async throws -> TestCache {
+    private func filled(_ count: Int = 900, _ hasWord: (Int) -> Bool = { $0 % 3 == 0 }) async throws -> TestCache {
         let cache = try TestCache(schema: SearchShop.schema)
-        let records = (0..<Self.count).map { number in
+        let records = (0..<count).map { number in
             JSONText.object([
                 "id": .string("k\(number)"), "name": .string(hasWord(number) ? "Zoe \(number)" : "Bob \(number)"),
                 "extra": .object(["rank": number % 50 == 0 ? .null : .string("r\(number * 7919 % 400 + 100)")]),
@@ -30,46 +28,47 @@ struct SearchWalkTests {
         return query
     }
 
-    private func walk(_ query: ListQuery, _ cache: TestCache) throws -> ReadConnection.Statement? {
+    private func walks(_ query: ListQuery, _ cache: TestCache) throws -> Bool {
         let list = try ListStatement(table: cache.store.table(query.entity), query: query)
-        return try cache.store.readers.read { try list.walk?.statement(limit: query.limit, $0) }
+        return try cache.store.readers.read { connection in
+            try list.walk?.page(limit: query.limit, connection) { statement in
+                var count = 0
+                try connection.query(statement.sql, statement.arguments) { _ in
+                    count += 1
+                    return true
+                }
+                return ListPage(records: [], count: min(count, query.limit), next: count > query.limit ? "" : nil)
+            } != nil
+        }
     }
 
     @Test("page by page it is the list that sorting gives, upwards and downwards", arguments: [false, true])
     func pages(_ descending: Bool) async throws {
         let cache = try await filled()
-        // As many as match in one page are sorted.
-        let sorted = try query(descending, limit: Self.count)
-        #expect(try walk(sorted, cache) == nil)
+        // No more match than the page has room for.
+        let sorted = try query(descending, limit: 900)
+        #expect(try !walks(sorted, cache))
         let whole = try cache.keys(sorted)
-        #expect(whole.count == Self.count / 3)
+        #expect(whole.count == 300)
         var page = try query(descending, limit: 7)
         var keys: [String] = []
         repeat {
-            #expect(try walk(page, cache) != nil)
+            let walks = try walks(page, cache)
             keys += try cache.keys(page)
             page.cursor = try cache.store.list(page).next
+            #expect(walks == (page.cursor != nil), "walking does not tell that a page is the last")
         } while page.cursor != nil
         #expect(keys == whole)
     }
 
-    @Test("where all that match stand at the far end they are found all the same")
-    func farEnd() async throws {
-        let cache = try await filled { $0 * 7919 % 400 > 377 }
-        let whole = try cache.keys(query(false, limit: Self.count))
-        #expect(whole.count == 52)
-        let first = try query(false, limit: 7)
-        let statement = try #require(try walk(first, cache))
-        let walked = try cache.store.readers.read { connection in
-            var count = 0
-            try connection.query(statement.sql, statement.arguments) { _ in
-                count += 1
-                return true
-            }
-            return count
-        }
-        #expect(walked == 0, "it was not given up")
-        #expect(try cache.keys(first) == Array(whole.prefix(7)))
+    @Test("where all that match stand at the far end they are found all the same", arguments: [3, 200])
+    func farEnd(_ limit: Int) async throws {
+        let cache = try await filled(3000) { $0 * 7919 % 400 >= 360 }
+        let whole = try cache.keys(query(false, limit: 1000))
+        #expect(whole.count == 304)
+        let first = try query(false, limit: limit)
+        #expect(try walks(first, cache) == (limit == 200), "a part that holds the whole table has the page")
+        #expect(try cache.keys(first) == Array(whole.prefix(limit)))
     }
 
     @Test("with a filter, or by a field without an index, what matches is sorted")
@@ -77,9 +76,9 @@ struct SearchWalkTests {
         let cache = try await filled()
         var filtered = try query(false, limit: 7)
         filtered.filters = [.init(field: "rank", comparison: .equal, values: ["r101"])]
-        #expect(try walk(filtered, cache) == nil)
+        #expect(try !walks(filtered, cache))
         var byName = try query(false, limit: 7)
         byName.sort = [SortTerm(field: "name", descending: false)]
-        #expect(try walk(byName, cache) == nil)
+        #expect(try !walks(byName, cache))
     }
 }

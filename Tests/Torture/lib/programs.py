@@ -31,7 +31,6 @@ class Upstream:
         if not line.startswith("listening on http://"):
             raise Failed(f"the upstream did not start: {line!r}")
         self.address = line.split("http://")[1].strip()
-        self.client = Client(self.address)
         self.changes = Counter()
 
     def faults(self, *rules):
@@ -60,16 +59,23 @@ class Upstream:
         return self._admin("PATCH", f"records/{entity}/{key}", fields).json
 
     def content(self, path):
-        return self.client.get(path)
+        return self._call("GET", path)
 
     def _admin(self, method, path, body=None):
-        answer = self.client.call(method, f"/__admin/{path}", body)
+        answer = self._call(method, f"/__admin/{path}", body)
         if answer.status >= 300:
             raise Failed(f"the upstream refused {method} {path}: {answer.body!r}")
         return answer
 
+    def _call(self, *call):
+        # One that was idle for minutes between two calls the upstream would have closed.
+        client = Client(self.address)
+        try:
+            return client.call(*call)
+        finally:
+            client.close()
+
     def stop(self):
-        self.client.close()
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
