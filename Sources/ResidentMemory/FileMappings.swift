@@ -5,25 +5,22 @@ enum FileMappings {
     static func untouched(in smaps: String) -> [Range<UInt>] {
         var ranges: [Range<UInt>] = []
         var candidate: Range<UInt>?
-        // Some 25 lines of a mapping hold a field each, whose name begins with a capital; most need no second look.
         for line in smaps.utf8.split(separator: UInt8(ascii: "\n")) {
-            if line.first.map(isLowercaseHexDigit) == true {
-                candidate = mapping(Substring(line).split(separator: " "))
-            } else if line.starts(with: anonymous) {
-                if let candidate, !line.contains(where: isOneToNine) { ranges.append(candidate) }
+            if line.starts(with: anonymous) {
+                if let candidate, words(line).dropFirst().first == "0" { ranges.append(candidate) }
                 candidate = nil
+            } else if let first = line.first, !capitals.contains(first) {
+                candidate = mapping(words(line))
             }
         }
         return ranges
     }
 
+    /// Some 25 lines of a mapping hold a field each, whose name begins with a capital; all but one need no second look.
+    private static let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
     private static let anonymous = Array("Anonymous:".utf8)
 
-    private static func isLowercaseHexDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-    }
-
-    private static func isOneToNine(_ byte: UInt8) -> Bool { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(byte) }
+    private static func words(_ line: Substring.UTF8View) -> [Substring] { Substring(line).split(separator: " ") }
 
     /// `7f10-7f20 r-xp 00000000 fe:00 42 /usr/lib/libc.so.6`; nil for one that is not a file's, is written to or is shared.
     private static func mapping(_ words: [Substring]) -> Range<UInt>? {

@@ -36,17 +36,23 @@ struct SecretPushTests {
         #expect(try test.store.reveal(["pin"], of: "orders", key: "a")?.first?.value == "1234")
     }
 
+    /// What the queue keeps of the refusal of a new pin.
+    private func storedMessage(_ test: TestEngine, of refusal: String) async throws -> JSONText? {
+        try await test.engine.sync(SyncRequest())
+        try await test.change("a", #"{"pin":"NEW-PIN"}"#)
+        test.upstream.fail(.refused(status: 422, refusal))
+        try await test.engine.sync(SyncRequest())
+        let change = try #require(try test.store.pending(after: 0, limit: 9).changes.first)
+        return change.at(path: "error.message")
+    }
+
     @Test("an error that quotes a secret is stored, shown and logged without it")
     func quoted() async throws {
         let lines = Lines()
         let test = try await test(log: Logger(label: "test") { _ in lines })
         try await test.running {
-            try await test.engine.sync(SyncRequest())
-            try await test.change("a", #"{"pin":"NEW-PIN"}"#)
-            test.upstream.fail(.refused(status: 422, "PATCH answered 422: NEW-PIN is no pin, OLD-PIN was"))
-            try await test.engine.sync(SyncRequest())
-            let change = try #require(try test.store.pending(after: 0, limit: 9).changes.first)
-            #expect(change.at(path: "error.message") == "PATCH answered 422: … is no pin, … was")
+            let message = try await storedMessage(test, of: "PATCH answered 422: NEW-PIN is no pin, OLD-PIN was")
+            #expect(message == "PATCH answered 422: … is no pin, … was")
             let record = try #require(try test.record("a"))
             #expect(!record.text.contains("PIN"), "\(record)")
             _ = try await test.store.retry(nil, at: test.clock.timestamp)
@@ -61,13 +67,9 @@ struct SecretPushTests {
     func cutOff() async throws {
         let test = try await test()
         try await test.running {
-            try await test.engine.sync(SyncRequest())
-            try await test.change("a", #"{"pin":"NEW-PIN"}"#)
-            test.upstream.fail(.refused(status: 422, "PATCH answered 422: this is no pin: NEW-P…; correct it"))
-            try await test.engine.sync(SyncRequest())
+            let message = try await storedMessage(test, of: "PATCH answered 422: this is no pin: NEW-P…; correct it")
+            #expect(message == "PATCH answered 422: this is no pin: …; correct it")
         }
-        let change = try #require(try test.store.pending(after: 0, limit: 9).changes.first)
-        #expect(change.at(path: "error.message") == "PATCH answered 422: this is no pin: …; correct it")
     }
 
     @Test("a change whose secret cannot be opened fails and is not sent")
