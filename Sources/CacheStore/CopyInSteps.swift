@@ -22,13 +22,9 @@ struct CopyInSteps {
             }
             return begun
         }
-        do {
-            while try !step(copying) { try afterStep() }
-        } catch {
-            _ = writer.writeWithoutTransaction { _ in sqlite3_backup_finish(copying) }
-            throw error
-        }
+        let copied = Result { while try !step(copying) { try afterStep() } }
         let code = writer.writeWithoutTransaction { _ in sqlite3_backup_finish(copying) }
+        try copied.get()
         guard code == SQLITE_OK else { throw target.error }
     }
 
