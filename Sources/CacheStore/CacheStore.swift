@@ -52,7 +52,6 @@ package struct CacheStore: Sendable {
         let guardian = LogGuardian(path: path)
         defer { guardian?.close() }
         do {
-            try Migrations.requireKnownVersion(path: path)
             try OpeningCheck(path: path, mark: mark).run()
             pool = try DatabasePool(path: path, configuration: Self.configuration(reminderDays))
             do {

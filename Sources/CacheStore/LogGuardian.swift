@@ -9,8 +9,9 @@ struct LogGuardian {
     init?(path: String) {
         guard let connection = try? ReadConnection(path: path) else { return nil }
         self.connection = connection
-        // Also where it fails for damage, the log is open from here on.
-        try? connection.query("SELECT count(*) FROM sqlite_schema", []) { _ in false }
+        // A number of the file's header is found without reading the schema. Also where it fails for damage, the log is
+        // open from here on.
+        try? connection.query("PRAGMA application_id", []) { _ in false }
     }
 
     /// Ends the guard; all that matters is that it lasted until here.

@@ -1,5 +1,4 @@
 internal import GRDB
-internal import Glibc
 
 /// The tables that every cache has, whatever its schema; only ever appended to.
 ///
@@ -23,9 +22,8 @@ enum Migrations {
     }
 
     /// Throws `.incompatible` for a file of a newer version. Only reads: not even the log of a crash is written back.
-    static func requireKnownVersion(path: String) throws {
-        guard access(path, F_OK) == 0 else { return }
-        if try OpeningCheck.readOnly(path).read(migrator().hasBeenSuperseded) {
+    static func requireKnownVersion(_ db: Database, path: String) throws {
+        guard try !migrator().hasBeenSuperseded(db) else {
             throw CacheError.incompatible(
                 "\(path) was written by a newer version of repairminder-sync; install that version again")
         }

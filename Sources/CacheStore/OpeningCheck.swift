@@ -13,11 +13,13 @@ struct OpeningCheck {
     /// The tables whose loss nothing upstream makes good.
     private static let tables = ["sync_outbox", "sync_dependency", "sync_setting", "sync_tally", "sync_cursor"]
 
-    /// Throws `.damaged`, or what SQLite says. A file that is not there yet, or holds nothing, is as it should be.
+    /// Throws `.incompatible` for a file of a newer version, `.damaged`, or what SQLite says. A file that is not there yet,
+    /// or holds nothing, is as it should be.
     func run() throws {
         guard size(of: path) > 0 || size(of: path + "-wal") > 0 else { return }
         try Self.readOnly(path).read { db in
             guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_schema)") ?? false else { return }
+            try Migrations.requireKnownVersion(db, path: path)
             guard try db.tableExists("grdb_migrations"), try db.tableExists("sync_outbox") else {
                 throw CacheError.damaged("\(path) holds another program's tables, or the log beside it is another's")
             }

@@ -20,7 +20,8 @@ final class ReadConnection {
         }
         handle = opened
         sqlite3_busy_timeout(handle, 5000)
-        try execute("PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY")
+        // SQLite's own 2 MB for pages are enough, since the kernel caches the file; to set them would read the schema.
+        try execute("PRAGMA temp_store = MEMORY")
     }
 
     deinit {

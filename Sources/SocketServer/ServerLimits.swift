@@ -28,7 +28,7 @@ package struct ServerLimits: Sendable {
     /// Between requests on one connection; then it is closed.
     package var idle: Duration = .seconds(60)
     /// Without a whole head of a request; from then on a connection gives way to a new one when no place is left.
-    package var patienceWhenFull: Duration = .seconds(1)
+    package var patienceWhenFull: Duration = .milliseconds(500)
     /// For the caller to take one answer, or one piece of a stream; then the connection is dropped.
     package var write: Duration = .seconds(30)
     /// For the caller to close after a last answer (RFC 9112, 9.6); then the server does.
