@@ -8,7 +8,7 @@ package struct CacheStanding: Sendable {
     package var openConflicts: Int
     package var drift: Int
     package var setAside: Int
-    /// Entity → records, those whose deletion is queued included.
+    /// Entity → records, those whose deletion is queued included; none of an entity that never had one.
     package var rows: [String: Int]
     /// Entity → where its pulling stands; none of an entity that was never pulled.
     package var cursors: [String: PullCursor]
@@ -29,12 +29,15 @@ extension CacheStore {
     package func standing() throws -> CacheStanding {
         try readers.read { connection in
             var tallies: [String: Int] = [:]
+            var rows: [String: Int] = [:]
             var cursors: [String: PullCursor] = [:]
             var note: String?
             try connection.query(Self.standingSQL, [QueueRescue.noteSetting.databaseValue]) { row in
                 guard let name = row.text(1) else { return true }
                 switch row.integer(0) {
-                case 0: tallies[name] = Int(row.integer(2) ?? 0)
+                case 0:
+                    let count = Int(row.integer(2) ?? 0)
+                    if name.hasPrefix("rows:") { rows[String(name.dropFirst(5))] = count } else { tallies[name] = count }
                 case 1:
                     cursors[name] = PullCursor(
                         watermark: row.text(3), lastSyncedAt: row.integer(2).map(Timestamp.init(milliseconds:)),
@@ -46,9 +49,7 @@ extension CacheStore {
             return CacheStanding(
                 count: PendingCount(tallies), openConflicts: tallies["conflicts"] ?? 0, drift: tallies["drift"] ?? 0,
                 setAside: tallies["set_aside"] ?? 0,
-                rows: Dictionary(
-                    uniqueKeysWithValues: schema.entities.map { ($0.name, tallies["rows:\($0.name)"] ?? 0) }),
-                cursors: cursors, rescue: QueueRescue.note(note, at: pool.path))
+                rows: rows, cursors: cursors, rescue: QueueRescue.note(note, at: pool.path))
         }
     }
 

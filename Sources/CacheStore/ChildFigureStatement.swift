@@ -84,7 +84,7 @@ struct ChildFigureStatement {
     private func literal(_ value: String, _ field: Field) -> String {
         if value == Condition.account { return "(SELECT value FROM sync_setting WHERE name = 'account')" }
         let text = field.kind == .boolean ? (value == "true" ? "1" : "0") : value
-        return "'\(text.replacing("'", with: "''"))'"
+        return text.quoted(by: "'")
     }
 
     // MARK: Values

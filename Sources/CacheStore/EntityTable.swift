@@ -19,7 +19,7 @@ struct EntityTable {
     static let document = "coalesce(_document, _remote)"
 
     var name: String { Self.name(of: entity.name) }
-    static func name(of entity: String) -> String { "\"records_\(entity)\"" }
+    static func name(of entity: String) -> String { "records_\(entity)".quoted(by: "\"") }
     var view: String { "\"\(entity.name)\"" }
 
     var createTable: String {

@@ -14,17 +14,19 @@ struct ListStatement {
     private let filter: ListFilter
     private let ranges: [(condition: String, arguments: [DatabaseValue])]
     private let all: (condition: String, arguments: [DatabaseValue])
-    /// Columns that come after those of `RecordSelect` and the order's.
-    private let extraColumns: String
+    private let columns: String
     /// One after the other they give the list from where it is to begin, each one row more than a page at most. To be read
     /// in one snapshot, as far as a page needs.
     private(set) var statements: [ReadConnection.Statement] = []
 
+    /// `extraColumns` come after those of `RecordSelect` and the order's.
     init(table: EntityTable, query: ListQuery, extraColumns: [String] = []) throws(CacheError) {
         self.table = table
         self.query = query
-        self.extraColumns = extraColumns.map { ", \($0)" }.joined()
         order = try ListOrder(query.sort, table)
+        columns =
+            RecordSelect(table: table, fields: query.fields).columns + order.extraColumns
+            + extraColumns.map { ", \($0)" }.joined()
         for name in query.fields ?? [] {
             guard let field = table.entity[field: name], !field.secret else {
                 throw CacheError.badQuery(field: "fields", message: "\(table.entity.name) cannot show a field \(name)")
@@ -95,7 +97,7 @@ struct ListStatement {
     private typealias Part = (conditions: [String], arguments: [DatabaseValue])
 
     private var parts: [Part] {
-        return filter.alternatives.flatMap { alternative in
+        filter.alternatives.flatMap { alternative in
             ranges.map { range in
                 (
                     filter.conditions + [alternative.condition, range.condition].filter { !$0.isEmpty },
@@ -103,10 +105,6 @@ struct ListStatement {
                 )
             }
         }
-    }
-
-    private var columns: String {
-        RecordSelect(table: table, fields: query.fields).columns + order.extraColumns + extraColumns
     }
 
     private func select(_ conditions: [String]) -> String {

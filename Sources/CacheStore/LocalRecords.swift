@@ -16,7 +16,7 @@ struct LocalRecords {
         let names = settings[Self.setting].flatMap { try? JSONText(parsing: $0) }?.elements.compactMap(\.string) ?? []
         for name in names {
             var found: [JSONText] = []
-            let table = EntityTable.name(of: name.replacing("\"", with: ""))
+            let table = EntityTable.name(of: name)
             _ = DamagedTable(name: table, key: "_pk", db: db).forEachRow { row in
                 guard let text: String = row["_remote"], let record = try? JSONText(parsing: text) else { return }
                 found.append(record)

@@ -94,7 +94,7 @@ struct QueueReading {
     mutating func readRecords(_ db: Database) {
         for index in changes.indices where changes[index].record == nil {
             let change = changes[index]
-            let table = "\"records_\(change.entity.replacing("\"", with: "\"\""))\""
+            let table = EntityTable.name(of: change.entity)
             changes[index].record = try? String.fetchOne(
                 db, sql: "SELECT _remote FROM \(table) WHERE _key = ?", arguments: [change.recordKey])
         }

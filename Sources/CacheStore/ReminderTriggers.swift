@@ -113,7 +113,7 @@ struct ReminderTriggers {
             let column = "CAST(\(row)\(table.sql(for: condition.field)) AS TEXT)"
             let isBoolean = table.entity[field: condition.field]?.kind == .boolean
             let values = condition.values.map { isBoolean ? ($0 == "true" ? "1" : "0") : $0 }
-                .map { "'\($0.replacing("'", with: "''"))'" }.joined(separator: ", ")
+                .map { $0.quoted(by: "'") }.joined(separator: ", ")
             return condition.excluded
                 ? "coalesce(\(column) NOT IN (\(values)), true)" : "coalesce(\(column) IN (\(values)), false)"
         }

@@ -36,7 +36,7 @@ package struct SearchQuery: Sendable, Equatable {
     /// have FTS5 go through a large part of the index.
     func term(at index: Int, exact: Bool = false) -> String {
         let word = words[index]
-        let quoted = "\"\(word.replacing("\"", with: "\"\""))\""
+        let quoted = word.quoted(by: "\"")
         return index == words.count - 1 && !exact && Self.lettersAtEnd(of: word) > 1 ? quoted + "*" : quoted
     }
 
@@ -53,7 +53,7 @@ package struct SearchQuery: Sendable, Equatable {
 
     private static func fragment(_ text: String) -> String? {
         let bare = FragmentMark.bare(text)
-        return bare.unicodeScalars.count < 3 ? nil : "\"\(bare.replacing("\"", with: "\"\""))\""
+        return bare.unicodeScalars.count < 3 ? nil : bare.quoted(by: "\"")
     }
 
     // MARK: Letters

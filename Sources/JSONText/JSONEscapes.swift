@@ -45,10 +45,13 @@ enum JSONEscapes {
     /// The same at the end of what is there already.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        if text.utf8.contains(where: needsEscape) {
-            for byte in text.utf8 { appendEscaped(byte, to: &bytes) }
-        } else {
-            bytes += text.utf8
+        var text = text
+        text.withUTF8 { text in
+            if text.contains(where: needsEscape) {
+                for byte in text { appendEscaped(byte, to: &bytes) }
+            } else {
+                bytes.append(contentsOf: text)
+            }
         }
         bytes.append(UInt8(ascii: "\""))
     }

@@ -7,12 +7,14 @@ internal import SyncEngine
 /// Reading and changing records.
 extension LocalAPIServer {
     func list(_ entity: Entity, _ request: Request) async throws -> Response {
-        try await listed(QueryParameters(request).listQuery(of: entity), request)
+        let parameters = try QueryParameters(request)
+        return try await listed(parameters.listQuery(of: entity), parameters, request)
     }
 
     func list(_ relation: Relation, of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let other = try self.entity(relation.entity)
-        var query = try QueryParameters(request).listQuery(of: other)
+        let parameters = try QueryParameters(request)
+        var query = try parameters.listQuery(of: other)
         let record = try record(entity, key)
         // Both ends by the key that the record has now; the caller may name one that it had before.
         let (field, value) =
@@ -21,7 +23,7 @@ extension LocalAPIServer {
             case .one(let field): (other.key, entity.value(of: field, in: record))
             }
         query.filters.append(ListQuery.Filter(field: field, comparison: .equal, values: [value?.plain ?? ""]))
-        return try await listed(query, request)
+        return try await listed(query, parameters, request)
     }
 
     func create(_ entity: Entity, _ request: Request) async throws -> Response {

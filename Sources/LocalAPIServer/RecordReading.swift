@@ -38,10 +38,10 @@ extension LocalAPIServer {
         return response
     }
 
-    func listed(_ query: ListQuery, _ request: Request) async throws -> Response {
+    func listed(_ query: ListQuery, _ parameters: QueryParameters, _ request: Request) async throws -> Response {
         let begun = now()
         let entity = try entity(query.entity)
-        let include = try QueryParameters(request).inclusions(of: entity, in: schema)
+        let include = try parameters.inclusions(of: entity, in: schema)
         if query.search != nil { try await store.renewSearch() }
         let page = try store.list(query, include: include)
         var bytes: [UInt8] = []

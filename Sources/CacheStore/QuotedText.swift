@@ -1,0 +1,18 @@
+/// Text between quotes, as SQL and FTS5 write what cannot be bound.
+extension String {
+    /// With `quote` around it, and doubled within.
+    ///
+    /// Byte by byte: to Swift a quote with a combining mark behind it is another character, to SQLite it ends the text.
+    func quoted(by quote: Unicode.Scalar) -> String {
+        let quote = UInt8(ascii: quote)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count + 2)
+        bytes.append(quote)
+        for byte in utf8 {
+            if byte == quote { bytes.append(quote) }
+            bytes.append(byte)
+        }
+        bytes.append(quote)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
