@@ -37,7 +37,11 @@ extension CacheStore {
                 switch row.integer(0) {
                 case 0:
                     let count = Int(row.integer(2) ?? 0)
-                    if name.hasPrefix("rows:") { rows[String(name.dropFirst(5))] = count } else { tallies[name] = count }
+                    if name.hasPrefix("rows:") {
+                        rows[String(name.dropFirst(5))] = count
+                    } else {
+                        tallies[name] = count
+                    }
                 case 1:
                     cursors[name] = PullCursor(
                         watermark: row.text(3), lastSyncedAt: row.integer(2).map(Timestamp.init(milliseconds:)),
