@@ -1,5 +1,6 @@
 """Sending a long queue to an upstream that takes its time."""
 
+import contextlib
 import time
 
 from figures import Row
@@ -15,24 +16,30 @@ IN_FLIGHT = 8
 
 
 def measure(bench):
-    shop, count = bench.shop, bench.changes
-    state = shop.state(bench.sizes[1])
+    count = bench.changes
     times = []
     for _ in range(bench.long_rounds):
-        upstream = shop.true_upstream(shop.orders(bench.sizes[1]), LATENCY_MS)
-        daemon = shop.daemon("drain", state, parallel=IN_FLIGHT)
-        try:
-            with daemon:
-                daemon.sync()
-                daemon.pause()
-                daemon.queue(daemon.some(count))
-                times.append(drained(daemon))
-        finally:
-            upstream.stop()
+        with queued(bench) as daemon:
+            times.append(drained(daemon))
     ideal = count * LATENCY_MS / 1000 / IN_FLIGHT
     return [
         Row(f"sending {count:,} changes, {LATENCY_MS} ms each, {IN_FLIGHT} in flight", times, "s",
             "latency × changes ÷ 8", [ideal], at_most=1.15)]
+
+
+@contextlib.contextmanager
+def queued(bench):
+    """A paused daemon with all changes in its queue, and the upstream that they are for."""
+    shop, rows = bench.shop, bench.sizes[1]
+    upstream = shop.true_upstream(shop.orders(rows), LATENCY_MS)
+    try:
+        with shop.daemon("drain", shop.state(rows), parallel=IN_FLIGHT) as daemon:
+            daemon.sync()
+            daemon.pause()
+            daemon.queue(daemon.some(bench.changes))
+            yield daemon
+    finally:
+        upstream.stop()
 
 
 def drained(daemon):

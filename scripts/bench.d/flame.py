@@ -18,16 +18,18 @@ def can_record():
 
 
 class Recording:
-    """Samples a process while the block runs; `draw` makes the picture."""
+    """Samples a process while the block runs, or a command from its first instruction on; `draw` makes the picture."""
 
-    def __init__(self, pid):
-        self.pid = pid
+    def __init__(self, rate=499):
         self.file = Path(tempfile.mkdtemp(prefix="repairminder-flame.")) / "samples"
+        self.command = ["perf", "record", "-q", "-e", "cpu-clock", "-F", str(rate), "-g", "-o", self.file]
+
+    def of(self, pid):
+        self.command += ["-p", str(pid)]
+        return self
 
     def __enter__(self):
-        self.process = subprocess.Popen(
-            ["perf", "record", "-q", "-e", "cpu-clock", "-F", "499", "-g", "-p", str(self.pid), "-o", self.file],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         # It begins a while after it was started.
         deadline = time.monotonic() + 20
         while not self.file.exists() and time.monotonic() < deadline:

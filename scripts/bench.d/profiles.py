@@ -1,12 +1,13 @@
-"""Where the time goes: flame graphs of the daemon at a first pull, at reads, at lists and at writes."""
+"""Where the time goes: flame graphs of the daemon at all that is measured here."""
 
+import drain
 import flame
-from reads import LIST, gets
+from reads import DEEPEST_PAGE, LIST, SEARCH, common_name, deep, gets
 
 TITLE = "Where the time goes"
 HOW = """
-Samples of the daemon's call stacks by `perf`, 499 a second, while it does one thing; the functions with most of the time of
-their own, and the whole as a flame graph.
+Samples of the daemon's call stacks by `perf`, 499 a second (4,999 of a start), while it does one thing: the functions with most
+of the time of their own, and the whole as a flame graph.
 """
 
 
@@ -18,30 +19,47 @@ def measure(bench):
     upstream = shop.static_upstream(shop.orders(bench.orders))
     try:
         with shop.daemon("profile") as daemon:
-            picture(bench, daemon, "first pull", daemon.sync)
+            work(bench, daemon, "first pull", daemon.sync)
     finally:
         upstream.stop()
     with shop.daemon("profile", shop.state(bench.orders)) as daemon:
         daemon.pause()
         ids = daemon.some(1000)
-        work = {
+        loads = {
             "one by id": gets(f"/v1/orders/{id}" for id in ids),
             "list of 50": gets([LIST]),
+            "deep page": gets([deep(daemon, min(DEEPEST_PAGE, bench.orders // 400))]),
+            "search": gets([SEARCH.format(common_name(daemon))]),
             "status": gets(["/v1/status"]),
             "durable writes": [("PATCH", f"/v1/orders/{id}", '{"notes":"NEW"}') for id in ids],
         }
-        for what, calls in work.items():
+        for what, calls in loads.items():
             connections = 64 if what == "durable writes" else 16
             # Threads that begin later are not sampled.
             daemon.load(calls, connections, 0.5)
-            picture(bench, daemon, what, lambda: daemon.load(calls, connections, bench.seconds))
+            work(bench, daemon, what, lambda: daemon.load(calls, connections, bench.seconds))
+    with drain.queued(bench) as daemon:
+        work(bench, daemon, "sending", lambda: drain.drained(daemon))
+    start(bench, daemon)
     return []
 
 
-def picture(bench, daemon, what, work):
-    with flame.Recording(daemon.program.pid) as recording:
-        work()
-    stacks = recording.stacks()
+def work(bench, daemon, what, body):
+    with flame.Recording().of(daemon.program.pid) as recording:
+        body()
+    picture(bench, what, recording.stacks())
+
+
+def start(bench, daemon):
+    """From its first instruction to its last, having answered once."""
+    recording = flame.Recording(rate=4999)
+    daemon.command = [*recording.command, "--", *daemon.command]
+    daemon.start()
+    daemon.stop()
+    picture(bench, "start", recording.stacks())
+
+
+def picture(bench, what, stacks):
     if not stacks:
         return
     print(f"  {what}")

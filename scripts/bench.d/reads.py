@@ -18,6 +18,7 @@ machine.
 """
 
 LIST = "/v1/orders?status=collected&sort=-created_at&limit=50"
+SEARCH = "/v1/orders?q={}&limit=50"
 # The same rows as SQLite is asked for them.
 ROWS = """
 SELECT coalesce(_document, _remote), _synced_at, _local IS NULL, _pk FROM records_orders
@@ -72,13 +73,12 @@ def rate_rows(what, loads, targets):
 
 
 def lists(bench, daemon, nginx, servers):
-    names = [order["client_name"].split()[-1] for order in daemon.get("/v1/orders?limit=50")["data"]]
-    word = next(name for name in names if name.isascii())
+    word = common_name(daemon)
     page = min(DEEPEST_PAGE, bench.orders // 400)
     kinds = {
         "list": ("list of 50 by status, newest first", LIST),
         "page": (f"the same list, page {page}", deep(daemon, page)),
-        "search": ("search in orders, newest first", f"/v1/orders?q={word}&limit=50"),
+        "search": ("search in orders, newest first", SEARCH.format(word)),
     }
     rows = []
     for kind, (what, path) in kinds.items():
@@ -95,6 +95,12 @@ def lists(bench, daemon, nginx, servers):
         targets = {"its first page": 0.9} | {server.name: server.list_target for server in servers}
         rows += rate_rows(f"{what}, {LIST_CONNECTIONS} connections", bench.in_turn(contestants), targets)
     return rows
+
+
+def common_name(daemon):
+    """The surname of clients of many orders."""
+    names = [order["client_name"].split()[-1] for order in daemon.get("/v1/orders?limit=50")["data"]]
+    return next(name for name in names if name.isascii())
 
 
 def deep(daemon, page):

@@ -73,7 +73,8 @@ def write(bench, order):
 
 
 def section(module, topic, taken, rows, pictures):
-    lines = [HEAD, ["---"] * len(HEAD), *map(cells, rows)]
+    lines = [HEAD, *map(cells, rows)] if rows else profiles(taken["series"], pictures)
+    lines.insert(1, ["---"] * len(lines[0]))
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     parts = [f"## {module.TITLE}", module.HOW.strip(), table]
     if picture := chart(module.TITLE, topic, taken, rows):
@@ -85,6 +86,14 @@ def section(module, topic, taken, rows, pictures):
     parts.append(
         f"Measured on {taken['on']} at {taken['commit']}: {taken['rounds']} rounds, {taken['orders']:,} orders.")
     return "\n\n".join(parts) + "\n"
+
+
+def profiles(series, pictures):
+    """What was sampled, each with its flame graph and the functions that lead."""
+    return [["flame graph", "functions with most time of their own"]] + [
+        [f"[{what}]({pictures.name}/flame-{what.replace(' ', '-')}.svg)",
+         ", ".join(f"`{frame}` {share:.0%}" for frame, share in heaviest[:6])]
+        for what, heaviest in series.items()]
 
 
 def chart(title, topic, taken, rows):
