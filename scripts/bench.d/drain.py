@@ -31,9 +31,10 @@ def measure(bench):
 def queued(bench):
     """A paused daemon with all changes in its queue, and the upstream that they are for."""
     shop, rows = bench.shop, bench.sizes[1]
+    state = shop.state(rows)
     upstream = shop.true_upstream(shop.orders(rows), LATENCY_MS)
     try:
-        with shop.daemon("drain", shop.state(rows), parallel=IN_FLIGHT) as daemon:
+        with shop.daemon("drain", state, parallel=IN_FLIGHT) as daemon:
             daemon.sync()
             daemon.pause()
             daemon.queue(daemon.some(bench.changes))
