@@ -68,7 +68,8 @@ def fail_and_recover(shop, chance, failing, mended, is_kept, padding=0, uploads=
     reader = Reader(shop.daemon)
     writers = shop.writers(chance, count=2, padding=padding, uploads=uploads)
     failing()
-    await_true(lambda: shop.is_struck() or not any(thread.is_alive() for thread in writers.threads), 30,
+    # The database itself is written to only when the log is long enough to be written back.
+    await_true(lambda: shop.is_struck() or not any(thread.is_alive() for thread in writers.threads), 120,
                "the disk never failed")
     client = shop.daemon.client()
     for ledger in (shop.notes, shop.photos):
