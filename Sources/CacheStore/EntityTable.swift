@@ -18,7 +18,8 @@ struct EntityTable {
 
     static let document = "coalesce(_document, _remote)"
 
-    var name: String { Self.name(of: entity.name) }
+    var name: String { "\"records_\(entity.name)\"" }
+    /// For a name that no schema has checked.
     static func name(of entity: String) -> String { "records_\(entity)".quoted(by: "\"") }
     var view: String { "\"\(entity.name)\"" }
 
