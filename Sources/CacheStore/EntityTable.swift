@@ -19,7 +19,7 @@ struct EntityTable {
     static let document = "coalesce(_document, _remote)"
 
     var name: String { "\"records_\(entity.name)\"" }
-    /// For a name that no schema has checked.
+    /// Also for a name that no schema has checked.
     static func name(of entity: String) -> String { "records_\(entity)".quoted(by: "\"") }
     var view: String { "\"\(entity.name)\"" }
 

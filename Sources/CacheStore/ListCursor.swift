@@ -28,7 +28,7 @@ enum ListCursor {
 
     /// Nil for text that no list of this name gave out.
     static func values(of text: String, list: String) -> [DatabaseValue]? {
-        // Byte by byte: as `String` looks for them, two letters took longer to replace than a page to read.
+        // Byte by byte, since `String` goes from character to character to replace two letters.
         var base64 = text.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "-"): UInt8(ascii: "+")

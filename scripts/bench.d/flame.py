@@ -20,13 +20,11 @@ def can_record():
 class Recording:
     """Samples a process while the block runs, or a command from its first instruction on; `draw` makes the picture."""
 
-    def __init__(self, rate=499):
+    def __init__(self, pid=None, rate=499):
         self.file = Path(tempfile.mkdtemp(prefix="repairminder-flame.")) / "samples"
         self.command = ["perf", "record", "-q", "-e", "cpu-clock", "-F", str(rate), "-g", "-o", self.file]
-
-    def of(self, pid):
-        self.command += ["-p", str(pid)]
-        return self
+        if pid:
+            self.command += ["-p", str(pid)]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -2,7 +2,7 @@
 
 import drain
 import flame
-from reads import DEEPEST_PAGE, LIST, SEARCH, common_name, deep, gets
+from reads import LIST, SEARCH, common_name, deep, deepest_page, gets
 
 TITLE = "Where the time goes"
 HOW = """
@@ -28,7 +28,7 @@ def measure(bench):
         loads = {
             "one by id": gets(f"/v1/orders/{id}" for id in ids),
             "list of 50": gets([LIST]),
-            "deep page": gets([deep(daemon, min(DEEPEST_PAGE, bench.orders // 400))]),
+            "deep page": gets([deep(daemon, deepest_page(bench))]),
             "search": gets([SEARCH.format(common_name(daemon))]),
             "status": gets(["/v1/status"]),
             "durable writes": [("PATCH", f"/v1/orders/{id}", '{"notes":"NEW"}') for id in ids],
@@ -45,7 +45,7 @@ def measure(bench):
 
 
 def work(bench, daemon, what, body):
-    with flame.Recording().of(daemon.program.pid) as recording:
+    with flame.Recording(daemon.program.pid) as recording:
         body()
     picture(bench, what, recording.stacks())
 

@@ -74,7 +74,7 @@ def rate_rows(what, loads, targets):
 
 def lists(bench, daemon, nginx, servers):
     word = common_name(daemon)
-    page = min(DEEPEST_PAGE, bench.orders // 400)
+    page = deepest_page(bench)
     kinds = {
         "list": ("list of 50 by status, newest first", LIST),
         "page": (f"the same list, page {page}", deep(daemon, page)),
@@ -101,6 +101,10 @@ def common_name(daemon):
     """The surname of clients of many orders."""
     names = [order["client_name"].split()[-1] for order in daemon.get("/v1/orders?limit=50")["data"]]
     return next(name for name in names if name.isascii())
+
+
+def deepest_page(bench):
+    return min(DEEPEST_PAGE, bench.orders // 400)
 
 
 def deep(daemon, page):

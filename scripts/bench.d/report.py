@@ -73,7 +73,7 @@ def write(bench, order):
 
 
 def section(module, topic, taken, rows, pictures):
-    lines = [HEAD, *map(cells, rows)] if rows else profiles(taken["series"], pictures)
+    lines = profiles(taken["series"], pictures) if topic == "profiles" else [HEAD, *map(cells, rows)]
     lines.insert(1, ["---"] * len(lines[0]))
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     parts = [f"## {module.TITLE}", module.HOW.strip(), table]
