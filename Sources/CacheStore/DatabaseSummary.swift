@@ -16,9 +16,7 @@ package struct DatabaseSummary: Sendable {
     package init(ofDatabaseAt path: String) throws {
         do {
             self = try OpeningCheck.readOnly(path).read { db in
-                guard try !Migrations.migrator().hasBeenSuperseded(db) else {
-                    throw CacheError.incompatible("\(path) was written by a newer version of repairminder-sync")
-                }
+                try Migrations.requireKnownVersion(db, path: path)
                 return try DatabaseSummary(db, path)
             }
         } catch {
