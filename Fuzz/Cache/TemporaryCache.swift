@@ -30,41 +30,9 @@ package final class TemporaryCache: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// One field of each type, some of them indexed, a secret, a list and an object.
-    static let schema = """
-        schema: fuzz
-        upstream:
-          base_url: http://localhost
-          records: data
-          pagination: { style: cursor, next: next, total: total }
-        entities:
-          orders:
-            sort: -created_at
-            fields:
-              id: { type: string }
-              status: { type: enum, index: true, values: { open: Open, ready: Ready } }
-              total: { type: money, index: true }
-              count: { type: integer, from: quantity }
-              done: { type: boolean }
-              notes: { type: string, search: true }
-              passcode: { type: string, secret: true }
-              parts: { type: list }
-              place: { type: object }
-              created_at: { type: time, index: true }
-              updated_at: { type: time, index: true }
-            many:
-              messages: { of: messages, by: order_id, on_delete: cascade }
-            pull: { path: /orders, since: { param: since, field: updated_at }, deleted: deleted_at }
-            push: { create: { call: POST /orders }, update: { call: "PATCH /orders/{id}" } }
-          messages:
-            fields:
-              id: { type: string }
-              order_id: { type: reference, to: orders }
-              body: { type: string, search: true }
-            pull: { path: /messages }
-        """
-
     package static func made() throws -> TemporaryCache {
-        try TemporaryCache(schema: EntitySchema(yaml: schema, file: "fuzz.yaml"))
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../schema.yaml")
+        let yaml = try String(contentsOf: file, encoding: .utf8)
+        return try TemporaryCache(schema: EntitySchema(yaml: yaml, file: "Fuzz/schema.yaml"))
     }
 }

@@ -1,4 +1,5 @@
 import CacheStore
+import EntitySchema
 import Foundation
 import FuzzedCache
 import JSONText
@@ -8,7 +9,7 @@ import JSONText
 /// The first byte chooses the list, the rest is the cursor's text, or stands in place of the values in one of ours.
 /// It is refused as the caller's fault or answered with JSON.
 struct CursorFuzz: Sendable {
-    private static let sorts = ["", "total", "-total", "status,-total", "-updated_at", "notes,done,-count"]
+    private static let sorts = ["", "total", "-total", "status,-total", "-updated_at", "notes,done,-pieces"]
 
     private let cache: TemporaryCache
 

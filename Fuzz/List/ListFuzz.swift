@@ -34,7 +34,8 @@ struct ListFuzz: Sendable {
             precondition(whole.total == keys.count, "counted \(whole.total ?? -1), listed \(keys.count)")
             precondition(Set(keys).count == keys.count, "a record twice")
             query.limit = 7
-            precondition(try pages(query) == keys, "the pages are another list than the whole")
+            let listed = try pages(query)
+            precondition(listed == keys, "the pages are another list than the whole")
         } catch let problem as Problem {
             precondition((400..<500).contains(problem.status), "the caller's fault answered as \(problem.status)")
         } catch CacheError.badQuery, CacheError.invalid, CacheError.notFound {

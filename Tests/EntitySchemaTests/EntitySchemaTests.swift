@@ -6,8 +6,9 @@ import Testing
 
 @Suite("Schema files")
 struct EntitySchemaTests {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "config/schemas")
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let folder = root.appending(path: "config/schemas")
 
     private static let small = """
         schema: small
@@ -27,6 +28,12 @@ struct EntitySchemaTests {
                 - { call: POST /notes, fields: [text] }
               update: { call: "PATCH /notes/{id}" }
         """
+
+    @Test("the schema that fuzzing is done with is one")
+    func fuzzed() throws {
+        let file = Self.root.appending(path: "Fuzz/schema.yaml")
+        #expect(try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)["orders"] != nil)
+    }
 
     @Test("the Repair Minder schema has its five entities, in the order of pulling")
     func repairMinder() throws {
