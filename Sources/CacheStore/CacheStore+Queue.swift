@@ -34,6 +34,13 @@ extension CacheStore {
         }
     }
 
+    /// The newest change in the queue, whatever its state; 0 when there is none.
+    package func newestChange() throws -> Int64 {
+        try read { db in
+            try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox")) ?? 0
+        }
+    }
+
     /// One change as it now is; nil when it may not be sent any more.
     package func readyChange(_ id: Int64, at now: Timestamp) throws -> OutboxChange? {
         try read { db in

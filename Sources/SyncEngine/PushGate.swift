@@ -13,6 +13,8 @@ struct PushGate: Sendable {
     /// Requests that may be in flight; none while the upstream is down or syncing is paused.
     let slots: @Sendable () async -> Int
     let allowance: @Sendable () async -> Allowance
+    /// The newest change that may be begun.
+    let newest: @Sendable () async -> Int64
     let begins: @Sendable (OutboxChange) async -> Void
     /// Told of an attempt that ended without its outcome being written down.
     let breaksOff: @Sendable (OutboxChange) async -> Void

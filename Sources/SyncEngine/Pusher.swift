@@ -41,7 +41,9 @@ struct Pusher {
                 // As many again are read beforehand or are being settled.
                 let free = failure == nil ? await 2 * gate.slots() - inFlight.count : 0
                 if free > 0 {
-                    for change in try ready(limit: free, notOf: inFlight, await gate.allowance()) {
+                    let ready = try ready(limit: free, notOf: inFlight, await gate.allowance())
+                    let newest = await gate.newest()
+                    for change in ready where change.id <= newest {
                         inFlight.insert(change.id)
                         await gate.begins(change)
                         group.addTask {

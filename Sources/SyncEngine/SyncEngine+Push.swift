@@ -48,12 +48,14 @@ extension SyncEngine {
         return next > time ? next.since(time) : .seconds(1)
     }
 
+    /// Sends what is ready, up to this change: a run pulls after what was queued when it began, however fast callers write.
     /// `pulse` is the calling loop's.
-    func pushOnce(_ pulse: Pulse) async throws {
-        // The pull loop pushes before it pulls; one at a time is enough, since one sends all there is.
+    func pushOnce(_ pulse: Pulse, through newest: Int64 = .max) async throws {
+        // A run pushes before it pulls; one at a time is enough.
         guard !isPushing else { return }
         isPushing = true
-        defer { isPushing = false }
+        newestToPush = newest
+        defer { endPushing() }
         do {
             try await writeOutcomes()
             if try store.pendingCount().pending > 0 {
@@ -71,6 +73,21 @@ extension SyncEngine {
         }
         // A content may have waited for the creation of its record, or for the upstream.
         await callUploads()
+        if try store.newestChange() > newestToPush { await pushRest.call() }
+    }
+
+    private func endPushing() {
+        isPushing = false
+        newestToPush = .max
+        for waiter in pushWaiters { waiter.resume() }
+        pushWaiters = []
+    }
+
+    /// Returns when what is being sent, or queued by now and ready, has been answered.
+    func waitForPushes() async {
+        guard isPushing, let newest = try? store.newestChange() else { return }
+        newestToPush = min(newestToPush, newest)
+        await withCheckedContinuation { pushWaiters.append($0) }
     }
 
     func pusher(_ upstream: any Upstream, _ lane: PushLane = .fields) -> Pusher {
@@ -81,7 +98,7 @@ extension SyncEngine {
 
     private nonisolated var gate: PushGate {
         PushGate(
-            slots: { await self.slots }, allowance: { await self.allowance },
+            slots: { await self.slots }, allowance: { await self.allowance }, newest: { await self.newestToPush },
             begins: { await self.noteBeginning(of: $0) },
             breaksOff: { await self.noteBrokenOff($0) })
     }

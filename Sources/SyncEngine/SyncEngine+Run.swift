@@ -64,7 +64,7 @@ extension SyncEngine {
             try await requireAccount(watched(for: pullPulse))
             try await meetHeldEdits()
             run.phase = "pushing"
-            try await pushOnce(pullPulse)
+            try await pushOnce(pullPulse, through: store.newestChange())
             try await pullEntities(request)
             try warnOfNewDrift()
             try await rememberClockOffset()

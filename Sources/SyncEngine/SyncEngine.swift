@@ -63,6 +63,9 @@ package actor SyncEngine {
     /// Why the engine runs no more.
     private var ended: SyncError?
     var isPushing = false { didSet { changed() } }
+    /// The newest change that may be begun while somebody waits for those before it.
+    var newestToPush = Int64.max
+    var pushWaiters: [CheckedContinuation<Void, Never>] = []
     /// What the database refused to note, and is noted when it takes writes again.
     var unwritten = UnwrittenOutcomes()
     /// When the last pull of each entity began, well or badly ended.
@@ -164,7 +167,8 @@ package actor SyncEngine {
         await pullRest.call()
     }
 
-    /// Starts or joins a sync and waits for its end; throws why it did not end well.
+    /// Starts or joins a sync and waits for its end, and for the changes that are on their way by then; throws why it did
+    /// not end well.
     package func sync(_ request: SyncRequest) async throws(SyncError) {
         guard !isPaused else { throw .paused }
         await requestSync(request)
@@ -174,6 +178,7 @@ package actor SyncEngine {
             waiters.append(Waiter(run: joins ? run.number : run.number + 1, continuation: continuation))
         }
         try result.get()
+        await waitForPushes()
     }
 
     package func pause() {

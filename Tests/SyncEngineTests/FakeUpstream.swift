@@ -25,6 +25,7 @@ final class FakeUpstream: Upstream, Sendable {
         var keepsKeys = false
         var brokenMethod: String?
         var onPage: (@Sendable () async -> Void)?
+        var onPush: (@Sendable () async -> Void)?
         /// Answers to the next pushes that hold no record.
         var emptyAnswers = 0
         /// Answers probes with failures.
@@ -64,6 +65,9 @@ final class FakeUpstream: Upstream, Sendable {
 
     /// Called before each page is answered.
     func onPage(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.onPage = body } }
+
+    /// Called before each change is answered.
+    func onPush(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.onPush = body } }
 
     /// Called before each probe is answered.
     func onProbe(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.onProbe = body } }
@@ -109,6 +113,7 @@ final class FakeUpstream: Upstream, Sendable {
 
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
         try requireOnline()
+        await state.withLock { $0.onPush }?()
         let (failure, answer) = state.withLock { state -> ((error: UpstreamError, afterApplying: Bool)?, JSONText?) in
             state.pushes.append(Push(request: request, key: idempotencyKey))
             if request.method == state.brokenMethod { return ((.unclear(status: 500, "broken"), false), nil) }

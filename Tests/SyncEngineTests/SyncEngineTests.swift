@@ -1,11 +1,11 @@
 import EntitySchema
 import JSONText
-import SyncEngine
 import Synchronization
 import Testing
 import Upstream
 
 @testable import CacheStore
+@testable import SyncEngine
 
 @Suite("Syncing")
 struct SyncEngineTests {
@@ -88,6 +88,68 @@ struct SyncEngineTests {
             await pushed(1, test)
             #expect(test.upstream.records("/orders")[0]["notes"]?.string == "x")
             #expect(try test.record("a")?.at(path: "_sync.state")?.string == "synced")
+        }
+    }
+
+    @Test("a sync ends after the changes that were on their way when it was asked for", .timeLimit(.minutes(1)))
+    func joinsPushes() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let isPushed = Ending()
+            let (mayAnswer, answer) = AsyncStream.makeStream(of: Void.self)
+            test.upstream.onPush {
+                isPushed.value.withLock { $0 = true }
+                for await _ in mayAnswer { break }
+            }
+            try await test.change("a", #"{"notes":"x"}"#)
+            test.engine.noteLocalWrite()
+            while !isPushed.value.withLock(\.self) {
+                await test.clock.waitForSleepers(1)
+                test.clock.advance(by: .milliseconds(500))
+                await Task.yield()
+            }
+            let sync = Task {
+                try await test.engine.sync(SyncRequest())
+                return try test.store.pendingCount().pending
+            }
+            while await test.engine.pushWaiters.isEmpty, !Task.isCancelled { await Task.yield() }
+            answer.yield()
+            #expect(try await sync.value == 0)
+        }
+    }
+
+    @Test("callers who never stop keep no sync from pulling", .timeLimit(.minutes(1)))
+    func pullsUnderWrites() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let enough = 50
+            let atPull = Mutex<Int?>(nil)
+            test.upstream.onPush { [upstream = test.upstream] in
+                guard upstream.pushes.count < enough else { return }
+                do {
+                    try await test.change("b", #"{"notes":"\#(upstream.pushes.count)"}"#)
+                    try await test.change("c", #"{"notes":"\#(upstream.pushes.count)"}"#)
+                } catch {
+                    Issue.record(error)
+                }
+            }
+            test.upstream.onPage { [upstream = test.upstream] in
+                atPull.withLock { $0 = $0 ?? upstream.pushes.count }
+            }
+            try await test.change("a", #"{"notes":"x"}"#)
+            try await test.engine.sync(SyncRequest())
+            let sent = try #require(atPull.withLock { $0 })
+            #expect(sent < enough, "the sync pulled only when nobody wrote any more")
+            // What was written meanwhile is not forgotten.
+            while try test.store.pendingCount().pending > 0 {
+                await test.clock.waitForSleepers(1)
+                test.clock.advance(by: .milliseconds(500))
+                await Task.yield()
+            }
         }
     }
 
