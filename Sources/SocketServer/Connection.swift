@@ -92,15 +92,15 @@ actor Connection: EventSource {
         phase = .receiving
         var stage: RequestParser.Stage?
         var due = ContinuousClock.now
-        waiting.withLock { [due] in $0 = due }
-        defer { waiting.withLock { $0 = nil } }
+        awaitsCaller(since: due)
+        defer { awaitsCaller(since: nil) }
         while true {
             if let message = try parser.next() { return message }
             if parser.takeContinue() { try await send([UInt8]("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
             if stage != parser.stage {
                 due = .now + patience(parser.stage)
                 stage = parser.stage
-                if stage == .body { waiting.withLock { $0 = nil } }
+                if stage == .body { awaitsCaller(since: .now) }
             }
             if peerClosed, !isReadable {
                 if stage == .idle { return nil }
@@ -161,6 +161,8 @@ actor Connection: EventSource {
         if parser.takeContinue() { try await send([UInt8]("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
         if isReadable { return try read { parser.append($0) } }
         if peerClosed { throw Refusal.badRequest("The request ended before it was complete.") }
+        awaitsCaller(since: bodyDue - limits.body)
+        defer { awaitsCaller(since: nil) }
         guard try await wait(until: bodyDue) else { throw Refusal.timedOut }
     }
 
@@ -246,15 +248,17 @@ actor Connection: EventSource {
     private func send(_ head: [UInt8], _ body: [UInt8] = [], _ tail: [UInt8] = []) async throws {
         let total = head.count + body.count + tail.count
         var sent = 0
-        var due: ContinuousClock.Instant?
+        var blocked: (at: ContinuousClock.Instant, sent: Int)?
+        defer { if blocked != nil { awaitsCaller(since: nil) } }
         while sent < total {
             let count = sendParts((head, body, tail), from: sent)
             if count >= 0 {
                 sent += count
             } else if errno == EAGAIN {
-                let limit = due ?? .now + limits.write
-                due = limit
-                guard try await wait(until: limit) else { throw Gone() }
+                let (began, before) = blocked ?? (.now, sent)
+                blocked = (began, before)
+                awaitsCaller(since: began + .seconds(1) * (sent - before) / limits.streamedBytesPerSecond)
+                guard try await wait(until: began + limits.write) else { throw Gone() }
                 if phase == .streaming { try Task.checkCancellation() }
             } else if errno != EINTR {
                 throw Gone()
@@ -328,8 +332,12 @@ actor Connection: EventSource {
 
     // MARK: Giving way
 
-    /// Since when it has the whole head of no request; nil while there is one. From any thread.
+    /// Since when it has waited for the caller: for a whole request, for more of a body that streams, or until an answer is
+    /// taken; nil while it does not. Those who keep to `ServerLimits.streamedBytesPerSecond` are ahead of now. From any
+    /// thread.
     nonisolated var waitingSince: ContinuousClock.Instant? { waiting.withLock(\.self) }
+
+    private func awaitsCaller(since instant: ContinuousClock.Instant?) { waiting.withLock { $0 = instant } }
 
     /// Leaves its place to another: at once, or after the answer where a request has come in meanwhile. From any thread.
     nonisolated func giveWay() {
@@ -337,7 +345,7 @@ actor Connection: EventSource {
     }
 
     private func end() {
-        if phase == .receiving, parser.stage != .body { abort() } else { drain() }
+        if waitingSince != nil { abort() } else { drain() }
     }
 
     // MARK: EventSource

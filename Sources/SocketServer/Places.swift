@@ -2,8 +2,8 @@ import Synchronization
 
 /// The places for connections, which are few, and who has them.
 ///
-/// Nobody but the owner can take them all. Where none is left a new caller gets that of the one who has waited longest
-/// without asking anything, a stranger's first; where nobody has waited long, none.
+/// Nobody but the owner can take them all. Where none is left a new caller gets that of the one who has kept the server
+/// waiting for longest, a stranger's first; where nobody has for long, none.
 final class Places: Sendable {
     private let limits: ServerLimits
     /// Without it all callers are alike, and may take every place.

@@ -23,11 +23,13 @@ package struct ServerLimits: Sendable {
     package var head: Duration = .seconds(10)
     /// From the end of the header fields to the end of the body; then 408.
     package var body: Duration = .seconds(30)
-    /// A body that streams has besides a second for each so many bytes: it may be slow but must not stand still.
+    /// A body that streams has besides a second for each so many bytes: it may be slow but must not stand still. Nor must
+    /// whoever takes an answer, when no place is left.
     package var streamedBytesPerSecond = 8 * 1024
     /// Between requests on one connection; then it is closed.
     package var idle: Duration = .seconds(60)
-    /// Without a whole head of a request; from then on a connection gives way to a new one when no place is left.
+    /// For a whole request, or behind `streamedBytesPerSecond` with a body that streams or an answer that is taken; from then
+    /// on a connection gives way to a new one when no place is left.
     package var patienceWhenFull: Duration = .milliseconds(500)
     /// For the caller to take one answer, or one piece of a stream; then the connection is dropped.
     package var write: Duration = .seconds(30)

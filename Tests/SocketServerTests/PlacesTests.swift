@@ -102,6 +102,28 @@ extension SocketServerTests {
             }
         }
 
+        @Test("who sends the rest of a request, or takes an answer, too slowly gives way", .timeLimit(.minutes(1)))
+        func slow() async throws {
+            var limits = Self.limits(patience: .milliseconds(50))
+            limits.connections = 2
+            let large = [UInt8](repeating: 1, count: 32 << 20)
+            try await TestServer.run(limits: limits, lookup: Self.lookup) { request in
+                Response(status: 200, body: request.path == "/large" ? large : [])
+            } _: { server in
+                let sender = try server.connect(from: "127.0.0.1")
+                sender.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
+                let taker = try server.connect(from: "127.0.0.1")
+                taker.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+                var others: [TestClient] = []
+                while others.count < 2 {
+                    let other = try server.connect(from: "127.0.0.1")
+                    if other.ask() == 200 { others.append(other) } else { sender.send("a") }
+                }
+                #expect(try sender.receiveAll() == "")
+                #expect(try taker.receiveAll().utf8.count < large.count)
+            }
+        }
+
         @Test("ten thousand connections of strangers and of the owner itself do not keep the owner out")
         func flood() async throws {
             var limits = ServerLimits.quick
