@@ -24,7 +24,7 @@ def large_pages(folder):
     """The torture schema with all records of a test on one page."""
     path = f"{folder}/schema.yaml"
     with open(path, "w") as file:
-        file.write((TORTURE / "schema.yaml").read_text().replace("page_size: 100", "page_size: 1000"))
+        file.write((TORTURE / "schema.yaml").read_text().replace("page_size: 100", "page_size: 10000"))
     return path
 
 
@@ -74,6 +74,8 @@ def broken_ways(run, folder):
             for number in range(run.of(1, 20)):
                 tag = f"{kind}{number}"
                 client.call("POST", "/v1/sync/pause")
+                # A page on its way may be made of a batch that is half changed.
+                await_true(lambda: client.get("/v1/status").json["phase"] is None, 10, "what was under way did not end")
                 for key in notes:
                     upstream.change("notes", key, {"one": tag})
                 watcher.tag = tag
