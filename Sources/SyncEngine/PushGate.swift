@@ -15,7 +15,8 @@ struct PushGate: Sendable {
     let allowance: @Sendable () async -> Allowance
     /// The newest change that may be begun.
     let newest: @Sendable () async -> Int64
-    let begins: @Sendable (OutboxChange) async -> Void
+    /// Asked last before a change is begun, which is then taken for begun; false for one that the upstream is spared.
+    let mayBegin: @Sendable (OutboxChange) async -> Bool
     /// Told of an attempt that ended without its outcome being written down.
     let breaksOff: @Sendable (OutboxChange) async -> Void
 }

@@ -44,8 +44,8 @@ struct Pusher {
                     let ready = try ready(limit: free, notOf: inFlight, await gate.allowance())
                     let newest = await gate.newest()
                     for change in ready where change.id <= newest {
+                        guard await gate.mayBegin(change) else { continue }
                         inFlight.insert(change.id)
-                        await gate.begins(change)
                         group.addTask {
                             let slot = await slots.take()
                             defer { slot.give() }

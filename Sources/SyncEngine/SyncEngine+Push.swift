@@ -73,7 +73,6 @@ extension SyncEngine {
         }
         // A content may have waited for the creation of its record, or for the upstream.
         await callUploads()
-        if try store.newestChange() > newestToPush { await pushRest.call() }
     }
 
     private func endPushing() {
@@ -99,7 +98,7 @@ extension SyncEngine {
     private nonisolated var gate: PushGate {
         PushGate(
             slots: { await self.slots }, allowance: { await self.allowance }, newest: { await self.newestToPush },
-            begins: { await self.noteBeginning(of: $0) },
+            mayBegin: { await self.mayBegin($0) },
             breaksOff: { await self.noteBrokenOff($0) })
     }
 
@@ -110,8 +109,16 @@ extension SyncEngine {
         return budget.wait(at: steady()) == .zero ? .trial : .untried
     }
 
-    private func noteBeginning(of change: OutboxChange) {
-        if change.isTried { budget.spend(at: steady()) } else { budget.earn() }
+    /// Several that were tried before are read at once, and may be more than the budget has.
+    private func mayBegin(_ change: OutboxChange) -> Bool {
+        guard change.isTried else {
+            budget.earn()
+            return true
+        }
+        let time = steady()
+        guard budget.wait(at: time) == .zero else { return false }
+        budget.spend(at: time)
+        return true
     }
 
     // MARK: Edits that were held

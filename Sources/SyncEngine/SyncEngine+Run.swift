@@ -65,6 +65,8 @@ extension SyncEngine {
             try await meetHeldEdits()
             run.phase = "pushing"
             try await pushOnce(pullPulse, through: store.newestChange())
+            // What is to be tried again, or has come meanwhile, is the push loop's.
+            if try store.pendingCount().pending > 0 { await pushRest.call() }
             try await pullEntities(request)
             try warnOfNewDrift()
             try await rememberClockOffset()

@@ -53,7 +53,7 @@ extension SyncEngine {
     private nonisolated var uploadGate: PushGate {
         PushGate(
             slots: { await self.canCall ? 1 : 0 }, allowance: { await self.budget.isExhausted ? .untried : .all },
-            newest: { .max }, begins: { _ in }, breaksOff: { await self.noteBrokenOff($0) })
+            newest: { .max }, mayBegin: { _ in true }, breaksOff: { await self.noteBrokenOff($0) })
     }
 
     nonisolated func callUploads() async {

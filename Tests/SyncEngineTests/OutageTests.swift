@@ -108,6 +108,27 @@ struct OutageTests {
         #expect(!budget.isExhausted && budget.wait(at: time) == .zero)
     }
 
+    @Test("no more is repeated at once than the budget has, and no wait is longer for it")
+    func repeatedAtOnce() async throws {
+        let test = try TestEngine()
+        let records = (1...8).map { #"{"id":"\#($0)","notes":"n"}"# }
+        try test.upstream.set("/orders", "[\(records.joined(separator: ","))]")
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            for number in 1...8 { try await test.change("\(number)", #"{"notes":"mine"}"#) }
+            test.upstream.fail(failure, times: 1000)
+            try await test.engine.sync(SyncRequest())
+            #expect(test.upstream.pushes.count == 8)
+            test.clock.advance(by: .seconds(2))
+            try await test.engine.sync(SyncRequest())
+            #expect(test.upstream.pushes.count == 8 + 3 + 1)
+            test.upstream.clearFailures()
+            let healed = test.clock.timestamp
+            try await until(test) { try test.store.pendingCount().pending == 0 }
+            #expect(test.clock.timestamp.since(healed) < .seconds(5))
+        }
+    }
+
     @Test("an outage of the changes alone costs one trial a minute, not a retry of every change")
     func trials() async throws {
         let test = try TestEngine()
