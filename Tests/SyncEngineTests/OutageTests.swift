@@ -44,6 +44,19 @@ struct OutageTests {
 
     // MARK: The engine
 
+    /// An engine whose upstream has the orders 1 to `count`.
+    private func engine(orders count: Int) throws -> TestEngine {
+        let test = try TestEngine()
+        let records = (1...count).map { #"{"id":"\#($0)","notes":"n"}"# }
+        try test.upstream.set("/orders", "[\(records.joined(separator: ","))]")
+        return test
+    }
+
+    /// Changes the orders 1 to `count` here.
+    private func changeOrders(_ count: Int, _ test: TestEngine) async throws {
+        for number in 1...count { try await test.change("\(number)", #"{"notes":"mine"}"#) }
+    }
+
     /// Lets the engine's own delays pass until `condition` holds; gives up after some hours of its time.
     private func until(
         _ test: TestEngine, step: Duration = .milliseconds(500), _ condition: () async throws -> Bool
@@ -59,12 +72,10 @@ struct OutageTests {
 
     @Test("during an outage few requests are made; after it one trial, then everything")
     func budget() async throws {
-        let test = try TestEngine()
-        let records = (1...100).map { #"{"id":"\#($0)","notes":"n"}"# }
-        try test.upstream.set("/orders", "[\(records.joined(separator: ","))]")
+        let test = try engine(orders: 100)
         try await test.running {
             try await test.engine.sync(SyncRequest())
-            for number in 1...100 { try await test.change("\(number)", #"{"notes":"mine"}"#) }
+            try await changeOrders(100, test)
             test.upstream.fail(failure, times: 1000)
             test.upstream.failProbes(true)
             for list in ["/orders", "/parts"] { test.upstream.failList(list, failure) }
@@ -110,12 +121,10 @@ struct OutageTests {
 
     @Test("no more is repeated at once than the budget has, and no wait is longer for it")
     func repeatedAtOnce() async throws {
-        let test = try TestEngine()
-        let records = (1...8).map { #"{"id":"\#($0)","notes":"n"}"# }
-        try test.upstream.set("/orders", "[\(records.joined(separator: ","))]")
+        let test = try engine(orders: 8)
         try await test.running {
             try await test.engine.sync(SyncRequest())
-            for number in 1...8 { try await test.change("\(number)", #"{"notes":"mine"}"#) }
+            try await changeOrders(8, test)
             test.upstream.fail(failure, times: 1000)
             try await test.engine.sync(SyncRequest())
             #expect(test.upstream.pushes.count == 8)
@@ -131,12 +140,10 @@ struct OutageTests {
 
     @Test("an outage of the changes alone costs one trial a minute, not a retry of every change")
     func trials() async throws {
-        let test = try TestEngine()
-        let records = (1...50).map { #"{"id":"\#($0)","notes":"n"}"# }
-        try test.upstream.set("/orders", "[\(records.joined(separator: ","))]")
+        let test = try engine(orders: 50)
         try await test.running {
             try await test.engine.sync(SyncRequest())
-            for number in 1...50 { try await test.change("\(number)", #"{"notes":"mine"}"#) }
+            try await changeOrders(50, test)
             test.upstream.fail(failure, times: 1000)
             try await test.engine.sync(SyncRequest())
             let end = test.clock.timestamp + .seconds(1800)
@@ -152,13 +159,11 @@ struct OutageTests {
 
     @Test("what a person retries goes out even when no repetitions are left")
     func retriedByAPerson() async throws {
-        let test = try TestEngine()
-        let records = (1...9).map { #"{"id":"\#($0)","notes":"n"}"# }
-        try test.upstream.set("/orders", "[\(records.joined(separator: ","))]")
+        let test = try engine(orders: 9)
         try await test.running {
             try await test.engine.sync(SyncRequest())
             test.upstream.breakMethod("PATCH")
-            for number in 1...9 { try await test.change("\(number)", #"{"notes":"mine"}"#) }
+            try await changeOrders(9, test)
             try await test.engine.sync(SyncRequest())
             try await until(test, step: .seconds(10)) { try test.store.pendingCount().failed == 9 }
             test.upstream.breakMethod("none")
@@ -170,14 +175,12 @@ struct OutageTests {
 
     @Test("one broken entity holds up no other, however many changes of it wait")
     func oneBroken() async throws {
-        let test = try TestEngine()
-        let records = (1...100).map { #"{"id":"\#($0)","notes":"n"}"# }
-        try test.upstream.set("/orders", "[\(records.joined(separator: ","))]")
+        let test = try engine(orders: 100)
         try await test.running {
             try await test.engine.sync(SyncRequest())
             test.upstream.breakMethod("PATCH")
             test.upstream.failList("/orders", failure)
-            for number in 1...100 { try await test.change("\(number)", #"{"notes":"mine"}"#) }
+            try await changeOrders(100, test)
             let body = try JSONText(parsing: #"{"order_id":"1"}"#)
             _ = try await test.store.create("messages", body: body, at: test.clock.timestamp)
             try test.upstream.set("/parts", #"[{"id":"p"}]"#)

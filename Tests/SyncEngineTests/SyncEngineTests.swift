@@ -69,11 +69,7 @@ struct SyncEngineTests {
             let next = try #require(await test.engine.status().nextSyncAt)
             #expect(next <= test.clock.timestamp + .seconds(2))
             test.upstream.failList("/parts", nil)
-            while try test.store.rowCounts()["parts"] == 0 {
-                await test.clock.waitForSleepers(1)
-                test.clock.advance(by: .milliseconds(500))
-                await Task.yield()
-            }
+            try await passTime(test) { try test.store.rowCounts()["parts"] == 0 }
         }
     }
 
@@ -105,11 +101,7 @@ struct SyncEngineTests {
             }
             try await test.change("a", #"{"notes":"x"}"#)
             test.engine.noteLocalWrite()
-            while !isPushed.value.withLock(\.self) {
-                await test.clock.waitForSleepers(1)
-                test.clock.advance(by: .milliseconds(500))
-                await Task.yield()
-            }
+            await passTime(test) { !isPushed.value.withLock(\.self) }
             let sync = Task {
                 try await test.engine.sync(SyncRequest())
                 return try test.store.pendingCount().pending
@@ -145,11 +137,7 @@ struct SyncEngineTests {
             let sent = try #require(atPull.withLock { $0 })
             #expect(sent < enough, "the sync pulled only when nobody wrote any more")
             // What was written meanwhile is not forgotten.
-            while try test.store.pendingCount().pending > 0 {
-                await test.clock.waitForSleepers(1)
-                test.clock.advance(by: .milliseconds(500))
-                await Task.yield()
-            }
+            try await passTime(test) { try test.store.pendingCount().pending > 0 }
         }
     }
 
@@ -307,12 +295,21 @@ struct SyncEngineTests {
         }
     }
 
-    /// Waits until so many pushes have been applied; the engine's own delays pass as soon as it sleeps.
-    private func pushed(_ count: Int, _ test: TestEngine) async {
-        while test.upstream.appliedCount < count || (try? test.store.pendingCount().pending) != 0 {
+    /// Lets the engine's own delays pass, as soon as it sleeps, for as long as `condition` holds.
+    private func passTime(
+        _ test: TestEngine, step: Duration = .milliseconds(500), while condition: () throws -> Bool
+    ) async rethrows {
+        while try condition() {
             await test.clock.waitForSleepers(1)
-            test.clock.advance(by: .milliseconds(100))
+            test.clock.advance(by: step)
             await Task.yield()
+        }
+    }
+
+    /// Waits until so many pushes have been applied.
+    private func pushed(_ count: Int, _ test: TestEngine) async {
+        await passTime(test, step: .milliseconds(100)) {
+            test.upstream.appliedCount < count || (try? test.store.pendingCount().pending) != 0
         }
     }
 }
