@@ -33,6 +33,10 @@ static inline CURLcode ccurl_set_read_callback(CURL *handle, curl_read_callback 
     return curl_easy_setopt(handle, CURLOPT_READFUNCTION, callback);
 }
 
+static inline CURLcode ccurl_set_opensocket_callback(CURL *handle, curl_opensocket_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+
 static inline CURLcode ccurl_set_prereq_callback(CURL *handle, curl_prereq_callback callback) {
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
 }

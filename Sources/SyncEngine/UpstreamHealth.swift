@@ -19,6 +19,8 @@ struct UpstreamHealth: Equatable {
 
     /// Requests in a row that must fail for an outage.
     private static let failuresOfAnOutage = 3
+    /// Before the next ones come as far apart as at first.
+    private static let hurriedProbes = 6
 
     var isDown: Bool { offline != nil || outage != nil }
 
@@ -34,8 +36,10 @@ struct UpstreamHealth: Equatable {
     /// Until when the upstream asked to be left alone; nil when that is over.
     func hold(at now: Timestamp) -> Timestamp? { heldUntil.flatMap { $0 > now ? $0 : nil } }
 
-    /// Between two probes: 2 s, doubling to 60 s.
-    var probeDelay: Duration { min(.seconds(2) * (1 << min(probes, 5)), .seconds(60)) }
+    /// Between two probes: 2 s, doubling to 60 s; just after `hurry()` from 31 ms.
+    var probeDelay: Duration {
+        probes < 0 ? .seconds(2) / (1 << -probes) : min(.seconds(2) * (1 << min(probes, 5)), .seconds(60))
+    }
 
     mutating func lost(_ message: String) {
         if !isDown { probes = 0 }
@@ -69,8 +73,8 @@ struct UpstreamHealth: Equatable {
 
     mutating func probed() { probes += 1 }
 
-    /// Probes again as soon as at first: something has changed.
-    mutating func hurry() { probes = 0 }
+    /// Something has changed, and takes a moment to settle.
+    mutating func hurry() { probes = -Self.hurriedProbes }
 
     mutating func hold(until time: Timestamp) { heldUntil = max(time, heldUntil ?? time) }
 

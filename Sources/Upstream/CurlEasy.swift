@@ -48,6 +48,10 @@ struct CurlEasy: ~Copyable {
         try check(ccurl_set_read_callback(handle, callback), CURLOPT_READFUNCTION)
     }
 
+    func setSocketOpener(_ callback: @escaping curl_opensocket_callback) throws(TransportError) {
+        try check(ccurl_set_opensocket_callback(handle, callback), CURLOPT_OPENSOCKETFUNCTION)
+    }
+
     func setBeforeRequest(_ callback: @escaping curl_prereq_callback) throws(TransportError) {
         try check(ccurl_set_prereq_callback(handle, callback), CURLOPT_PREREQFUNCTION)
     }

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// One request on its way: the easy handle set up for it, what has come back so far, and who waits for it.
 ///
@@ -10,6 +11,7 @@ final class CurlExchange {
 
     private var easy: CurlEasy
     private let request: HTTPRequest
+    private let isLinkDown: @Sendable (UnsafeRawPointer) -> Bool
     private let continuation: CheckedContinuation<CurlMailbox.Outcome, Never>
     private var response: ResponseCollector
     /// Set just before the first byte of the request: until then a failure proves that the upstream saw nothing of it.
@@ -25,6 +27,7 @@ final class CurlExchange {
     ) throws(TransportError) {
         self.id = id
         self.request = request
+        isLinkDown = options.isLinkDown
         self.continuation = continuation
         response = ResponseCollector(maximumBody: request.maximumBody)
         easy = try CurlEasy()
@@ -86,6 +89,11 @@ final class CurlExchange {
     private func installCallbacks() throws(TransportError) {
         let this = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
         try easy.set(CURLOPT_PRIVATE, this)
+        try easy.set(CURLOPT_OPENSOCKETDATA, this)
+        try easy.setSocketOpener { this, _, address in
+            guard let this, let address else { return CURL_SOCKET_BAD }
+            return CurlExchange.from(this).openSocket(to: address)
+        }
         try easy.set(CURLOPT_PREREQDATA, this)
         try easy.setBeforeRequest { this, address, _, _, _ in
             let address = address.map { String(cString: $0) } ?? ""
@@ -110,6 +118,16 @@ final class CurlExchange {
             guard let this, let space else { return Int(CURL_READFUNC_ABORT) }
             return CurlExchange.from(this).fill(UnsafeMutableRawBufferPointer(start: space, count: size * count))
         }
+    }
+
+    private func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        refusal = nil
+        if let end = MemoryLayout.offset(of: \curl_sockaddr.addr), isLinkDown(UnsafeRawPointer(address) + end) {
+            refusal = "the link to it is down, so see to this machine's network"
+            return CURL_SOCKET_BAD
+        }
+        let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+        return socket(address.pointee.family, type, address.pointee.protocol)
     }
 
     /// A failure explains itself in less.

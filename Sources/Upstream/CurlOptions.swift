@@ -11,6 +11,8 @@ struct CurlOptions: Sendable {
     let proxy: String?
     /// Nil where they cannot be told.
     let localAddresses: @Sendable () -> Set<String>?
+    /// Of a `sockaddr`.
+    let isLinkDown: @Sendable (UnsafeRawPointer) -> Bool
 
     func apply(to easy: inout CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_USERAGENT, userAgent)

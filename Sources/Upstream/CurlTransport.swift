@@ -20,15 +20,17 @@ package final class CurlTransport: HTTPTransport {
     ///
     /// `unixSocketPath` takes every request over that socket, `caFile` (PEM) replaces the system's certificates, and
     /// `proxy` (a URL) is the only way to one: the environment does not count. `localAddresses` are those by which packets
-    /// can leave this machine. Throws `.unreachable` when the machine has no thread or memory to give.
+    /// can leave this machine, and `isLinkDown` tells of a `sockaddr` whether none could reach it: nothing is sent then.
+    /// Throws `.unreachable` when the machine has no thread or memory to give.
     package init(
         userAgent: String, unixSocketPath: String? = nil, caFile: String? = nil, proxy: String? = nil,
-        localAddresses: @escaping @Sendable () -> Set<String>? = LocalAddresses.usable
+        localAddresses: @escaping @Sendable () -> Set<String>? = LocalAddresses.usable,
+        isLinkDown: @escaping @Sendable (UnsafeRawPointer) -> Bool = { _ in false }
     ) throws(TransportError) {
         guard Self.libraryState == CURLE_OK else { throw .unreachable("libcurl cannot be set up") }
         let options = CurlOptions(
             userAgent: userAgent, unixSocketPath: unixSocketPath, caFile: caFile, proxy: proxy,
-            localAddresses: localAddresses)
+            localAddresses: localAddresses, isLinkDown: isLinkDown)
         thread = Mutex(try CurlThread.start(mailbox, options))
     }
 

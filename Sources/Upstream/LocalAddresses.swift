@@ -20,7 +20,7 @@ package enum LocalAddresses {
     private static func text(of address: UnsafeMutablePointer<sockaddr>?) -> String? {
         guard let address else { return nil }
         let raw = UnsafeRawPointer(address)
-        let family = Int32(address.pointee.sa_family)
+        let family = Int32(raw.loadUnaligned(as: sa_family_t.self))
         let bytes: UnsafeRawPointer
         switch family {
         case AF_INET: bytes = raw + (MemoryLayout<sockaddr_in>.offset(of: \.sin_addr) ?? 0)

@@ -42,6 +42,22 @@ struct OutageTests {
         #expect(delays.last == .seconds(60))
     }
 
+    @Test("after a change of the network probes come quickly at first")
+    func hurriedProbes() {
+        var health = UpstreamHealth()
+        health.lost("refused")
+        for _ in 1...10 { health.probed() }
+        health.hurry()
+        var delays: [Duration] = []
+        for _ in 1...8 {
+            delays.append(health.probeDelay)
+            health.probed()
+        }
+        #expect(delays.first == .microseconds(31_250))
+        #expect(zip(delays, delays.dropFirst()).allSatisfy { $0 * 2 == $1 })
+        #expect(delays.last == .seconds(4))
+    }
+
     // MARK: The engine
 
     /// An engine whose upstream has the orders 1 to `count`.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Upstream
@@ -84,6 +85,19 @@ struct CurlTransportConnectionTests {
         _ = await server.nextRequest()
         transport.networkChanged()
         #expect(try await flying.value.kind == .ambiguous)
+    }
+
+    @Test("over a link that is down nothing is sent, and the next request looks anew")
+    func linkDown() async throws {
+        let server = try ScriptedServer([.receive, Self.ok])
+        let isDown = Mutex(true)
+        let transport = try CurlTransport(userAgent: "test", isLinkDown: { _ in isDown.withLock { $0 } })
+        let failure = try await transport.failure(of: HTTPRequest(method: "POST", url: server.url))
+        #expect(failure.kind == .unreachable)
+        #expect(failure.message.contains("link"))
+        #expect(server.acceptedConnections == 0)
+        isDown.withLock { $0 = false }
+        #expect(try await transport.send(HTTPRequest(method: "POST", url: server.url)).status == 200)
     }
 
     @Test("what was sent from an address that is still there goes on")

@@ -6,6 +6,7 @@ import Foundation
 import Glibc
 import LocalAPIServer
 import Logging
+import NetworkMonitor
 import Pictures
 import ServiceManager
 import SocketServer
@@ -86,7 +87,8 @@ extension Service {
     }
 
     private func transport() throws -> CurlTransport {
-        try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
+        try CurlTransport(
+            userAgent: "repairminder-sync/\(ProgramVersion.text)", isLinkDown: { OutgoingLink.isDown(to: $0) })
     }
 
     private func upstream(_ clock: ServerClock) throws -> HTTPUpstream {

@@ -1,0 +1,93 @@
+internal import CLinux
+internal import Glibc
+
+/// The link by which packets to an address would leave this machine, as the kernel's routes have it (rtnetlink(7)).
+package enum OutgoingLink {
+    /// Whether that link leads nowhere, as one whose cable is pulled out; false where the kernel does not tell.
+    ///
+    /// `address` is a `sockaddr` with all that its family has. To send all the same would have the kernel ask who has that
+    /// address, three times in as many seconds, even once the link is back: what is sent then waits for it, and may fail with it.
+    package static func isDown(to address: UnsafeRawPointer) -> Bool {
+        guard let kernel = RouteQuestions(), let number = interface(towards: address, kernel) else { return false }
+        var message = ifinfomsg()
+        message.ifi_index = number
+        guard let link: ifinfomsg = kernel.ask(RTM_GETLINK, bytes(of: message)).flatMap({ value(in: $0[...]) }) else {
+            return false
+        }
+        return link.ifi_flags & UInt32(IFF_RUNNING) == 0
+    }
+
+    /// Nil for what is no IP address, or where no route leads.
+    private static func interface(towards address: UnsafeRawPointer, _ kernel: borrowing RouteQuestions) -> Int32? {
+        var message = rtmsg()
+        let destination: [UInt8]
+        switch Int32(address.loadUnaligned(as: sa_family_t.self)) {
+        case AF_INET:
+            message.rtm_family = UInt8(AF_INET)
+            destination = bytes(of: address.loadUnaligned(as: sockaddr_in.self).sin_addr)
+        case AF_INET6:
+            let end = address.loadUnaligned(as: sockaddr_in6.self)
+            guard end.sin6_scope_id == 0 else { return Int32(exactly: end.sin6_scope_id) }
+            message.rtm_family = UInt8(AF_INET6)
+            destination = bytes(of: end.sin6_addr)
+        default: return nil
+        }
+        message.rtm_dst_len = UInt8(destination.count * 8)
+        let attribute = rtattr(
+            rta_len: UInt16(MemoryLayout<rtattr>.size + destination.count), rta_type: UInt16(RTA_DST.rawValue))
+        return kernel.ask(RTM_GETROUTE, bytes(of: message) + bytes(of: attribute) + destination).flatMap(interface)
+    }
+
+    private static func interface(of route: [UInt8]) -> Int32? {
+        var rest = route.dropFirst(MemoryLayout<rtmsg>.size)
+        while let attribute: rtattr = value(in: rest) {
+            let length = Int(attribute.rta_len)
+            guard length >= MemoryLayout<rtattr>.size, length <= rest.count else { return nil }
+            if attribute.rta_type == UInt16(RTA_OIF.rawValue) {
+                return value(in: rest.dropFirst(MemoryLayout<rtattr>.size))
+            }
+            // Each begins at a multiple of four.
+            rest = rest.dropFirst((length + 3) & ~3)
+        }
+        return nil
+    }
+}
+
+/// A netlink socket for questions about routes and links; never blocks.
+private struct RouteQuestions: ~Copyable {
+    private let descriptor: Int32
+
+    /// Nil where the process may have no such socket.
+    init?() {
+        let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        descriptor = socket(AF_NETLINK, type, NETLINK_ROUTE)
+        guard descriptor >= 0 else { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    /// What the kernel says, without the header; nil for an error. Of a long answer the beginning.
+    func ask(_ type: Int, _ message: [UInt8]) -> [UInt8]? {
+        let headerSize = MemoryLayout<nlmsghdr>.size
+        let header = nlmsghdr(
+            nlmsg_len: UInt32(headerSize + message.count), nlmsg_type: UInt16(type), nlmsg_flags: UInt16(NLM_F_REQUEST),
+            nlmsg_seq: 0, nlmsg_pid: 0)
+        let question = bytes(of: header) + message
+        guard send(descriptor, question, question.count, 0) == question.count else { return nil }
+        var answer = [UInt8](repeating: 0, count: 4096)
+        // The kernel has answered by the time that `send` returns.
+        let count = recv(descriptor, &answer, answer.count, 0)
+        guard count > 0, let said: nlmsghdr = value(in: answer[..<count]), Int32(said.nlmsg_type) != NLMSG_ERROR else {
+            return nil
+        }
+        return Array(answer[headerSize..<count])
+    }
+}
+
+private func bytes<Value>(of value: Value) -> [UInt8] { withUnsafeBytes(of: value, Array.init) }
+
+/// The one that the bytes begin with; nil when they are fewer.
+private func value<Value: BitwiseCopyable>(in bytes: ArraySlice<UInt8>) -> Value? {
+    guard bytes.count >= MemoryLayout<Value>.size else { return nil }
+    return bytes.withUnsafeBytes { $0.loadUnaligned(as: Value.self) }
+}

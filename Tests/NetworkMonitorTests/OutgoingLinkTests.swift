@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+@testable import NetworkMonitor
+
+@Suite("The link that packets leave by")
+struct OutgoingLinkTests {
+    @Test("this machine's own addresses are always reached")
+    func loopback() throws {
+        #expect(try !isDown("127.0.0.1", AF_INET))
+        #expect(try !isDown("::1", AF_INET6))
+    }
+
+    @Test("where no route leads, the kernel is left to say so")
+    func noRoute() throws {
+        // Class E (RFC 1112, 4), which is never routed, and the discard-only prefix (RFC 6666).
+        #expect(try !isDown("240.0.0.1", AF_INET))
+        #expect(try !isDown("100::1", AF_INET6))
+    }
+
+    @Test("what is no IP address has no link")
+    func noAddress() {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        #expect(!withUnsafeBytes(of: address) { $0.baseAddress.map(OutgoingLink.isDown) ?? true })
+    }
+
+    private func isDown(_ text: String, _ family: Int32) throws -> Bool {
+        var hints = addrinfo()
+        hints.ai_family = family
+        hints.ai_flags = AI_NUMERICHOST
+        var found: UnsafeMutablePointer<addrinfo>?
+        try #require(getaddrinfo(text, "80", &hints, &found) == 0)
+        defer { freeaddrinfo(found) }
+        return OutgoingLink.isDown(to: UnsafeRawPointer(try #require(found?.pointee.ai_addr)))
+    }
+}
