@@ -53,9 +53,15 @@ class Lying(Power):
 
 def require_notice(run):
     """What cannot be kept on a disk that lies is found missing: the test can fail."""
+    chance = run.random("lying")
     with scene("lying", preload=Lying) as shop:
         shop.daemon.start()
-        cut(shop, run.random("lying"))
+        shop.hold_writes()  # what has arrived is not missing
+        writers = shop.writers(chance)
+        writers.await_answers(5)
+        shop.daemon.kill()
+        writers.stop()
+        shop.faults.fail(chance)
         try:
             shop.check()
         except Failed:
