@@ -20,7 +20,7 @@ struct UpstreamHealth: Equatable {
     /// Requests in a row that must fail for an outage.
     private static let failuresOfAnOutage = 3
     /// Before the next ones come as far apart as at first.
-    private static let hurriedProbes = 6
+    private static let hurriedProbes = 8
 
     var isDown: Bool { offline != nil || outage != nil }
 
@@ -36,7 +36,7 @@ struct UpstreamHealth: Equatable {
     /// Until when the upstream asked to be left alone; nil when that is over.
     func hold(at now: Timestamp) -> Timestamp? { heldUntil.flatMap { $0 > now ? $0 : nil } }
 
-    /// Between two probes: 2 s, doubling to 60 s; just after `hurry()` from 31 ms.
+    /// Between two probes: 2 s, doubling to 60 s; just after `hurry()` from 8 ms.
     var probeDelay: Duration {
         probes < 0 ? .seconds(2) / (1 << -probes) : min(.seconds(2) * (1 << min(probes, 5)), .seconds(60))
     }

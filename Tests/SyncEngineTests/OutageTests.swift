@@ -49,11 +49,11 @@ struct OutageTests {
         for _ in 1...10 { health.probed() }
         health.hurry()
         var delays: [Duration] = []
-        for _ in 1...8 {
+        for _ in 1...10 {
             delays.append(health.probeDelay)
             health.probed()
         }
-        #expect(delays.first == .microseconds(31_250))
+        #expect(delays.first == .nanoseconds(7_812_500))
         #expect(zip(delays, delays.dropFirst()).allSatisfy { $0 * 2 == $1 })
         #expect(delays.last == .seconds(4))
     }

@@ -32,6 +32,7 @@ class Wire:
         self.loss = 0.0
         self.random = random.Random(seed)
         self.lost = self.carried = 0
+        self.is_plugged_in = True
         if _libc.unshare(_CLONE_NEWNET):
             raise Failed(f"no network namespace: {os.strerror(ctypes.get_errno())}")
         self._run("ip", "link", "set", "lo", "up")
@@ -54,8 +55,9 @@ class Wire:
         return self._run(*self.prefix, *command)
 
     def set_carrier(self, is_on):
-        """As a cable that is put in or pulled out at the near end. Returns once the kernel has told of it, which may take it
-        a second: it tells of no more than that of a link that flutters."""
+        """As a cable that is put in, or pulled out and carries nothing either way. Returns once the kernel has told of it, which
+        may take it a second: it tells of no more than that of a link that flutters."""
+        self.is_plugged_in = is_on
         fcntl.ioctl(self.near, _TUNSETCARRIER, struct.pack("i", is_on))
         while ("LOWER_UP" in self.near_run("ip", "-o", "link", "show", "near0")) != is_on or (
                 "state DOWN" in self.near_run("ip", "-o", "link", "show", "near0")) == is_on:
@@ -88,6 +90,8 @@ class Wire:
             for end in select.select(list(other), [], [], 0.2)[0]:
                 try:
                     frame = os.read(end, 65_536)
+                    if not self.is_plugged_in:
+                        continue
                     if self.loss and self.random.random() < self.loss:
                         self.lost += 1
                         continue
