@@ -4,7 +4,7 @@ internal import Synchronization
 /// Tells when this machine's links, addresses or routes have changed, in whatever way; sleeps until they do.
 package struct NetworkMonitor: Sendable {
     private let clock: any Clock<Duration>
-    /// Changes come in bursts; what comes within this of the first goes together.
+    /// Changes come in bursts: the first is told at once, what comes within this of it together.
     private let settling: Duration
 
     package init(clock: any Clock<Duration>, settling: Duration = .milliseconds(200)) {
@@ -12,7 +12,7 @@ package struct NetworkMonitor: Sendable {
         self.settling = settling
     }
 
-    /// Calls `body` after each burst of changes until the task is cancelled.
+    /// Calls `body` at the first change of each burst, and after the burst if there were more, until the task is cancelled.
     ///
     /// Throws when the kernel cannot be listened to, at once or later; probing must do then.
     package func forEachChange(_ body: () async -> Void) async throws(NetworkMonitorError) {
@@ -48,9 +48,9 @@ package struct NetworkMonitor: Sendable {
     func forEachBurst(of changes: ChangeCount, _ body: () async -> Void) async {
         var told = 0
         for await number in changes.numbers where number > told {
-            guard (try? await clock.sleep(for: settling)) != nil else { return }
             told = changes.count
             await body()
+            guard (try? await clock.sleep(for: settling)) != nil else { return }
         }
     }
 }

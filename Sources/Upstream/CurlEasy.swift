@@ -52,6 +52,10 @@ struct CurlEasy: ~Copyable {
         try check(ccurl_set_opensocket_callback(handle, callback), CURLOPT_OPENSOCKETFUNCTION)
     }
 
+    func setSocketCloser(_ callback: @escaping curl_closesocket_callback) throws(TransportError) {
+        try check(ccurl_set_closesocket_callback(handle, callback), CURLOPT_CLOSESOCKETFUNCTION)
+    }
+
     func setBeforeRequest(_ callback: @escaping curl_prereq_callback) throws(TransportError) {
         try check(ccurl_set_prereq_callback(handle, callback), CURLOPT_PREREQFUNCTION)
     }

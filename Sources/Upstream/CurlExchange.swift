@@ -1,5 +1,4 @@
 internal import CCurl
-internal import Glibc
 
 /// One request on its way: the easy handle set up for it, what has come back so far, and who waits for it.
 ///
@@ -11,7 +10,7 @@ final class CurlExchange {
 
     private var easy: CurlEasy
     private let request: HTTPRequest
-    private let isLinkDown: @Sendable (UnsafeRawPointer) -> Bool
+    private let sockets: CurlSockets
     private let continuation: CheckedContinuation<CurlMailbox.Outcome, Never>
     private var response: ResponseCollector
     /// Set just before the first byte of the request: until then a failure proves that the upstream saw nothing of it.
@@ -22,12 +21,12 @@ final class CurlExchange {
     private var refusal: String?
 
     init(
-        _ id: UInt64, _ request: HTTPRequest, _ options: CurlOptions,
+        _ id: UInt64, _ request: HTTPRequest, _ options: CurlOptions, _ sockets: CurlSockets,
         _ continuation: CheckedContinuation<CurlMailbox.Outcome, Never>
     ) throws(TransportError) {
         self.id = id
         self.request = request
-        isLinkDown = options.isLinkDown
+        self.sockets = sockets
         self.continuation = continuation
         response = ResponseCollector(maximumBody: request.maximumBody)
         easy = try CurlEasy()
@@ -100,6 +99,7 @@ final class CurlExchange {
             let mayGo = this.map { CurlExchange.from($0).mayBegin(to: address) } ?? false
             return mayGo ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }
+        try sockets.install(in: easy)
         try easy.set(CURLOPT_HEADERDATA, this)
         try easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
             guard let this else { return 0 }
@@ -121,13 +121,9 @@ final class CurlExchange {
     }
 
     private func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        refusal = nil
-        if let end = MemoryLayout.offset(of: \curl_sockaddr.addr), isLinkDown(UnsafeRawPointer(address) + end) {
-            refusal = "the link to it is down, so see to this machine's network"
-            return CURL_SOCKET_BAD
-        }
-        let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-        return socket(address.pointee.family, type, address.pointee.protocol)
+        let socket = sockets.open(to: address)
+        refusal = socket == nil ? "the link to it is down, so see to this machine's network" : nil
+        return socket ?? CURL_SOCKET_BAD
     }
 
     /// A failure explains itself in less.

@@ -9,6 +9,7 @@ final class CurlWorker {
     private let mailbox: CurlMailbox
     private let options: CurlOptions
     private let multi: UnsafeMutableRawPointer
+    private let sockets: CurlSockets
     private var exchanges: [UInt64: CurlExchange] = [:]
     /// Connections from before may lead nowhere.
     private var networkChangedAt: ContinuousClock.Instant?
@@ -17,6 +18,7 @@ final class CurlWorker {
         self.mailbox = mailbox
         self.options = options
         self.multi = multi
+        sockets = CurlSockets(isLinkDown: options.isLinkDown)
         ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
         mailbox.setSleeper(UInt(bitPattern: multi))
     }
@@ -43,7 +45,7 @@ final class CurlWorker {
         switch command {
         case .start(let id, let request, let continuation):
             do throws(TransportError) {
-                let exchange = try CurlExchange(id, request, options, continuation)
+                let exchange = try CurlExchange(id, request, options, sockets, continuation)
                 if let networkChangedAt { try exchange.refuseConnections(from: networkChangedAt) }
                 exchanges[id] = exchange
                 check(curl_multi_add_handle(multi, exchange.handle))
@@ -56,6 +58,7 @@ final class CurlWorker {
             let now = ContinuousClock.now
             networkChangedAt = now
             let addresses = options.localAddresses()
+            if let addresses { sockets.silence(except: addresses) }
             for exchange in exchanges.values { reconsider(exchange, addresses, now) }
         }
     }

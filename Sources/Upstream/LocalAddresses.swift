@@ -17,7 +17,7 @@ package enum LocalAddresses {
         return found
     }
 
-    private static func text(of address: UnsafeMutablePointer<sockaddr>?) -> String? {
+    static func text(of address: UnsafeMutablePointer<sockaddr>?) -> String? {
         guard let address else { return nil }
         let raw = UnsafeRawPointer(address)
         let family = Int32(raw.loadUnaligned(as: sa_family_t.self))

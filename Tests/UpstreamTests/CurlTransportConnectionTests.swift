@@ -77,14 +77,16 @@ struct CurlTransportConnectionTests {
         #expect(try await flying.value == .cancelled)
     }
 
-    @Test("what was sent from an address that is gone is given up, whatever came of it")
+    @Test("what was sent from an address that is gone is given up, whatever came of it, and so is its connection")
     func addressGone() async throws {
-        let server = try ScriptedServer([.receive, .awaitClientLeaving])
+        let reset = ScriptedServer.Gate()
+        let server = try ScriptedServer([.receive, .awaitClientReset(reset)])
         let transport = try CurlTransport(userAgent: "test", localAddresses: { ["192.0.2.1"] })
         let flying = Task { try await transport.failure(of: HTTPRequest(method: "POST", url: server.url)) }
         _ = await server.nextRequest()
         transport.networkChanged()
         #expect(try await flying.value.kind == .ambiguous)
+        await waiting { reset.pass() }
     }
 
     @Test("over a link that is down nothing is sent, and the next request looks anew")

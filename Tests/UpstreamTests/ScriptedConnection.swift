@@ -19,6 +19,9 @@ struct ScriptedConnection {
             case .trickle(let byte): while send([byte]), !hasClientLeft(within: 20) {}
             case .flood(let bytes): while send(bytes) {}
             case .awaitClientLeaving: while !hasClientLeft(within: -1) {}
+            case .awaitClientReset(let gate):
+                while !hasClientLeft(within: -1) {}
+                if errno == ECONNRESET { gate.open() }
             case .pass(let gate): gate.pass()
             case .open(let gate): gate.open()
             case .finish: shutdown(socket, Int32(SHUT_WR))

@@ -15,6 +15,8 @@ final class ScriptedServer: Sendable {
         /// Sends these bytes over and over, as fast as they are taken, until the client leaves.
         case flood([UInt8])
         case awaitClientLeaving
+        /// Opens the gate when the client ends the connection by RST.
+        case awaitClientReset(Gate)
         case pass(Gate)
         /// Opens a gate the test waits at.
         case open(Gate)
