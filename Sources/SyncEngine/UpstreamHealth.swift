@@ -36,7 +36,7 @@ struct UpstreamHealth: Equatable {
     /// Until when the upstream asked to be left alone; nil when that is over.
     func hold(at now: Timestamp) -> Timestamp? { heldUntil.flatMap { $0 > now ? $0 : nil } }
 
-    /// Between two probes: 2 s, doubling to 60 s; just after `hurry()` from 8 ms.
+    /// Between two probes: 2 s, doubling to 60 s; while offline just after `hurry()` from 8 ms.
     var probeDelay: Duration {
         probes < 0 ? .seconds(2) / (1 << -probes) : min(.seconds(2) * (1 << min(probes, 5)), .seconds(60))
     }
@@ -54,7 +54,7 @@ struct UpstreamHealth: Equatable {
         failures += 1
         failing.insert(source)
         guard isDown || failures >= Self.failuresOfAnOutage && failing.count >= min(2, sources) else { return }
-        if !isDown { probes = 0 }
+        probes = isDown ? max(probes, 0) : 0
         offline = nil
         outage = message
     }
@@ -73,8 +73,9 @@ struct UpstreamHealth: Equatable {
 
     mutating func probed() { probes += 1 }
 
-    /// Something has changed, and takes a moment to settle.
-    mutating func hurry() { probes = -Self.hurriedProbes }
+    /// Something has changed, and takes a moment to settle where it cannot be reached. A failing one is tried no faster: each
+    /// trial is an attempt of some change.
+    mutating func hurry() { probes = offline == nil ? 0 : -Self.hurriedProbes }
 
     mutating func hold(until time: Timestamp) { heldUntil = max(time, heldUntil ?? time) }
 

@@ -58,6 +58,18 @@ struct OutageTests {
         #expect(delays.last == .seconds(4))
     }
 
+    @Test("after a change of the network an upstream that answers with failures is tried no faster than at first")
+    func failingIsNotHurried() {
+        var health = UpstreamHealth()
+        health.lost("refused")
+        health.hurry()
+        for entity in ["orders", "parts", "orders"] { health.failed("down", by: entity, of: 2) }
+        #expect(health.probeDelay == .seconds(2))
+        health.probed()
+        health.hurry()
+        #expect(health.probeDelay == .seconds(2))
+    }
+
     // MARK: The engine
 
     /// An engine whose upstream has the orders 1 to `count`.
