@@ -24,6 +24,11 @@ def cut(shop, chance):
     else:
         writers.await_answers(chance.choice((0, 1, 5, 20, 60)))
     time.sleep(chance.random() * 0.03)
+    return fail(shop, writers, chance)
+
+
+def fail(shop, writers, chance):
+    """The power is gone; returns what was lost, in words."""
     shop.daemon.kill()
     writers.stop()
     return shop.faults.fail(chance)
@@ -59,9 +64,7 @@ def require_notice(run):
         shop.hold_writes()  # what has arrived is not missing
         writers = shop.writers(chance)
         writers.await_answers(5)
-        shop.daemon.kill()
-        writers.stop()
-        shop.faults.fail(chance)
+        fail(shop, writers, chance)
         try:
             shop.check()
         except Failed:
