@@ -6,7 +6,7 @@ final class ServerContext: Sendable {
     let handler: @Sendable (Request) async -> Response
     /// Nil where all callers are alike.
     let lookup: Caller.Lookup?
-    let places: Places
+    let places: ConnectionLimiter
     let streams: StreamRule
 
     init(
@@ -16,7 +16,7 @@ final class ServerContext: Sendable {
         self.limits = limits
         self.loops = loops
         self.lookup = lookup
-        places = Places(limits: limits, tellsCallersApart: lookup != nil)
+        places = ConnectionLimiter(limits: limits, tellsCallersApart: lookup != nil)
         self.streams = streams
         self.handler = handler
     }

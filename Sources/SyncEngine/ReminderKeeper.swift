@@ -16,7 +16,7 @@ package struct ReminderKeeper: Sendable {
     private let now: @Sendable () -> Timestamp
     private let clock: any Clock<Duration>
     private let log: Logger
-    private let rest: Rest
+    private let rest: WakeableSleep
 
     /// After so many failures a reminder is left at `due`.
     package static let mostAttempts = 5
@@ -38,7 +38,7 @@ package struct ReminderKeeper: Sendable {
         self.now = now
         self.clock = clock
         self.log = log
-        rest = Rest(clock: clock)
+        rest = WakeableSleep(clock: clock)
     }
 
     /// Runs until the task is cancelled.

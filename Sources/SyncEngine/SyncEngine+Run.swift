@@ -7,21 +7,21 @@ internal import Upstream
 extension SyncEngine {
     func pullLoop() async throws {
         while !Task.isCancelled {
-            pullPulse.beat()
+            pullHeartbeat.beat()
             if health.isDown, !isPaused { try await probeOnce() }
-            let time = steady()
+            let time = monotonicNow()
             if let nextSyncAt, nextSyncAt <= time { health.retryAuthorization() }
             let due = requested ?? ((nextSyncAt ?? time) <= time ? SyncRequest() : nil)
             if let due, canCall {
                 requested = nil
                 try await runOnce(due)
-                nextSyncAt = steady() + waitAfterRun()
+                nextSyncAt = monotonicNow() + waitAfterRun()
             } else if requested != nil, !canCall {
                 finishWaiters(.failure(reasonNotToCall), through: run.number + 1)
             }
             let wait = pullWait()
-            pullPulse.rest(for: wait)
-            await pullRest.rest(for: wait)
+            pullHeartbeat.rest(for: wait)
+            await pullSleep.rest(for: wait)
         }
         throw CancellationError()
     }
@@ -44,11 +44,11 @@ extension SyncEngine {
     private var reasonNotToCall: SyncError {
         if isPaused { return .paused }
         if let offline = health.offline { return .offline(offline) }
-        return .upstream(health.reasonNotToCall(at: steady()) ?? "the upstream cannot be called right now")
+        return .upstream(health.reasonNotToCall(at: monotonicNow()) ?? "the upstream cannot be called right now")
     }
 
     private func pullWait() -> Duration? {
-        let time = steady()
+        let time = monotonicNow()
         if isPaused { return nil }
         if health.isDown { return health.probeDelay }
         if let until = health.hold(at: time) { return until.since(time) }
@@ -61,12 +61,12 @@ extension SyncEngine {
         var result: Result<Void, SyncError> = .success(())
         var isHeld = false
         do {
-            try await requireAccount(watched(for: pullPulse))
+            try await requireAccount(watched(for: pullHeartbeat))
             try await meetHeldEdits()
             run.phase = "pushing"
-            try await pushOnce(pullPulse, through: store.newestChange())
+            try await pushOnce(pullHeartbeat, through: store.newestChange())
             // What is to be tried again, or has come meanwhile, is the push loop's.
-            if try store.pendingCount().pending > 0 { await pushRest.call() }
+            if try store.pendingCount().pending > 0 { await pushSleep.call() }
             try await pullEntities(request)
             try warnOfNewDrift()
             try await rememberClockOffset()

@@ -17,7 +17,7 @@ package actor SyncEngine {
     nonisolated let now: @Sendable () -> Timestamp
     /// The time of day as it was at the start and has passed since. What is to come is scheduled by it, so that a clock
     /// that is set makes nothing early and nothing late.
-    nonisolated let steady: @Sendable () -> Timestamp
+    nonisolated let monotonicNow: @Sendable () -> Timestamp
     let random: @Sendable () -> Double
     /// How far the server's clock is ahead of `now`, as far as is known: the last write wins by the server's.
     package nonisolated let clockOffset: @Sendable () -> Duration?
@@ -26,20 +26,20 @@ package actor SyncEngine {
     /// Told when `status` may have become another.
     nonisolated let changed: @Sendable () -> Void
     let log: Logger
-    let pushRest: Rest
-    let pullRest: Rest
-    let pushPulse: Pulse
-    let pullPulse: Pulse
-    let uploadRests: [Rest]
-    let refreshes: RefreshDesk
-    let fetches: RefreshDesk
+    let pushSleep: WakeableSleep
+    let pullSleep: WakeableSleep
+    let pushHeartbeat: Heartbeat
+    let pullHeartbeat: Heartbeat
+    let uploadSleeps: [WakeableSleep]
+    let refreshes: RequestCoalescer
+    let fetches: RequestCoalescer
     /// The files of what records have besides their fields; nil where none do.
     package nonisolated let contents: ContentFolder?
     let clock: any Clock<Duration>
 
-    var health = UpstreamHealth() {
+    var health = CircuitBreaker() {
         didSet {
-            if oldValue.isBlocked, !health.isBlocked { noteCallable(from: steady()) }
+            if oldValue.isBlocked, !health.isBlocked { noteCallable(from: monotonicNow()) }
             changed()
         }
     }
@@ -51,7 +51,7 @@ package actor SyncEngine {
     var isLookingElsewhere = false
     var isPaused = false {
         didSet {
-            if oldValue, !isPaused { noteCallable(from: steady()) }
+            if oldValue, !isPaused { noteCallable(from: monotonicNow()) }
             changed()
         }
     }
@@ -100,15 +100,15 @@ package actor SyncEngine {
         self.changed = changed
         self.log = log
         let (start, stopwatch) = (now(), Stopwatch(clock))
-        steady = { start + stopwatch.duration }
+        monotonicNow = { start + stopwatch.duration }
         freshness = Freshness(callableSince: start)
-        pushRest = Rest(clock: clock)
-        pullRest = Rest(clock: clock)
-        pushPulse = Pulse(clock: clock, patience: settings.patience)
-        pullPulse = Pulse(clock: clock, patience: settings.patience)
-        uploadRests = (0..<Self.uploads).map { _ in Rest(clock: clock) }
-        refreshes = RefreshDesk(clock: clock, parallel: settings.parallel)
-        fetches = RefreshDesk(clock: clock, parallel: 2, patience: .seconds(30))
+        pushSleep = WakeableSleep(clock: clock)
+        pullSleep = WakeableSleep(clock: clock)
+        pushHeartbeat = Heartbeat(clock: clock, patience: settings.patience)
+        pullHeartbeat = Heartbeat(clock: clock, patience: settings.patience)
+        uploadSleeps = (0..<Self.uploads).map { _ in WakeableSleep(clock: clock) }
+        refreshes = RequestCoalescer(clock: clock, parallel: settings.parallel)
+        fetches = RequestCoalescer(clock: clock, parallel: 2, patience: .seconds(30))
     }
 
     /// Runs until the task is cancelled, beginning with a sync. Throws `SyncError.otherAccount` when the token turns out
@@ -124,7 +124,7 @@ package actor SyncEngine {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await self.pushLoop() }
                 group.addTask { try await self.pullLoop() }
-                for rest in uploadRests where takesUploads { group.addTask { try await self.uploadLoop(rest) } }
+                for rest in uploadSleeps where takesUploads { group.addTask { try await self.uploadLoop(rest) } }
                 try await group.next()
                 group.cancelAll()
             }
@@ -147,7 +147,7 @@ package actor SyncEngine {
     /// Tells that the queue has something new; it is sent a moment later, so that a burst goes together.
     package nonisolated func noteLocalWrite() {
         Task {
-            await pushRest.call()
+            await pushSleep.call()
             await callUploads()
         }
     }
@@ -155,7 +155,7 @@ package actor SyncEngine {
     /// Tells that a person wants changes tried again: they need not wait for the budget of repetitions.
     package func noteRetry() async {
         budget.fill()
-        await pushRest.call()
+        await pushSleep.call()
         await callUploads()
     }
 
@@ -164,7 +164,7 @@ package actor SyncEngine {
         health.retryAuthorization()
         if run.isRunning, run.request.covers(request) { return }
         requested = request.merged(with: requested)
-        await pullRest.call()
+        await pullSleep.call()
     }
 
     /// Starts or joins a sync and waits for its end, and for the changes that are on their way by then; throws why it did
@@ -187,13 +187,13 @@ package actor SyncEngine {
 
     package func resume() async {
         isPaused = false
-        await pushRest.call()
-        await pullRest.call()
+        await pushSleep.call()
+        await pullSleep.call()
     }
 
     /// Whether both loops move: each rests as long as it meant to, or has begun or ended something within
     /// `SyncSettings.patience`. For a watchdog.
-    package func isMoving() -> Bool { pushPulse.isMoving && pullPulse.isMoving }
+    package func isMoving() -> Bool { pushHeartbeat.isMoving && pullHeartbeat.isMoving }
 
     /// What a person must still give before the upstream can be used; nil where nothing is known to be missing.
     private func missing() async -> String? {
@@ -208,7 +208,7 @@ package actor SyncEngine {
     package func status() -> SyncStatus {
         let time = now()
         // How far the clock has been set since the start.
-        let set = time.since(steady())
+        let set = time.since(monotonicNow())
         let state: SyncStatus.State
         if isPaused {
             state = .paused
@@ -228,6 +228,6 @@ package actor SyncEngine {
             lastSyncAt: run.lastSucceededAt, nextSyncAt: nextSyncAt.map { $0 + set },
             error: health.unauthorized ?? health.offline ?? health.outage ?? run.error,
             isReachable: health.offline == nil, clockOffset: clockOffset(),
-            retryAfter: health.hold(at: steady()).map { $0 + set }, entities: run.entities)
+            retryAfter: health.hold(at: monotonicNow()).map { $0 + set }, entities: run.entities)
     }
 }

@@ -57,7 +57,7 @@ struct ContentTests {
         try await set(one, of: "a")
         try await set(nil, of: "b")
         let other = try TestCache(schema: Self.home)
-        let queue = try CarriedQueue(text: CarriedQueue(ofDatabaseAt: cache.path).text())
+        let queue = try ExportedQueue(text: ExportedQueue(ofDatabaseAt: cache.path).text())
         _ = try await other.store.take(queue, at: TestCache.now)
         let changes = try other.store.readyChanges(limit: 9, at: TestCache.now, in: .content)
         #expect(changes.map(\.content) == [.upload(one), .removal])
@@ -72,7 +72,7 @@ struct ContentTests {
         for isScanned in [false, true] {
             let reading =
                 isScanned
-                ? try #require(QueueReading(scanning: cache.path, withLog: true))
+                ? try #require(QueueSnapshot(scanning: cache.path, withLog: true))
                 : DamagedFile(path: cache.path, backups: []).readings()[0]
             #expect(reading.changes.map(\.carriedContent?.sha256) == [one.sha256])
             #expect(reading.changes.first?.contentType == (isScanned ? nil : one.type))

@@ -220,7 +220,7 @@ private struct ChatDay {
 
     /// What the server answers: without what is worked out here.
     private func sent(_ record: JSONText, _ entity: String) -> JSONText {
-        cache.store.schema[entity]?.withoutKeptFields(record) ?? record
+        cache.store.schema[entity]?.withoutDerivedFields(record) ?? record
     }
 
     private func keys(_ entity: String) throws -> [String] {

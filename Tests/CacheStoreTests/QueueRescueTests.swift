@@ -67,7 +67,7 @@ struct QueueRescueTests {
         let scene = try await RescueScene()
         let before = try scene.queue()
         try scene.cache.store.close()
-        let reading = try #require(QueueReading(scanning: scene.path, withLog: true))
+        let reading = try #require(QueueSnapshot(scanning: scene.path, withLog: true))
         #expect(reading.changes.map(\.idempotencyKey) == before.map(\.key))
     }
 

@@ -27,7 +27,7 @@ struct RescueScene {
 
     /// Key → whether it may have been sent, oldest first, as the pusher would read them.
     static func queue(_ store: CacheStore) throws -> [(id: Int64, key: String, tried: Bool)] {
-        try store.snapshot(QueueReading.init).changes.map { ($0.id, $0.idempotencyKey, $0.tried > 0) }
+        try store.snapshot(QueueSnapshot.init).changes.map { ($0.id, $0.idempotencyKey, $0.tried > 0) }
     }
 
     func queue() throws -> [(id: Int64, key: String, tried: Bool)] { try Self.queue(cache.store) }

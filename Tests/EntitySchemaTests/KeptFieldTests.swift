@@ -39,7 +39,7 @@ struct KeptFieldTests {
     func reading() throws {
         let schema = try EntitySchema(yaml: Self.chat, file: "chat.yaml")
         let rooms = try #require(schema["rooms"])
-        #expect(rooms.keptFields.map(\.name) == ["title", "lines", "cost", "last"])
+        #expect(rooms.derivedFields.map(\.name) == ["title", "lines", "cost", "last"])
         #expect(
             rooms[field: "lines"]?.derivation
                 == .children(

@@ -92,7 +92,7 @@ struct ShownRequestTests {
     private static func sample(
         _ entity: Entity, _ route: PushRoute, of record: JSONText, _ store: CacheStore, all: Bool
     ) -> JSONText {
-        let known = all ? route.path.holes + route.conditions.keys : []
+        let known = all ? route.path.placeholders + route.conditions.keys : []
         let required = all ? entity.fields.filter(\.required).map(\.name) : []
         let names = (route.sendable ?? required) + known + required
         let fields = entity.fields.filter { names.contains($0.name) && $0.name != entity.key }

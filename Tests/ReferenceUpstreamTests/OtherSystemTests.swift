@@ -70,7 +70,7 @@ struct OtherSystemTests {
     }
 
     @Test("a path that names a record by more than its key must be right in all of it")
-    func holes() async throws {
+    func placeholders() async throws {
         let harness = try planner()
         #expect(try await harness.send("DELETE", "/courses/PH2/tasks/u1").status == 404)
         #expect(try await harness.send("DELETE", "/courses/MA1/tasks/u1").status == 200)

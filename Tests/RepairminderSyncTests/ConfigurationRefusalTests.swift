@@ -133,7 +133,7 @@ import Testing
     @Test("a file that was asked for must be there")
     func missingFile() throws {
         let error = #expect(throws: ConfigurationError.self) {
-            try ConfigurationReader(path: "/nowhere/c.yaml", flags: [:], surroundings: folder.surroundings())
+            try ConfigurationReader(path: "/nowhere/c.yaml", flags: [:], environment: folder.environment())
         }
         #expect(error?.description == "/nowhere/c.yaml: the file is not there")
     }

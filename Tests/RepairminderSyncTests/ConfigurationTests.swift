@@ -113,7 +113,7 @@ import Testing
     func relativePaths() throws {
         let file = try folder.write("upstream: {token_file: token}\nstate_dir: ~/state", to: "deep/config.yaml")
         let configuration = try ConfigurationReader(
-            path: file, flags: [.schema: "./mine.yaml"], surroundings: folder.surroundings()
+            path: file, flags: [.schema: "./mine.yaml"], environment: folder.environment()
         ).configuration()
         #expect(configuration.upstream.tokenFile == folder.path + "/deep/token")
         #expect(configuration.stateDirectory == "/home/ada/state")

@@ -12,7 +12,7 @@ import Testing
 
     private func connection(_ arguments: [String], _ environment: [String: String] = [:]) throws -> DaemonConnection {
         try ConnectionOptions.parse(arguments).connection(
-            surroundings: folder.surroundings(environment), systemSocket: folder.path + "/none.sock")
+            environment: folder.environment(environment), systemSocket: folder.path + "/none.sock")
     }
 
     @Test("flags say where the daemon is before any configuration does")

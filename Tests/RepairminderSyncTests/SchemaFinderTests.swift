@@ -10,7 +10,7 @@ import Testing
     }
 
     private func path(_ yaml: String) throws -> String {
-        try SchemaFinder(surroundings: folder.surroundings()).path(for: folder.configuration(yaml: yaml))
+        try SchemaFinder(environment: folder.environment()).path(for: folder.configuration(yaml: yaml))
             .replacing(folder.path + "/", with: "")
     }
 
@@ -27,9 +27,9 @@ import Testing
     @Test("a program built in a checkout ships the checkout's schemas")
     func checkout() throws {
         try folder.write("", to: "config/schemas/mine.yaml")
-        var surroundings = folder.surroundings()
-        surroundings.executable = folder.path + "/.build/x86_64-unknown-linux-gnu/debug/repairminder-sync"
-        let path = try SchemaFinder(surroundings: surroundings).path(for: folder.configuration(yaml: "schema: mine"))
+        var environment = folder.environment()
+        environment.executable = folder.path + "/.build/x86_64-unknown-linux-gnu/debug/repairminder-sync"
+        let path = try SchemaFinder(environment: environment).path(for: folder.configuration(yaml: "schema: mine"))
         #expect(path == folder.path + "/config/schemas/mine.yaml")
     }
 

@@ -26,8 +26,8 @@ final class TemporaryFolder: Sendable {
     }
 
     /// A process started in this folder on a machine where nothing is installed.
-    func surroundings(_ environment: [String: String] = [:]) -> Surroundings {
-        Surroundings(
+    func environment(_ environment: [String: String] = [:]) -> Environment {
+        Environment(
             environment: ["HOME": "/home/ada"].merging(environment) { $1 }, executable: path + "/bin/repairminder-sync",
             workingDirectory: path, systemFolder: path + "/etc")
     }
@@ -36,7 +36,7 @@ final class TemporaryFolder: Sendable {
         yaml: String? = nil, flags: [ConfigurationKey: String] = [:], environment: [String: String] = [:]
     ) throws -> Configuration {
         let file = try yaml.map { try write($0, to: "config.yaml") }
-        return try ConfigurationReader(path: file, flags: flags, surroundings: surroundings(environment))
+        return try ConfigurationReader(path: file, flags: flags, environment: environment(environment))
             .configuration()
     }
 

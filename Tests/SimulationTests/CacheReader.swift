@@ -81,7 +81,7 @@ struct CacheReader {
 
     /// What a key that was given here is now.
     func current(_ entity: String, _ key: String) throws -> String {
-        try store.pool.read { db in try Alias.current(of: key, entity, db) }
+        try store.pool.read { db in try KeyAlias.current(of: key, entity, db) }
     }
 
     /// All decisions between a value here and one there, as text: both are kept in it.

@@ -139,7 +139,7 @@ final class SystemWorld {
         var members: [(key: String, value: JSONText)] = []
         for known in entity.fields where entity.routes(for: .create).contains(where: { sends(known.name, $0, entity) })
         {
-            if known.isKeptHere || known.name == entity.pull?.changedAt { continue }
+            if known.isDerivedHere || known.name == entity.pull?.changedAt { continue }
             switch known.kind {
             case .reference(let other):
                 guard let key = pickLocal(other) else { continue }
@@ -223,14 +223,14 @@ final class SystemWorld {
     /// A text that anybody may change: nothing is worked out by it and nothing refers to it.
     private func marked(_ entity: Entity, for operation: Operation) -> String? {
         entity.fields.first { field in
-            field.kind == .string && field.name != entity.key && !field.isKeptHere && !field.secret
+            field.kind == .string && field.name != entity.key && !field.isDerivedHere && !field.secret
                 && field.source == nil && !field.name.hasSuffix("_id")
                 && entity.routes(for: operation).contains { sends(field.name, $0, entity) }
         }?.name
     }
 
     private func sends(_ field: String, _ route: PushRoute, _ entity: Entity) -> Bool {
-        route.canSend(field) || route.path.holes.contains(field) || field == entity.key
+        route.canSend(field) || route.path.placeholders.contains(field) || field == entity.key
     }
 
     private func pickLocal(_ entity: String) -> String? {

@@ -15,7 +15,7 @@ struct OutageTests {
 
     @Test("a few failures in a row are an outage; failures between answers, or of one entity alone, are not")
     func outage() {
-        var health = UpstreamHealth()
+        var health = CircuitBreaker()
         for _ in 1...10 {
             health.failed("down", by: "orders", of: 2)
             health.failed("down", by: "parts", of: 2)
@@ -31,7 +31,7 @@ struct OutageTests {
 
     @Test("probes come 2 s apart at first and 60 s at last, however many there were")
     func probeDelays() {
-        var health = UpstreamHealth()
+        var health = CircuitBreaker()
         health.lost("refused")
         var delays: [Duration] = []
         for _ in 1...1000 {
@@ -44,7 +44,7 @@ struct OutageTests {
 
     @Test("after a change of the network probes come quickly at first")
     func hurriedProbes() {
-        var health = UpstreamHealth()
+        var health = CircuitBreaker()
         health.lost("refused")
         for _ in 1...10 { health.probed() }
         health.hurry()
@@ -60,7 +60,7 @@ struct OutageTests {
 
     @Test("after a change of the network an upstream that answers with failures is tried no faster than at first")
     func failingIsNotHurried() {
-        var health = UpstreamHealth()
+        var health = CircuitBreaker()
         health.lost("refused")
         health.hurry()
         for entity in ["orders", "parts", "orders"] { health.failed("down", by: entity, of: 2) }

@@ -25,7 +25,7 @@ struct PusherTests {
         let now = test.clock.timestamp
         let pusher = Pusher(
             schema: test.store.schema, store: test.store, upstream: test.upstream,
-            retry: RetryPolicy(maximumAttempts: 3), now: { now }, steady: { now }, random: { 0 },
+            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
             freshness: Freshness(callableSince: now))
         for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
     }

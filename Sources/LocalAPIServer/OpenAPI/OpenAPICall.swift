@@ -40,7 +40,7 @@ struct OpenAPICall {
             ("operationId", .string(id)), ("summary", .string(summary)), ("tags", .array([.string(tag)])),
         ]
         if path == "/healthz" { members.append(("security", .array([.object([:])]))) }
-        let all = (holes + parameters).map { Self.reference("parameters", $0) }
+        let all = (placeholders + parameters).map { Self.reference("parameters", $0) }
         if !all.isEmpty { members.append(("parameters", .array(all))) }
         if let body {
             members.append(
@@ -67,7 +67,7 @@ struct OpenAPICall {
         return String(segments[1])
     }
 
-    private var holes: [String] {
+    private var placeholders: [String] {
         guard path.contains("{id}") else { return [] }
         return [["conflicts", "pending", "reminders"].contains(tag) ? "number" : "id"]
     }

@@ -19,7 +19,7 @@ struct RecordSchemas {
         return schemas.map { (key: $0.0, value: $0.1) }
     }
 
-    private var writable: [Field] { entity.fields.filter { !$0.isKeptHere } }
+    private var writable: [Field] { entity.fields.filter { !$0.isDerivedHere } }
     private var shown: [Field] { entity.fields.filter { !$0.secret } }
 
     private var record: JSONText {
@@ -62,7 +62,7 @@ struct RecordSchemas {
             guard let fields = route.sendable else { return writable }
             names.formUnion(fields)
             // A new record also has its key, and whatever its path is made of.
-            if operation == .create { names.formUnion(route.path.holes + route.conditions.keys + [entity.key]) }
+            if operation == .create { names.formUnion(route.path.placeholders + route.conditions.keys + [entity.key]) }
         }
         return writable.filter { names.contains($0.name) }
     }
@@ -92,7 +92,7 @@ struct RecordSchemas {
 
     private static func shown(_ field: Field) -> JSONText {
         let described = described(field, isNullable: true)
-        return field.isKeptHere ? described.setting("readOnly", to: true) : described
+        return field.isDerivedHere ? described.setting("readOnly", to: true) : described
     }
 
     private static func described(_ field: Field, isNullable: Bool) -> JSONText {

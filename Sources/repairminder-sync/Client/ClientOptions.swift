@@ -11,7 +11,7 @@ struct ClientOptions: ParsableArguments {
     var json = false
 
     func client(deadline: Duration = .seconds(60)) throws -> LocalAPIClient {
-        try connection.connection(surroundings: .ofThisProcess()).client(deadline: deadline)
+        try connection.connection(environment: .ofThisProcess()).client(deadline: deadline)
     }
 
     /// Prints the answer's body with `--json`, else what `text` makes of it.

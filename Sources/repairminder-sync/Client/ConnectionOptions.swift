@@ -24,20 +24,20 @@ struct ConnectionOptions: ParsableArguments {
     static let systemSocket = "/run/repairminder-sync/api.sock"
 
     func connection(
-        surroundings: Surroundings, systemSocket: String = Self.systemSocket
+        environment: Environment, systemSocket: String = Self.systemSocket
     ) throws(CommandFailure) -> DaemonConnection {
-        if let socket { return DaemonConnection(place: .unix(socket), token: try givenToken(surroundings)) }
-        if let address { return DaemonConnection(place: .tcp(Self.url(address)), token: try givenToken(surroundings)) }
+        if let socket { return DaemonConnection(place: .unix(socket), token: try givenToken(environment)) }
+        if let address { return DaemonConnection(place: .tcp(Self.url(address)), token: try givenToken(environment)) }
         let configuration: Configuration
         do {
-            configuration = try ConfigurationReader(path: config, flags: [:], surroundings: surroundings)
+            configuration = try ConfigurationReader(path: config, flags: [:], environment: environment)
                 .configuration()
         } catch {
             throw CommandFailure(error)
         }
         // Only where nobody named a configuration: one that was named must not lead to another daemon's socket.
         var connection = try Self.usual(configuration, systemSocket: config == nil ? systemSocket : nil)
-        connection.token = try givenToken(surroundings) ?? connection.token
+        connection.token = try givenToken(environment) ?? connection.token
         return connection
     }
 
@@ -57,9 +57,9 @@ struct ConnectionOptions: ParsableArguments {
         return DaemonConnection(place: .tcp("http://\(tcp)"), token: token)
     }
 
-    private func givenToken(_ surroundings: Surroundings) throws(CommandFailure) -> String? {
+    private func givenToken(_ environment: Environment) throws(CommandFailure) -> String? {
         guard let tokenFile else { return nil }
-        guard let token = Self.token(surroundings.absolute(tokenFile)) else {
+        guard let token = Self.token(environment.absolute(tokenFile)) else {
             throw CommandFailure(.notAllowed, "\(tokenFile): there is no token that can be read; check path and owner")
         }
         return token

@@ -12,9 +12,9 @@ struct StateFiles {
 
     /// Throws where it is another user's, or there is no state folder yet and none is made.
     init(_ options: ConfigurationOptions, makesFolder: Bool = false) throws {
-        let surroundings = Surroundings.ofThisProcess()
-        configuration = try options.configuration(surroundings: surroundings)
-        schema = try SchemaFinder(surroundings: surroundings).schema(for: configuration)
+        let environment = Environment.ofThisProcess()
+        configuration = try options.configuration(environment: environment)
+        schema = try SchemaFinder(environment: environment).schema(for: configuration)
         guard makesFolder || FileManager.default.fileExists(atPath: configuration.stateDirectory) else {
             throw CommandFailure(
                 .badConfiguration, "\(configuration.stateDirectory) is not there; name the daemon's state_dir")

@@ -135,12 +135,12 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(name: .customLong("log.format"), help: ArgumentHelp("text or json.", valueName: "format"))
     var logFormat: String?
 
-    func configuration(surroundings: Surroundings) throws(ConfigurationError) -> Configuration {
-        try ConfigurationReader(path: config, flags: flags, surroundings: surroundings).configuration()
+    func configuration(environment: Environment) throws(ConfigurationError) -> Configuration {
+        try ConfigurationReader(path: config, flags: flags, environment: environment).configuration()
     }
 
-    func setupReader(surroundings: Surroundings) -> SetupReader {
-        SetupReader(path: config, flags: flags, surroundings: surroundings)
+    func setupReader(environment: Environment) -> SetupReader {
+        SetupReader(path: config, flags: flags, environment: environment)
     }
 
     /// The flags that were given.

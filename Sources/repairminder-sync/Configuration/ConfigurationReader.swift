@@ -5,21 +5,21 @@ import Logging
 struct ConfigurationReader {
     private let layers: ConfigurationLayers
     private let values: ConfigurationValues
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let file: String?
 
     /// Reads the file at `path`; without one the system's, which need not exist.
     ///
     /// Throws when a file that was asked for cannot be read, or is no configuration.
-    init(path: String?, flags: [ConfigurationKey: String], surroundings: Surroundings) throws(ConfigurationError) {
-        let system = surroundings.systemFolder + "/config.yaml"
-        let path = path ?? (surroundings.isFile(system) ? system : nil)
+    init(path: String?, flags: [ConfigurationKey: String], environment: Environment) throws(ConfigurationError) {
+        let system = environment.systemFolder + "/config.yaml"
+        let path = path ?? (environment.isFile(system) ? system : nil)
         file = path
         var contents: ConfigurationFile?
-        if let path { contents = try ConfigurationFile(yaml: surroundings.text(of: path), path: path) }
-        layers = ConfigurationLayers(flags: flags, environment: surroundings.environment, file: contents)
+        if let path { contents = try ConfigurationFile(yaml: environment.text(of: path), path: path) }
+        layers = ConfigurationLayers(flags: flags, environment: environment.environment, file: contents)
         values = ConfigurationValues(layers: layers)
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Throws for the first value that cannot be.
@@ -152,15 +152,15 @@ struct ConfigurationReader {
 
     private func stateDirectory() throws(ConfigurationError) -> String {
         if let path = try path(.stateDirectory) { return path }
-        if let path = surroundings.systemdDirectory("STATE_DIRECTORY") { return path }
-        if let home = surroundings.home { return home + "/.local/state/repairminder-sync" }
+        if let path = environment.systemdDirectory("STATE_DIRECTORY") { return path }
+        if let home = environment.home { return home + "/.local/state/repairminder-sync" }
         throw ConfigurationError(
             place: "", problem: "there is no state_dir, and neither $STATE_DIRECTORY nor $HOME to make it from; set it")
     }
 
     private func unixSocket() throws(ConfigurationError) -> String? {
         if layers[.listenUnix]?.text == "off" { return nil }
-        let path = try path(.listenUnix) ?? surroundings.systemdDirectory("RUNTIME_DIRECTORY").map { $0 + "/api.sock" }
+        let path = try path(.listenUnix) ?? environment.systemdDirectory("RUNTIME_DIRECTORY").map { $0 + "/api.sock" }
         // sockaddr_un holds 108 bytes, the last of them zero (unix(7)).
         guard let path, path.utf8.count > 107 else { return path }
         throw ConfigurationError(
@@ -178,19 +178,19 @@ struct ConfigurationReader {
 
     /// Relative paths in the file start from the file's folder, all others from the working directory.
     private func resolved(_ value: ConfigurationLayers.Value) -> String {
-        surroundings.absolute(value.text, from: value.isFromFile ? file.map(surroundings.folder) : nil)
+        environment.absolute(value.text, from: value.isFromFile ? file.map(environment.folder) : nil)
     }
 
     /// An empty one counts as none: a unit can only set a credential that may be missing to nothing.
     private func credential(_ name: String) -> String? {
-        let path = surroundings.environment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
-        return path.flatMap { surroundings.isFile($0) && !surroundings.isEmpty($0) ? $0 : nil }
+        let path = environment.environment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
+        return path.flatMap { environment.isFile($0) && !environment.isEmpty($0) ? $0 : nil }
     }
 
     /// No error, since whoever starts the daemon may use the prefix for something of their own.
     private func unknownVariables() -> [String] {
         let known = ConfigurationKey.allCases.map(\.variable)
-        let unknown = surroundings.environment.keys.filter {
+        let unknown = environment.environment.keys.filter {
             $0.hasPrefix(ConfigurationKey.variablePrefix) && !known.contains($0)
         }
         return unknown.sorted().map { name in

@@ -3,7 +3,7 @@ import Foundation
 
 /// Finds the schema that a configuration names, and reads it.
 struct SchemaFinder {
-    let surroundings: Surroundings
+    let environment: Environment
 
     /// A schema is named, or given as a path: with a slash, or ending as a file does.
     static func isPath(_ schema: String) -> Bool {
@@ -12,7 +12,7 @@ struct SchemaFinder {
 
     func schema(for configuration: Configuration) throws(ConfigurationError) -> EntitySchema {
         let path = try path(for: configuration)
-        let text = try surroundings.text(of: path)
+        let text = try environment.text(of: path)
         do {
             return try EntitySchema(yaml: text, file: path)
         } catch {
@@ -25,8 +25,8 @@ struct SchemaFinder {
         let name = configuration.schema
         if Self.isPath(name) { return name }
         let folders = folders(for: configuration)
-        if let found = folders.map({ "\($0)/\(name).yaml" }).first(where: surroundings.isFile) { return found }
-        let known = folders.flatMap(surroundings.names).filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
+        if let found = folders.map({ "\($0)/\(name).yaml" }).first(where: environment.isFile) { return found }
+        let known = folders.flatMap(environment.names).filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
         let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
         throw ConfigurationError(
             place: "schema",
@@ -35,14 +35,14 @@ struct SchemaFinder {
 
     /// Beside the configuration file, then the system's, then what is shipped with the program.
     private func folders(for configuration: Configuration) -> [String] {
-        let beside = configuration.file.map { surroundings.folder(of: $0) + "/schemas" }
-        return [beside, surroundings.systemFolder + "/schemas", shipped].compactMap(\.self)
+        let beside = configuration.file.map { environment.folder(of: $0) + "/schemas" }
+        return [beside, environment.systemFolder + "/schemas", shipped].compactMap(\.self)
     }
 
     /// `../share` of an installed program; for one that was built in a checkout, the checkout's own schemas.
     private var shipped: String {
-        let folder = surroundings.folder(of: surroundings.executable)
+        let folder = environment.folder(of: environment.executable)
         if let build = folder.range(of: "/.build/") { return folder[..<build.lowerBound] + "/config/schemas" }
-        return surroundings.absolute("../share/repairminder-sync/schemas", from: folder)
+        return environment.absolute("../share/repairminder-sync/schemas", from: folder)
     }
 }

@@ -5,13 +5,13 @@ struct SetupReader: Sendable {
     /// The file that was asked for; nil for the system's.
     let path: String?
     let flags: [ConfigurationKey: String]
-    let surroundings: Surroundings
+    let environment: Environment
 
     /// Throws for the first thing that a person must correct. What is only missing yet, such as a sign-in, is no error.
     func setup() throws(ConfigurationError) -> Setup {
-        let configuration = try ConfigurationReader(path: path, flags: flags, surroundings: surroundings)
+        let configuration = try ConfigurationReader(path: path, flags: flags, environment: environment)
             .configuration()
-        let finder = SchemaFinder(surroundings: surroundings)
+        let finder = SchemaFinder(environment: environment)
         let setup = Setup(
             configuration: configuration, schema: try finder.schema(for: configuration),
             schemaFile: try finder.path(for: configuration))

@@ -102,9 +102,9 @@ struct MirrorFolder {
     /// Empty where there is no such file.
     func records(of entity: String) throws -> [JSONText] { try list(recordsPath(entity)) }
 
-    func queue() throws -> [CarriedChange] {
+    func queue() throws -> [ExportedChange] {
         do {
-            return try list(queuePath).map { try JSONDecoder().decode(CarriedChange.self, from: Data($0.bytes)) }
+            return try list(queuePath).map { try JSONDecoder().decode(ExportedChange.self, from: Data($0.bytes)) }
         } catch let error as DecodingError {
             throw MirrorError(
                 message: "\(queuePath) holds something that is no change (\(error)); mend it, or take it away to go on "

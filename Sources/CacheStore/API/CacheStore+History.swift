@@ -1,0 +1,80 @@
+internal import EntitySchema
+internal import GRDB
+package import JSONText
+
+/// Why a record is as it is.
+extension CacheStore {
+    /// The record's entries of the change log, oldest first, under every key that it has had; `after` is what the last page
+    /// ended with. Each has what its step tells besides: `operation` and `values` of an edit, `attempt`, `error`,
+    /// `conflict` as that stands now.
+    ///
+    /// What changes made here went through is found by an index; pulls by looking through what is kept of the log.
+    /// Throws `.notFound` when neither the record nor anything of it is known.
+    package func history(
+        of entity: String, key: String, after: Int64, limit: Int
+    ) throws -> (entries: [JSONText], next: Int64?) {
+        let table = try table(entity)
+        return try snapshot { db in
+            let names = try KeyAlias.all(of: key, entity, db)
+            let own = try Self.ownSteps(entity, names, after, limit + 1, db)
+            let pulled = try Self.pulls(entity, names, after, limit + 1, db)
+            let rows = (own + pulled).sorted { ($0["seq"] as Int64) < $1["seq"] }
+            if rows.isEmpty, after == 0, try !RecordRow(table: table, db: db).exists(names[0]) {
+                throw CacheError.notFound("\(entity)/\(key) is not in the cache, and nothing is known of it")
+            }
+            let entries = try rows.prefix(limit).map { try historyEntry($0, names, db) }
+            return (entries, rows.count > limit ? rows[limit - 1]["seq"] : nil)
+        }
+    }
+
+    private static func ownSteps(
+        _ entity: String, _ names: [String], _ after: Int64, _ limit: Int, _ db: Database
+    ) throws -> [Row] {
+        try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT seq, at, kind, keys, fields, change_id, detail FROM sync_change_log
+                    WHERE entity = ?1 AND keys IN (SELECT value FROM json_each(?2)) AND change_id IS NOT NULL
+                      AND seq > ?3
+                    ORDER BY seq LIMIT ?4
+                    """),
+            arguments: [entity, ChangeLog.keys(names.map { ChangeLog.keys([$0]) }), after, limit])
+    }
+
+    private static func pulls(
+        _ entity: String, _ names: [String], _ after: Int64, _ limit: Int, _ db: Database
+    ) throws -> [Row] {
+        // `instr` alone would take a key of commas and quotes for two others' ends.
+        let name = "(instr(keys, ?) > 0 AND EXISTS (SELECT 1 FROM json_each(keys) WHERE value = ?))"
+        let condition = names.map { _ in name }.joined(separator: " OR ")
+        let arguments = names.flatMap { [JSONText.string($0).text, $0] }
+        return try Row.fetchAll(
+            db,
+            sql: """
+                SELECT seq, at, kind, keys, fields, change_id, detail FROM sync_change_log
+                WHERE change_id IS NULL AND entity = ? AND seq > ? AND (\(condition)) ORDER BY seq LIMIT ?
+                """,
+            arguments: StatementArguments([entity, after] as [any DatabaseValueConvertible])
+                + StatementArguments(arguments) + [limit])
+    }
+
+    private func historyEntry(_ row: Row, _ names: [String], _ db: Database) throws -> JSONText {
+        let keys = try JSONText(parsing: row["keys"] as String).elements.map { $0.string ?? "" }
+        let place = keys.firstIndex { names.contains($0) } ?? 0
+        var members: [(key: String, value: JSONText)] = [
+            ("seq", .integer((row["seq"] as Int) - keys.count + 1 + place)),
+            ("at", .string(Timestamp(milliseconds: row["at"]).description)), ("kind", .string(row["kind"] as String)),
+            ("change_id", .integer(row["change_id"] as Int?)),
+            ("fields", try (row["fields"] as String?).map { try JSONText(parsing: $0) } ?? .null),
+        ]
+        guard let detail: String = row["detail"] else { return .object(members: members) }
+        for member in try JSONText(parsing: detail).members {
+            if member.key == "conflict", let id = member.value.integer {
+                members.append(("conflict", try conflict(Int64(id), db)))
+            } else {
+                members.append(member)
+            }
+        }
+        return .object(members: members)
+    }
+}

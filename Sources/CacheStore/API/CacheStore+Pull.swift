@@ -1,0 +1,106 @@
+package import EntitySchema
+internal import GRDB
+package import JSONText
+
+/// Where pulls stand, and writing what they bring.
+extension CacheStore {
+    /// Writes the records that differ, lays queued changes over them, deletes what is marked as deleted, logs all of it
+    /// and moves the cursor, in one transaction. A page that brings nothing new writes nothing at all: a pull that is cut
+    /// off then goes on a little earlier, which is harmless.
+    package func apply(_ page: PulledPage, at now: Timestamp) async throws -> PageOutcome {
+        let table = try table(page.entity)
+        let children = try page.children.map { (pulled: try sealed($0), table: try self.table($0.entity)) }
+        let clear = page.records
+        let page = try sealed(page)
+        return try await change(at: now) { db in
+            let applier = PageApplier(
+                table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+            let unchanged = try IncomingRecords(table, db, at: now).fill(page.records, isNew: page.isOfFirstPull)
+            let measured = try applier.measure(page)
+            var outcome = try applier.applyIncoming(clear: unchanged.rest(of: clear), position: page.position)
+            outcome.add(measured)
+            try unchanged.add(to: &outcome, of: page, db)
+            if let children {
+                let applier = PageApplier(
+                    table: children.table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+                outcome.children = try applier.apply(children.pulled, position: page.position)
+            }
+            if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
+            for detail in page.details { try markFetched(detail, db) }
+            if let cursor = page.cursor, outcome.changed {
+                try CursorRow(entity: page.entity, db: db).save(cursor.including(outcome))
+            }
+            return outcome
+        }
+    }
+
+    private func sealed(_ page: PulledPage) throws -> PulledPage {
+        var page = page
+        page.records = try sealers[page.entity].seal(page: page.records)
+        return page
+    }
+
+    private func sealed(_ children: PulledChildren) throws -> SealedChildren {
+        SealedChildren(children: children, records: try sealers[children.entity].seal(page: children.records))
+    }
+
+    /// Where the change log ends now.
+    package func position() throws -> Int64 {
+        try read { db in
+            try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
+        }
+    }
+
+    /// What the upstream last said of a record, without its secrets, also while its deletion is queued; nil where it has
+    /// said nothing.
+    package func remote(of entity: String, key: String) throws -> JSONText? {
+        let table = try table(entity)
+        let remote = try read { db in
+            try RecordRow(table: table, db: db).remote(of: KeyAlias.current(of: key, entity, db))
+        }
+        return remote.map(sealers[entity].remove)
+    }
+
+    package struct OutdatedParent: Sendable, Equatable {
+        package var pk: Int64
+        package var key: String
+        /// To be handed back with the children, in `PulledPage.Detail`.
+        package var value: String?
+        /// The record, for the holes of the path.
+        package var record: String
+    }
+
+    /// Parents after `pk` whose children must be fetched: all, or those that have changed since they last were.
+    package func parents(of entity: String, after pk: Int64, all: Bool, limit: Int) throws -> [OutdatedParent] {
+        let table = try table(entity)
+        guard let detail = table.detail, let whenChanged = detail.whenChanged else { return [] }
+        let condition = all ? "_remote IS NOT NULL AND _deleted = 0" : table.detailOutdated(whenChanged)
+        return try read { db in
+            let rows = try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT _pk, _key, CAST(\(table.sql(for: whenChanged)) AS TEXT) AS value, _remote
+                        FROM \(table.name) WHERE \(condition) AND _pk > ? ORDER BY _pk LIMIT ?
+                        """),
+                arguments: [pk, limit])
+            return rows.map {
+                OutdatedParent(pk: $0["_pk"], key: $0["_key"], value: $0["value"], record: $0["_remote"])
+            }
+        }
+    }
+
+    private static func set(_ version: String, ofRecordIn page: String, _ table: EntityTable, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE \(table.name) SET _version = ?1
+                WHERE _key = ?2 ->> '$[0]."\(table.entity.key)"' AND _remote = ?2 -> '$[0]' AND _version IS NOT ?1
+                """
+        ).execute(arguments: [version, page])
+    }
+
+    private func markFetched(_ detail: PulledPage.Detail, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: "UPDATE \(try table(detail.parent).name) SET _detail = ?1 WHERE _key = ?2 AND _detail IS NOT ?1"
+        ).execute(arguments: [detail.value, detail.key])
+    }
+}

@@ -1,0 +1,229 @@
+package import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// The queue as the engine drives it: what is ready, what is being sent, what came of it.
+extension CacheStore {
+    /// Due at ?1, with nothing before it that it needs and no conflict that waits for a person. Both halves come by an index
+    /// in the order of their ids and are merged, so that the first few of a long queue are found without going through it.
+    static let readySQL = """
+        SELECT * FROM (
+          SELECT * FROM sync_outbox WHERE state = 'queued'
+          UNION ALL
+          SELECT * FROM sync_outbox WHERE state = 'waiting' AND next_attempt_at <= ?1
+        ) AS change
+        WHERE NOT EXISTS (SELECT 1 FROM sync_dependency WHERE change_id = change.id)
+          AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = change.id AND winner IS NULL)
+        """
+
+    /// Changes that may be sent now, oldest first: due, and with nothing before them that they need.
+    /// `untried` leaves out what an attempt was made of; `others`, what is about to be sent already.
+    package func readyChanges(
+        limit: Int, at now: Timestamp, untried: Bool = false, in lane: PushLane = .fields,
+        notOf others: Set<Int64> = []
+    ) throws -> [OutboxChange] {
+        try read { db in
+            let rows = try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        \(Self.readySQL) AND \(lane.sql) \(untried ? "AND tried = 0" : "") ORDER BY id LIMIT ?2
+                        """),
+                arguments: [now.milliseconds, limit + others.count])
+            let wanted = rows.filter { !others.contains($0["id"]) }.prefix(limit)
+            return try wanted.compactMap { row in try outboxChange(row, db) }
+        }
+    }
+
+    /// The newest change in the queue, whatever its state; 0 when there is none.
+    package func newestChange() throws -> Int64 {
+        try read { db in
+            try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox")) ?? 0
+        }
+    }
+
+    /// One change as it now is; nil when it may not be sent any more.
+    package func readyChange(_ id: Int64, at now: Timestamp) throws -> OutboxChange? {
+        try read { db in
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "\(Self.readySQL) AND change.id = ?2"), arguments: [now.milliseconds, id])
+            return try row.flatMap { row in try outboxChange(row, db) }
+        }
+    }
+
+    /// Of the changes that were tried before the one tried least, due or not: what an upstream that may be back is tried
+    /// with.
+    package func leastTriedChange() throws -> OutboxChange? {
+        try read { db in
+            let row = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        \(Self.readySQL) AND tried > 0 AND content IS NULL ORDER BY tried, id LIMIT 1
+                        """),
+                arguments: [Int64.max])
+            return try row.flatMap { row in try outboxChange(row, db) }
+        }
+    }
+
+    /// The entities with edits or deletions that nobody has tried to send, and that were not made within `times`.
+    package func entitiesWithHeldChanges(outside times: ClosedRange<Timestamp>) throws -> [String] {
+        try read { db in
+            try String.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT DISTINCT entity FROM sync_outbox
+                        WHERE state = 'queued' AND tried = 0 AND operation <> 'create' AND content IS NULL
+                          AND created_at NOT BETWEEN ? AND ?
+                        """),
+                arguments: [times.lowerBound.milliseconds, times.upperBound.milliseconds])
+        }
+    }
+
+    /// Whether a record of this key was here, or came of an acknowledged change, before the change's first attempt: then
+    /// it cannot be what that attempt created.
+    package func wasKnown(_ key: String, before change: OutboxChange) throws -> Bool {
+        let table = try table(change.entity)
+        return try read { db in
+            try Bool.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT EXISTS (
+                          SELECT 1 FROM \(table.name) WHERE _key = ?1 AND (_acknowledged IS NOT NULL
+                            OR _pk <= (SELECT known_pk FROM sync_outbox WHERE id = ?2)))
+                        """),
+                arguments: [key, change.id]) ?? false
+        }
+    }
+
+    /// When the next waiting change is due; nil when none waits.
+    package func nextAttempt(in lane: PushLane = .fields) throws -> Timestamp? {
+        try read { db in
+            try Int64.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT min(next_attempt_at) FROM sync_outbox WHERE state = 'waiting' AND \(lane.sql)
+                        """))
+        }.map(Timestamp.init(milliseconds:))
+    }
+
+    /// Writes the attempt down before it is made. False when the change is not what it was when it was read: it has left
+    /// the queue, is being sent already or was tried since, or an edit or a merge has given it another body.
+    package func begin(_ change: OutboxChange, at now: Timestamp) async throws -> Bool {
+        let table = try table(change.entity)
+        return try await writer.write { db in
+            let begun = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        UPDATE sync_outbox SET state = 'uploading', tried = tried + 1, last_attempt_at = ?2,
+                          next_attempt_at = NULL,
+                          known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
+                        WHERE id = ?1 AND state IN ('queued', 'waiting') AND tried = ?3 AND body = ?4
+                        RETURNING id, entity, record_key, body, tried, content
+                        """),
+                arguments: [change.id, now.milliseconds, change.tried, change.storedBody.text])
+            guard let begun else { return false }
+            try ChangeLog(db: db, at: now).append(
+                .uploading, begun, detail: [("attempt", .integer(begun["tried"] as Int))])
+            try showContentState(of: begun, db)
+            return true
+        }
+    }
+
+    /// Writes down what became of an attempt, with what it does to the record, in one transaction.
+    package func settle(_ id: Int64, _ outcome: PushOutcome, at now: Timestamp) async throws {
+        try await change(at: now) { db in
+            try OutcomeApplier(schema: schema, db: db, now: now, makeID: makeID, sealers: sealers).settle(id, outcome)
+        }
+    }
+
+    /// Makes changes ready again whose sending was cut short by the end of the process; they keep their idempotency keys.
+    ///
+    /// A clock that was set back while nobody looked must not make changes wait for years: `longest` is how long a change
+    /// may wait after so many attempts. One that was asked to wait may have been asked for an hour.
+    package func recoverInterrupted(at now: Timestamp, longest: (_ attempts: Int) -> Duration) async throws -> Int {
+        let attempts = try read { db in
+            try Int.fetchAll(
+                db,
+                sql: "SELECT DISTINCT attempt_count FROM sync_outbox WHERE state = 'waiting' AND next_attempt_at > ?",
+                arguments: [now.milliseconds])
+        }
+        let waits = attempts.map { (attempts: $0, until: (now + longest($0)).milliseconds) }
+        return try await writer.write { db in
+            for wait in waits {
+                try db.execute(
+                    sql: """
+                        UPDATE sync_outbox
+                        SET next_attempt_at = min(next_attempt_at, iif(error_class = 'throttled', ?1 + 3600000, ?2))
+                        WHERE state = 'waiting' AND attempt_count = ?3
+                        """,
+                    arguments: [now.milliseconds, wait.until, wait.attempts])
+            }
+            return try requeue("1", at: now, db)
+        }
+    }
+
+    /// The same for these alone, whose attempts have ended without their outcome being written down.
+    package func recoverUnsettled(_ changes: Set<Int64>, at now: Timestamp) async throws -> Int {
+        let list = changes.map(String.init).joined(separator: ", ")
+        return try await writer.write { db in try requeue("id IN (\(list))", at: now, db) }
+    }
+
+    private func requeue(_ condition: String, at now: Timestamp, _ db: Database) throws -> Int {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                UPDATE sync_outbox SET state = 'queued' WHERE state = 'uploading' AND \(condition)
+                RETURNING id, entity, record_key, body, content
+                """)
+        for row in rows {
+            try showContentState(of: row, db)
+            try ChangeLog(db: db, at: now).append(.queued, row, detail: [ChangeLogReason.interrupted.member])
+        }
+        return rows.count
+    }
+
+    /// Makes waiting changes due at once: the upstream is back.
+    package func hastenWaiting(at now: Timestamp) async throws {
+        try await writer.write { db in
+            try db.execute(
+                sql: "UPDATE sync_outbox SET next_attempt_at = ?1 WHERE state = 'waiting' AND next_attempt_at > ?1",
+                arguments: [now.milliseconds])
+        }
+    }
+
+    /// A record's field may tell how far its upload is (`ContentPlan.state`); `row` is of the queue.
+    private func showContentState(of row: Row, _ db: Database) throws {
+        guard (row["content"] as String?) != nil, let entity = schema[row["entity"]] else { return }
+        try RecordRow(table: EntityTable(entity: entity), db: db).rebuildDocument(over: row["record_key"])
+    }
+
+    func outboxChange(_ row: Row, _ db: Database) throws -> OutboxChange? {
+        // A change of an entity that the schema no longer has keeps its place until the schema names it again.
+        guard let entity = schema[row["entity"]] else { return nil }
+        let body = try JSONText(parsing: row["body"] as String)
+        let record = try RecordRow(table: EntityTable(entity: entity), db: db).load(row["record_key"])
+        let version = try version(of: row["record_key"], entity, record?.remote, db)
+        // Only the body leaves for the upstream; nothing that the record is needed for may be secret.
+        let sealer = sealers[entity.name]
+        let opened = sealer.open(body)
+        let secrets = [body, record?.document, record?.remote].compactMap(\.self).flatMap(sealer.texts)
+        return OutboxChange(
+            id: row["id"], entity: entity.name, key: row["record_key"],
+            operation: Operation(rawValue: row["operation"]) ?? .update, body: opened.record, storedBody: body,
+            unreadable: opened.unreadable, secrets: secrets,
+            record: sealer.remove(from: record?.document ?? body), idempotencyKey: row["idempotency_key"],
+            attemptCount: row["attempt_count"], tried: row["tried"], version: version,
+            createdAt: Timestamp(milliseconds: row["created_at"]),
+            content: try ContentTable(db: db).change(row["content"]))
+    }
+
+    private func version(of key: String, _ entity: Entity, _ remote: JSONText?, _ db: Database) throws -> String? {
+        switch schema.upstream.version {
+        case nil: nil
+        case .field(let name, _): remote?[name]?.plain
+        case .etag:
+            try String.fetchOne(
+                db.cachedStatement(sql: "SELECT _version FROM \(EntityTable(entity: entity).name) WHERE _key = ?"),
+                arguments: [key])
+        }
+    }
+}

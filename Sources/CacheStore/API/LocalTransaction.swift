@@ -1,0 +1,128 @@
+package import EntitySchema
+internal import GRDB
+internal import GRDBSQLite
+package import JSONText
+
+/// What callers of the local API do in one transaction, and what they are answered from it: an answer that was made here
+/// is of the very state that the write left.
+package struct LocalTransaction {
+    let store: CacheStore
+    let db: Database
+    let now: Timestamp
+    /// How far the server's clock is ahead of `now`.
+    let clockOffset: Duration
+
+    // MARK: Records
+
+    package func create(_ entity: String, _ body: JSONText) throws -> String {
+        try working { try writer(entity).create(body) }
+    }
+
+    /// Makes a record whose `field` refers to the record `key` of `parent`, by the key that it has now.
+    ///
+    /// Throws `.notFound` without such a record, `.invalid` for a body that says otherwise.
+    package func create(
+        _ entity: String, _ body: JSONText, referring field: String, to key: String, of parent: Entity
+    ) throws -> String {
+        let current = try KeyAlias.current(of: key, parent.name, db)
+        guard let row = try RecordRow(table: EntityTable(entity: parent), db: db).load(current), !row.deleted else {
+            throw CacheError.notFound("\(parent.name)/\(key) is not in the cache")
+        }
+        let writer = try writer(entity)
+        if let given = try writer.withCurrentKeys(body)[field], given.plain != current {
+            throw CacheError.invalid([
+                FieldProblem(field: field, message: "the path says \(key); leave this field out, or say the same")
+            ])
+        }
+        let referring = body.setting(field, to: row.document[parent.key] ?? .string(current))
+        return try working { try writer.create(referring) }
+    }
+
+    package func update(
+        _ entity: String, key: String, _ body: JSONText, expecting expected: ExpectedVersion = .any
+    ) throws {
+        try working { try writer(entity).update(key, body: body, expecting: expected) }
+    }
+
+    package func delete(_ entity: String, key: String, expecting expected: ExpectedVersion = .any) throws {
+        try working { try writer(entity).delete(key, expecting: expected) }
+    }
+
+    /// Queues the upload of `content`, or with nil its deletion, and shows it at once; `install` puts its file in place.
+    ///
+    /// Throws `.notFound` without such a record.
+    package func setContent(
+        _ entity: String, key: String, _ content: Content?, install: () throws -> Void = {}
+    ) throws {
+        try ContentWriter(table: store.table(entity), schema: store.schema, db: db, now: now, makeID: store.makeID)
+            .set(content, of: key)
+        try install()
+    }
+
+    // MARK: Queue and conflicts
+
+    package func retry(_ id: Int64?) throws -> Int { try working { try queue.retry(id) } }
+
+    package func correct(_ id: Int64, setting fields: JSONText, removing removed: [String]) throws {
+        try working { try queue.correct(id, setting: fields, removing: removed) }
+    }
+
+    package func discard(_ id: Int64, cascade: Bool) throws {
+        try working { try queue.discard(id, cascade: cascade) }
+    }
+
+    package func resolve(_ id: Int64, for winner: Conflict.Side) throws {
+        try working { try conflicts.resolve(id, for: winner) }
+    }
+
+    package func undo(_ id: Int64) throws { try working { try conflicts.undo(id) } }
+
+    // MARK: Looking
+
+    /// One record as readers see it, secret fields left out; nil when it is not cached.
+    package func shown(_ entity: String, key: String) throws -> ShownRecord? {
+        guard let sql = store.selectOne[entity] else { throw CacheError.notFound("no entity \(entity)") }
+        let statement = try db.cachedStatement(sql: sql)
+        try statement.setArguments([KeyAlias.current(of: key, entity, db)])
+        defer { sqlite3_reset(statement.sqliteStatement) }
+        switch sqlite3_step(statement.sqliteStatement) {
+        case SQLITE_ROW: return ShownRecord(reading: statement.sqliteStatement)
+        case SQLITE_DONE: return nil
+        case let code:
+            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "\(entity)/\(key) cannot be read")
+        }
+    }
+
+    package func pendingChange(_ id: Int64) throws -> JSONText { try store.pendingChange(id, db) }
+
+    package func conflict(_ id: Int64) throws -> JSONText { try store.conflict(id, db) }
+
+    // MARK: Parts
+
+    /// Whatever `body` makes stale is worked out before anything is answered.
+    private func working<Result>(_ body: () throws -> Result) throws -> Result {
+        let result = try body()
+        try DerivedRefresh(schema: store.schema, db: db, now: now).work()
+        return result
+    }
+
+    var reminderRecords: ReminderRecords { ReminderRecords(schema: store.schema, db: db, writer: writer) }
+
+    private var queue: OutboxAdmin {
+        OutboxAdmin(
+            schema: store.schema, db: db, now: now, makeID: store.makeID, sealers: store.sealers, changeWriter: writer)
+    }
+
+    private var conflicts: ConflictResolver {
+        ConflictResolver(
+            schema: store.schema, db: db, now: now, makeID: store.makeID, sealers: store.sealers, changeWriter: writer)
+    }
+
+    private func writer(_ entity: String) throws(CacheError) -> ChangeWriter { writer(try store.table(entity)) }
+
+    private func writer(_ table: EntityTable) -> ChangeWriter {
+        ChangeWriter(
+            table: table, schema: store.schema, db: db, now: now, clockOffset: clockOffset, makeID: store.makeID,
+            sealers: store.sealers)
+    }
+}

@@ -1,0 +1,83 @@
+package import EntitySchema
+internal import GRDB
+package import JSONText
+
+/// The changes of the queue that carry one write, gone from there or not.
+package struct QueuedWrite: Sendable, Equatable {
+    package var operation: Operation
+    /// The record's, as it was then.
+    package var key: String
+    package var changes: [Int64]
+    var fields: [String]
+    /// Where log and conflicts ended before the write.
+    var mark: Mark
+
+    struct Mark: Sendable, Equatable {
+        var position: Int64
+        var conflict: Int64
+    }
+}
+
+extension QueuedWrite {
+    /// As it is written down for those who repeat the write.
+    package var document: JSONText {
+        .object([
+            "operation": .string(operation.rawValue), "key": .string(key),
+            "changes": .array(changes.map { .integer(Int($0)) }), "fields": .array(fields.map(JSONText.string)),
+            "position": .integer(Int(mark.position)), "conflict": .integer(Int(mark.conflict)),
+        ])
+    }
+
+    /// Nil for what is no such document.
+    package init?(_ document: JSONText) {
+        guard let operation = document["operation"]?.string.flatMap(Operation.init(rawValue:)),
+            let key = document["key"]?.string, let position = document["position"]?.integer,
+            let conflict = document["conflict"]?.integer
+        else { return nil }
+        self.init(
+            operation: operation, key: key,
+            changes: (document["changes"]?.elements ?? []).compactMap(\.integer).map { Int64($0) },
+            fields: (document["fields"]?.elements ?? []).compactMap(\.string),
+            mark: Mark(position: Int64(position), conflict: Int64(conflict)))
+    }
+}
+
+extension LocalTransaction {
+    /// Does one write, `body`, which returns the record's key, and tells what carries it: the changes that it queued or
+    /// joined, and for fields that had their value already the last ones that set them.
+    package func track(
+        _ operation: Operation, of entity: String, fields: [String], _ body: () throws -> String
+    ) throws -> QueuedWrite {
+        let mark = try mark()
+        let key = try body()
+        let current = try KeyAlias.current(of: key, entity, db)
+        let rows = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT change_id, fields FROM sync_change_log
+                    WHERE entity = ? AND keys = ? AND change_id IS NOT NULL AND seq > ? AND kind = 'queued'
+                    """),
+            arguments: [entity, ChangeLog.keys([current]), mark.position])
+        var changes = Set(rows.map { $0["change_id"] as Int64 })
+        if operation == .update {
+            let queued = try rows.flatMap { row in
+                try (row["fields"] as String?).map { try JSONText(parsing: $0).elements.compactMap(\.string) } ?? []
+            }
+            let queue = try OutboxTable(schema: store.schema, db: db).changes(of: entity, key: current)
+            for field in fields where !queued.contains(field) {
+                if let last = queue.last(where: { $0.body[field] != nil }) { changes.insert(last.id) }
+            }
+        }
+        return QueuedWrite(operation: operation, key: key, changes: changes.sorted(), fields: fields, mark: mark)
+    }
+
+    private func mark() throws -> QueuedWrite.Mark {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT coalesce((SELECT max(seq) FROM sync_change_log), 0),
+                      coalesce((SELECT max(id) FROM sync_conflict), 0)
+                    """))
+        return QueuedWrite.Mark(position: row?[0] ?? 0, conflict: row?[1] ?? 0)
+    }
+}

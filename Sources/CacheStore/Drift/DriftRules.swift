@@ -1,0 +1,118 @@
+internal import EntitySchema
+
+/// What the records of one entity should look like, laid out so that a record is compared byte by byte.
+struct DriftRules {
+    /// What a value should be; `anything` for members that mean something to syncing alone.
+    enum Expected: UInt8 {
+        case anything, string, integer, number, boolean, time, key, object, list, oneOf
+    }
+
+    /// A name that a record may have: what field it is, and where its own members are looked up.
+    struct Member {
+        var field: Int32
+        var expected: Expected
+        /// The scope of the member's own members; 0, the record's own, where they are nobody's business.
+        var inside: Int32
+        var isKey = false
+    }
+
+    static let noField: Int32 = -1
+
+    let entity: Entity
+    /// Fields that every record must have, as indexes into `entity.fields`.
+    let required: [Int]
+    private(set) var members: [Member] = []
+    let names: NameTable
+    /// The scope in which the values of each field's enum are looked up.
+    static func enumScope(of field: Int32) -> Int32 { -1 - field }
+
+    init(_ entity: Entity) {
+        self.entity = entity
+        required = entity.fields.indices.filter { entity.fields[$0].required || entity.fields[$0].name == entity.key }
+        var builder = Builder()
+        for (index, field) in entity.fields.enumerated() {
+            builder.add(field, Int32(index), isKey: field.name == entity.key)
+        }
+        for (index, field) in entity.fields.enumerated() { builder.add(sourceOf: field, Int32(index)) }
+        for name in Self.membersForSyncing(entity) { builder.addContainer(name.split(separator: ".").map(String.init)) }
+        members = builder.members
+        names = NameTable(builder.entries)
+    }
+
+    /// Names that are no fields and yet expected: they say how to sync.
+    private static func membersForSyncing(_ entity: Entity) -> [String] {
+        let pull = entity.pull
+        var names = [pull?.deleted, pull?.changedAt].compactMap { $0 }
+        // Children that stand inside the record itself.
+        if let detail = pull?.detail, detail.path == nil { names += detail.list.records.paths.filter { !$0.isEmpty } }
+        return names
+    }
+
+    /// Tells whether drift that was counted by other rules must be counted anew.
+    var fingerprint: String {
+        let fields = entity.fields.map { field in
+            "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.secret)\(field.isDerivedHere ? " kept" : "")"
+        }
+        let text = (fields + Self.membersForSyncing(entity)).joined(separator: "\n")
+        return String(text.utf8.reduce(NameTable.seed(0), NameTable.mix), radix: 16)
+    }
+}
+
+extension DriftRules {
+    /// Collects names; a member is first come, first served.
+    private struct Builder {
+        var members: [Member] = []
+        var entries: [(scope: Int32, name: String, value: Int32)] = []
+        private var scopes: Int32 = 0
+
+        mutating func add(_ field: Field, _ index: Int32, isKey: Bool) {
+            add(0, field.name, Member(field: index, expected: Expected(field.kind), inside: 0, isKey: isKey))
+            guard case .enum(let values) = field.kind else { return }
+            for value in values { entries.append((DriftRules.enumScope(of: index), value.value, 0)) }
+        }
+
+        mutating func add(sourceOf field: Field, _ index: Int32) {
+            guard let path = field.source?.split(separator: ".").map(String.init), let last = path.last else { return }
+            let scope = addContainer(path.dropLast())
+            add(scope, last, Member(field: index, expected: Expected(field.kind), inside: 0))
+        }
+
+        /// Makes every name on the path known; returns the scope at its end.
+        @discardableResult
+        mutating func addContainer(_ path: [String]) -> Int32 {
+            path.reduce(0) { scope, name in
+                let index = add(
+                    scope, name, Member(field: DriftRules.noField, expected: .anything, inside: 0))
+                if members[index].inside == 0 {
+                    scopes += 1
+                    members[index].inside = scopes
+                }
+                return members[index].inside
+            }
+        }
+
+        @discardableResult
+        private mutating func add(_ scope: Int32, _ name: String, _ member: Member) -> Int {
+            if let known = entries.first(where: { $0.scope == scope && $0.name == name }) { return Int(known.value) }
+            entries.append((scope, name, Int32(members.count)))
+            members.append(member)
+            return members.count - 1
+        }
+    }
+}
+
+extension DriftRules.Expected {
+    init(_ kind: Field.Kind) {
+        switch kind {
+        case .string: self = .string
+        case .integer: self = .integer
+        case .number, .money: self = .number
+        case .boolean: self = .boolean
+        case .time: self = .time
+        case .reference: self = .key
+        case .object: self = .object
+        case .list: self = .list
+        case .enum: self = .oneOf
+        }
+    }
+}

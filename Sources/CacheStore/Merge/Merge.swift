@@ -1,0 +1,236 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// Decides between the queued changes of a record and what its server's version has become (sync-rules, Conflicts).
+///
+/// A conflict is a field that was changed here and, since its base, also there; fields changed on one side only need no
+/// decision. Part of the transaction that wrote the server's version. Merging again without news changes nothing.
+struct Merge {
+    let table: EntityTable
+    let schema: EntitySchema
+    let db: Database
+    let now: Timestamp
+    let makeID: @Sendable () -> String
+    let sealers: RecordSealers
+
+    private var entity: Entity { table.entity }
+    private var sealer: RecordSealer { sealers[entity.name] }
+    private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
+    private var row: RecordRow { RecordRow(table: table, db: db) }
+    private var conflicts: ConflictTable { ConflictTable(db: db, now: now) }
+    private var log: ChangeLog { ChangeLog(db: db, at: now) }
+
+    // MARK: The server has another version
+
+    /// Weighs every queued change of the record against the server's version and lays what is left over it.
+    ///
+    /// A change that is being sent is left alone: its outcome tells, and merges then.
+    func mergeRemote(of key: String) throws {
+        let changes = try queue.changes(of: entity.name, key: key)
+        guard let remote = try row.remote(of: key) else { return try row.rebuildDocument(over: key) }
+        // What earlier changes of ours set there is no one else's doing.
+        var own: [String: [JSONText]] = [:]
+        for change in changes {
+            if change.state != "uploading" {
+                switch change.operation {
+                case .create: break
+                case .update: try mergeUpdate(change, remote, own)
+                case .delete: try mergeDelete(change, remote, own)
+                }
+            }
+            for (field, value) in change.body.members { own[field, default: []].append(value) }
+        }
+        try row.rebuildDocument(over: key)
+    }
+
+    private func mergeUpdate(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: [String: [JSONText]]) throws {
+        var change = change
+        for (field, local) in change.body.members {
+            let server = entity.value(of: field, in: remote) ?? .null
+            guard !sealer.isEquivalent(server, change.base[field] ?? .null, of: field) else { continue }
+            if let merged = mergedSet(field, base: change.base[field], local: local, server: server) {
+                change = try take(merged, of: field, in: change)
+                continue
+            }
+            let ours = own[field, default: []] + [local]
+            if ours.contains(where: { sealer.isEquivalent(server, $0, of: field) }) {
+                change = try take(.local, of: field, in: change)
+                continue
+            }
+            let dispute = Conflict.Dispute(
+                change: change, field: field, base: change.base[field], local: local,
+                server: entity.value(of: field, in: remote),
+                localAt: change.editedAt(field), serverAt: serverTime(of: remote))
+            if let winner = try settle(dispute) { change = try take(winner, of: field, in: change) }
+        }
+    }
+
+    /// What becomes of a field that merges as a set; nil for any other, and where one side is no list.
+    private func mergedSet(_ field: String, base: JSONText?, local: JSONText, server: JSONText) -> JSONText? {
+        guard entity[field: field]?.mergesAsSet == true else { return nil }
+        let lists = [base ?? .null, local, server]
+        guard lists.allSatisfy({ $0.kind == .array || $0.kind == .null }) else { return nil }
+        return SetMerge(base: lists[0].elements, local: lists[1].elements, server: lists[2].elements).merged
+    }
+
+    /// Makes the change set the merged list on top of the server's.
+    private func take(_ merged: JSONText, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
+        let server = try row.remote(of: change.key).flatMap { entity.value(of: field, in: $0) } ?? .null
+        var changed = change
+        changed.body = change.body.setting(field, to: merged)
+        changed.base = change.base.setting(field, to: server)
+        try queue.store(changed.body, base: changed.base, of: change, makeID: makeID)
+        return changed
+    }
+
+    private func mergeDelete(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: [String: [JSONText]]) throws {
+        // Deletions queued by earlier versions have no base.
+        // What is worked out from other records moves with these; that is nobody's edit.
+        let (server, base) = (entity.withoutDerivedFields(remote), entity.withoutDerivedFields(change.base))
+        guard !change.base.members.isEmpty, !sealer.isEquivalent(server, base) else { return }
+        let isOurs = isOurDoing(change.base, remote) { field, value in
+            own[field, default: []].contains { sealer.isEquivalent(value, $0, of: field) }
+        }
+        if isOurs { return try queue.store(change.body, base: remote, of: change, makeID: makeID) }
+        let dispute = Conflict.Dispute(
+            change: change, field: nil, base: change.base, local: nil, server: remote,
+            localAt: change.editedAt(OutboxTable.wholeRecord), serverAt: serverTime(of: remote))
+        if let winner = try settle(dispute) { try take(winner, ofDeletion: change) }
+    }
+
+    /// Whether nothing tells what the server had from what it has now but the time of change and fields that `isOwn` knows,
+    /// with the value now, for the work of an earlier change made here.
+    func isOurDoing(_ before: JSONText, _ now: JSONText, _ isOwn: (_ field: String, _ value: JSONText) -> Bool) -> Bool
+    {
+        let (before, now) = (entity.withoutDerivedFields(before), entity.withoutDerivedFields(now))
+        return entity.fields.allSatisfy { field in
+            let (old, new) = (entity.value(of: field.name, in: before), entity.value(of: field.name, in: now) ?? .null)
+            return field.name == entity.pull?.changedAt || sealer.isEquivalent(old ?? .null, new, of: field.name)
+                || isOwn(field.name, new)
+        }
+    }
+
+    /// Builds the change's field on what the server has now, or gives the field up; returns the change as it then is.
+    ///
+    /// What is left of a change that was tried goes under another idempotency key, so with the field goes all that the
+    /// server has from that attempt.
+    @discardableResult
+    func take(_ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
+        var changed = change
+        let remote = try row.remote(of: change.key)
+        func server(_ field: String) -> JSONText { remote.flatMap { entity.value(of: field, in: $0) } ?? .null }
+        switch winner {
+        case .local: changed.base = change.base.setting(field, to: server(field))
+        case .server:
+            changed.body = .object(
+                members: change.body.members.filter { name, value in
+                    name != field && !(change.tried && sealer.isEquivalent(server(name), value, of: name))
+                })
+        }
+        try queue.store(changed.body, base: changed.base, of: change, makeID: makeID)
+        if change.operation == .update, changed.body.members.isEmpty { try noteMerged(change) }
+        try row.rebuildDocument(over: change.key)
+        return changed
+    }
+
+    func take(_ winner: Conflict.Side, ofDeletion change: OutboxTable.Entry) throws {
+        switch winner {
+        case .local:
+            let base = try row.remote(of: change.key) ?? change.base
+            try queue.store(change.body, base: base, of: change, makeID: makeID)
+        case .server:
+            try children.restore(after: change)
+            try queue.remove(change.id)
+            try noteMerged(change)
+        }
+        try row.rebuildDocument(over: change.key)
+    }
+
+    private var children: DeleteRules {
+        ChangeWriter(
+            table: table, schema: schema, db: db, now: now, clockOffset: .zero, makeID: makeID, sealers: sealers
+        ).children
+    }
+
+    // MARK: The server has deleted it
+
+    /// Weighs the queued changes of a record that the server has deleted. Without any left the record goes.
+    func mergeDeletion(of key: String) throws {
+        let changes = try queue.changes(of: entity.name, key: key)
+        // A creation makes the record anew, whatever became of one that had its key before.
+        if changes.contains(where: { $0.operation == .create }) { return try forgetRemote(of: key) }
+        // What is being sent tells by its outcome.
+        guard !changes.contains(where: { $0.state == "uploading" }) else { return try row.markGone(key) }
+        guard let first = changes.first, let content = try row.load(key) else { return }
+        // Where both sides deleted it there is nothing to decide.
+        if changes.contains(where: { $0.operation == .delete }) {
+            return try take(.server, ofRecordDeletedThere: key)
+        }
+        let dispute = Conflict.Dispute(
+            change: first, field: nil, base: content.remote, local: content.document, server: nil,
+            localAt: changes.map(\.lastEdit).max() ?? first.createdAt, serverAt: nil)
+        if let winner = try settle(dispute) { try take(winner, ofRecordDeletedThere: key) }
+    }
+
+    private func forgetRemote(of key: String) throws {
+        guard try row.remote(of: key) != nil else { return }
+        try row.setRemote(nil, of: key, at: now)
+        try row.rebuildDocument(over: key)
+    }
+
+    /// Gives the record and its changes up, or makes the changes create it anew.
+    func take(_ winner: Conflict.Side, ofRecordDeletedThere key: String) throws {
+        let changes = try queue.changes(of: entity.name, key: key)
+        let document = try row.load(key)?.document
+        let content = changes.last { $0.content != nil }?.content
+        for change in changes.dropFirst(winner == .local ? 1 : 0) {
+            try queue.remove(change.id)
+            try noteMerged(change)
+        }
+        if winner == .local, let first = changes.first, let document {
+            try queue.turnIntoCreation(first, body: entity.withoutDerivedFields(document), makeID: makeID)
+            if let content { _ = try queue.append(ContentWriter.change(content, of: key, entity, makeID()), at: now) }
+        }
+        try row.setRemote(nil, of: key, at: now)
+        try row.rebuildDocument(over: key)
+    }
+
+    // MARK: Deciding
+
+    /// Who wins, written down; nil while a person has to choose.
+    private func settle(_ dispute: Conflict.Dispute) throws -> Conflict.Side? {
+        let winner = winner(of: dispute)
+        let isOpen = try winner == nil && conflicts.refresh(dispute)
+        if !isOpen {
+            let id = try conflicts.insert(dispute, rule: entity.conflict, winner: winner)
+            try log.append(
+                .conflict, change: dispute.change.id, entity: entity.name, key: dispute.change.key,
+                fields: dispute.field.map { [$0] },
+                detail: [ChangeLogReason.found.member, ("conflict", .integer(Int(id)))])
+        }
+        return winner
+    }
+
+    private func noteMerged(_ change: OutboxTable.Entry) throws {
+        try log.append(.discarded, change, detail: [ChangeLogReason.merged.member])
+    }
+
+    private func winner(of dispute: Conflict.Dispute) -> Conflict.Side? {
+        let isDeletedThere = dispute.server == nil && dispute.field == nil
+        switch entity.conflict {
+        case .manual: return nil
+        case .serverWins: return .server
+        case .localWins: return isDeletedThere && entity.push.create.isEmpty ? .server : .local
+        case .lastWriteWins:
+            if isDeletedThere { return .server }
+            // A server that tells no time got its value before ours will reach it.
+            guard let serverAt = dispute.serverAt else { return .local }
+            return dispute.localAt > serverAt ? .local : .server
+        }
+    }
+
+    private func serverTime(of remote: JSONText) -> Timestamp? {
+        entity.pull?.changedAt.flatMap { entity.value(of: $0, in: remote)?.string }.flatMap(Timestamp.init(iso8601:))
+    }
+}

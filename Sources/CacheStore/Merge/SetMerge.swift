@@ -1,0 +1,22 @@
+internal import JSONText
+
+/// Two versions of a list as a set: what either side added to the base stays, what either took away goes.
+struct SetMerge {
+    let base: [JSONText]
+    let local: [JSONText]
+    let server: [JSONText]
+
+    /// In the server's order, what was added here at the end; each element once.
+    var merged: JSONText {
+        let kept = server.filter { Self.has(local, $0) || !Self.has(base, $0) }
+        let added = local.filter { !Self.has(base, $0) && !Self.has(server, $0) }
+        let elements = (kept + added).reduce(into: [JSONText]()) { elements, element in
+            if !Self.has(elements, element) { elements.append(element) }
+        }
+        return .array(elements)
+    }
+
+    private static func has(_ list: [JSONText], _ element: JSONText) -> Bool {
+        list.contains { $0.isEquivalent(to: element) }
+    }
+}

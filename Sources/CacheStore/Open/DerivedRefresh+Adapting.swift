@@ -1,0 +1,54 @@
+package import EntitySchema
+internal import GRDB
+
+/// Fitting what is worked out here to another schema, when the cache is opened.
+extension DerivedRefresh {
+    private static let setting = "derived"
+
+    /// Works everything out anew if the schema asks for something else than when that was last done. Nobody who watches is
+    /// told: as with any other column, a new schema shows the same records otherwise.
+    static func adapt(to schema: EntitySchema, _ db: Database) throws {
+        let wanted = schema.entities.map(definition).joined(separator: "\n")
+        let present = try String.fetchOne(
+            db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [setting])
+        if present != wanted {
+            for entity in schema.entities { try noteAll(of: entity, db) }
+            try db.execute(
+                sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+                arguments: [setting, wanted])
+        }
+        let latest = try Int64.fetchOne(db, sql: "SELECT at FROM sync_change_log ORDER BY seq DESC LIMIT 1")
+        try DerivedRefresh(schema: schema, db: db, now: Timestamp(milliseconds: latest ?? 0)).work()
+    }
+
+    /// Without anything to work out, those that were laid by another schema.
+    static func noteAll(of entity: Entity, _ db: Database) throws {
+        let rows = entity.derivedFields.isEmpty ? EntityTable.differs : "true"
+        try db.execute(
+            sql: """
+                INSERT INTO sync_stale (entity, record_key, cause)
+                SELECT ?, _key, \(Cause.version.rawValue) FROM \(EntityTable(entity: entity).name) WHERE \(rows)
+                ON CONFLICT DO NOTHING
+                """,
+            arguments: [entity.name])
+    }
+
+    private static func definition(_ entity: Entity) -> String {
+        let fields = entity.derivedFields.map {
+            "\($0.name) \($0.kind) \(String(describing: $0.derivation)) \(String(describing: $0.follow))"
+        }
+        return "\(entity.name): \((fields + entity.ties.map { "\($0)" }).joined(separator: ", "))"
+    }
+}
+
+extension CacheStore {
+    /// Writes down whose records these are. What depends on the account is worked out anew.
+    package func setAccount(_ account: String, at now: Timestamp) async throws {
+        try await setSetting("account", to: account)
+        try await change(at: now) { db in
+            for entity in schema.entities where !entity.derivedFields.isEmpty {
+                try DerivedRefresh.noteAll(of: entity, db)
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import EntitySchema
+internal import JSONText
+
+/// Holds a local write to the schema before it is queued, so that what the upstream would refuse for its form is refused
+/// while the caller is still there.
+struct ChangeValidation {
+    let entity: Entity
+
+    /// One problem a field; empty when the body may be queued. `record` is the whole record as it would then be.
+    func problems(in body: JSONText, operation: Operation, record: JSONText) -> [FieldProblem] {
+        guard body.kind == .object else { return [FieldProblem(field: "", message: "expected a JSON object")] }
+        var problems: [FieldProblem] = []
+        var seen: Set<String> = []
+        let sendable = sendable(operation, record: record)
+        for (name, value) in body.members {
+            if !seen.insert(name).inserted {
+                problems.append(FieldProblem(field: name, message: "this field stands in the body twice"))
+            } else if let message = problem(with: value, of: name, operation: operation, sendable: sendable) {
+                problems.append(FieldProblem(field: name, message: message))
+            }
+        }
+        guard operation == .create else { return problems }
+        if case .reference(let other)? = entity[field: entity.key]?.kind, body[entity.key] == nil {
+            problems.append(
+                FieldProblem(
+                    field: entity.key, message: "a new record needs this field, the key of a record of \(other)"))
+        }
+        for field in entity.fields where field.required && field.name != entity.key && record[field.name] == nil {
+            problems.append(FieldProblem(field: field.name, message: "a new record needs this field"))
+        }
+        return problems
+    }
+
+    /// The fields that the operation's route can send; nil for any.
+    private func sendable(_ operation: Operation, record: JSONText) -> [String]? {
+        if entity.isLocal { return nil }
+        if operation == .update {
+            var all: [String] = []
+            for route in entity.routes(meeting: record, for: .update) {
+                guard let fields = route.sendable else { return nil }
+                all += fields.filter { !all.contains($0) }
+            }
+            return all
+        }
+        guard let route = entity.route(for: operation, record: record), let fields = route.sendable else { return nil }
+        // A new record also has its key, and whatever its path is made of.
+        return fields + route.path.placeholders + route.conditions.keys + [entity.key]
+    }
+
+    private func problem(
+        with value: JSONText, of name: String, operation: Operation, sendable: [String]?
+    ) -> String? {
+        guard let field = entity[field: name] else {
+            let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name))
+            return "\(entity.name) has no such field" + (near.map { "; did you mean \($0)?" } ?? "")
+        }
+        if field.isDerivedHere { return "this field is worked out here and cannot be written" }
+        if operation == .update && name == entity.key { return "the key of a record cannot be changed" }
+        if operation == .create && name == entity.key && !Self.isUsableKey(value) {
+            return "expected a key of 1 to \(Entity.longestKey) characters without NUL; leave it out to have one made"
+        }
+        if let sendable, !sendable.contains(name) {
+            return "the upstream does not take this field here; it takes \(sendable.sorted().joined(separator: ", "))"
+        }
+        if value.kind == .null {
+            return field.required ? "this field cannot be null" : nil
+        }
+        return mismatch(value, field)
+    }
+
+    /// Whether a pull that brought the key would keep the record (`PageApplier`).
+    private static func isUsableKey(_ value: JSONText) -> Bool {
+        guard let text = value.string else { return value.integer != nil }
+        let quoted = JSONText.string(text).text
+        return !text.isEmpty && !text.utf8.contains(0) && quoted.unicodeScalars.count <= Entity.longestKey + 2
+    }
+
+    private func mismatch(_ value: JSONText, _ field: Field) -> String? {
+        // A refusal must not repeat a secret: whoever keeps the answer would keep that too.
+        let shown = field.secret ? " another type" : value.bytes.count <= 80 ? " \(value.text)" : ""
+        switch field.kind {
+        case .string: return value.kind == .string ? nil : "expected text, got\(shown)"
+        case .integer: return value.integer != nil ? nil : "expected a whole number, got\(shown)"
+        case .number, .money: return value.kind == .number ? nil : "expected a number, got\(shown)"
+        case .boolean: return value.kind == .boolean ? nil : "expected true or false, got\(shown)"
+        case .time:
+            let isTime = value.string.flatMap(Timestamp.init(iso8601:)) != nil
+            return isTime ? nil : "expected a time in ISO 8601, such as 2026-11-21T10:42:00Z, got\(shown)"
+        case .enum(let values):
+            let isKnown = values.contains { $0.value == value.string }
+            return isKnown ? nil : "expected one of \(values.map(\.value).joined(separator: ", ")), got\(shown)"
+        case .reference:
+            let isKey = value.integer != nil || value.string.map { !$0.isEmpty } == true
+            return isKey ? nil : "expected the key of a record, got\(shown)"
+        case .object: return value.kind == .object ? nil : "expected an object, got\(shown)"
+        case .list: return value.kind == .array ? nil : "expected a list, got\(shown)"
+        }
+    }
+}

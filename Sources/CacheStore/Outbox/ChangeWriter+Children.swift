@@ -1,0 +1,51 @@
+internal import EntitySchema
+internal import JSONText
+
+/// What the deletion of another record does to one that refers to it.
+extension ChangeWriter {
+    var children: DeleteRules {
+        DeleteRules(schema: schema, db: db, queue: queue) { table in
+            ChangeWriter(
+                table: table, schema: schema, db: db, now: now, clockOffset: clockOffset, makeID: makeID,
+                sealers: sealers)
+        }
+    }
+
+    /// Gives up what nobody has seen of the record's changes, before it goes with its owner; returns the others.
+    func giveUp(_ key: String) throws -> [Int64] {
+        let waiting = try queue.changes(of: entity.name, key: key)
+        let seen = waiting.filter(\.tried)
+        for change in waiting where !change.tried { try supersede(change) }
+        if seen.count < waiting.count { try row.rebuildDocument(over: key) }
+        if try !row.exists(key) { try log.append(.deleted, entity: entity.name, keys: [key]) }
+        return seen.map(\.id)
+    }
+
+    /// Queues a change of its own that sets a reference to null; nil where the schema cannot send one.
+    func nullify(_ field: String, of key: String) throws -> Int64? {
+        guard let current = try row.load(key) else { return nil }
+        let record = current.document.setting(field, to: .null)
+        guard let route = entity.route(for: .update, record: record, fields: [field]),
+            entity.path(route.path, of: record) != nil
+        else { return nil }
+        let base = current.remote.flatMap { entity.value(of: field, in: $0) }.map { [(key: field, value: $0)] } ?? []
+        let change = newChange(
+            .update, key: key, body: .object([field: .null]), base: .object(members: base), record: record)
+        let id = try queue.append(change, at: now)
+        try note(change, carriedBy: id)
+        try row.rebuildDocument(over: key)
+        return id
+    }
+
+    /// Takes a field out of a change that nobody has seen.
+    func withdraw(_ field: String, from change: OutboxTable.Entry) throws {
+        let body = JSONText.object(members: change.body.members.filter { $0.key != field })
+        let base = JSONText.object(members: change.base.members.filter { $0.key != field })
+        if body.members.isEmpty {
+            try supersede(change)
+        } else {
+            try queue.store(body, base: base, of: change, makeID: makeID)
+        }
+        try row.rebuildDocument(over: change.key)
+    }
+}

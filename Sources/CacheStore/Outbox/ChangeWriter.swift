@@ -1,0 +1,227 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// Turns one local change into an entry of the queue, inside the caller's transaction.
+struct ChangeWriter {
+    let table: EntityTable
+    let schema: EntitySchema
+    let db: Database
+    let now: Timestamp
+    /// How far the server's clock is ahead of `now`.
+    let clockOffset: Duration
+    let makeID: @Sendable () -> String
+    let sealers: RecordSealers
+
+    var sealer: RecordSealer { sealers[entity.name] }
+    var entity: Entity { table.entity }
+    var row: RecordRow { RecordRow(table: table, db: db) }
+    var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
+    var log: ChangeLog { ChangeLog(db: db, at: now) }
+
+    func create(_ given: JSONText) throws -> String {
+        try requireSupport(.create)
+        let clear = try withCurrentKeys(given)
+        try requireFit(clear, operation: .create, record: clear)
+        let body = try sealer.seal(clear)
+        let key = body[entity.key]?.plain ?? makeID()
+        guard try row.load(key) == nil, try KeyAlias.current(of: key, entity.name, db) == key else {
+            throw CacheError.conflict("\(entity.name)/\(key) exists already; change it, or create with another key")
+        }
+        let record: JSONText
+        if body[entity.key] == nil {
+            record = .object(members: [(key: entity.key, value: JSONText.string(key))] + body.members)
+        } else {
+            record = body
+        }
+        try row.insert(key)
+        guard !entity.isLocal else {
+            try save(record, of: key, fields: record, .create)
+            return key
+        }
+        let change = newChange(.create, key: key, body: record, base: .object([:]), record: record)
+        try note(change, carriedBy: queue.append(change, at: now))
+        try row.rebuildDocument(over: key)
+        return key
+    }
+
+    func update(_ key: String, body given: JSONText, expecting expected: ExpectedVersion = .any) throws {
+        try requireSupport(.update)
+        let clear = try withCurrentKeys(given)
+        let key = try KeyAlias.current(of: key, entity.name, db)
+        let current = try requireRecord(key)
+        let record = current.document.setting(clear)
+        try requireFit(clear, operation: .update, record: record)
+        try requireVersion(expected, of: key)
+        let body = try sealer.seal(clear)
+        let changed = body.members.filter { entity.value(of: $0.key, in: current.document) != $0.value }
+        guard !changed.isEmpty else { return }
+        if entity.isLocal {
+            return try save(current.document.setting(body), of: key, fields: .object(members: changed), .update)
+        }
+        for members in try byRoute(changed, of: record) {
+            let base = members.compactMap { name, _ in
+                current.remote.flatMap { entity.value(of: name, in: $0) }.map { (key: name, value: $0) }
+            }
+            let change = newChange(
+                .update, key: key, body: .object(members: members), base: .object(members: base), record: record)
+            try note(change, carriedBy: queue.join(change) ?? queue.append(change, at: now))
+        }
+        try row.rebuildDocument(over: key)
+    }
+
+    func delete(_ key: String, expecting expected: ExpectedVersion = .any) throws {
+        try requireSupport(.delete)
+        let key = try KeyAlias.current(of: key, entity.name, db)
+        let current = try requireRecord(key)
+        try requireVersion(expected, of: key)
+        try children.requireNoDenial(entity, key)
+        if entity.isLocal { return try remove(key) }
+        var needs = try children.giveUp(entity, key)
+        let waiting = try queue.changes(of: entity.name, key: key)
+        if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy({ !$0.tried }) {
+            try requireNoDependents(creation, among: waiting)
+            for change in waiting { try supersede(change) }
+            try row.rebuildDocument(over: key)
+            try log.append(.deleted, entity: entity.name, keys: [key])
+        } else {
+            // Edits that nobody has seen need not be sent before the deletion.
+            for change in waiting where !change.tried { try supersede(change) }
+            needs.formUnion(try children.nullify(entity, key))
+            let change = newChange(
+                .delete, key: key, body: .object([:]), base: current.remote ?? .object([:]), record: current.document)
+            let id = try queue.append(change, at: now)
+            try queue.depend(id, on: needs)
+            try note(change, carriedBy: id)
+            try row.rebuildDocument(over: key)
+        }
+    }
+
+    private func requireNoDependents(_ creation: OutboxTable.Entry, among waiting: [OutboxTable.Entry]) throws {
+        let dependents = try queue.dependents(on: creation).filter { dependent in
+            !waiting.contains { $0.id == dependent.id }
+        }
+        guard let first = dependents.first else { return }
+        throw CacheError.needed(
+            by: dependents.map(\.id),
+            "the queued change \(first.id) refers to \(entity.name)/\(creation.key); discard or delete that first")
+    }
+
+    // MARK: Steps
+
+    private func requireSupport(_ operation: Operation) throws {
+        guard !entity.operations.contains(operation) else { return }
+        throw CacheError.unsupported(
+            operation: operation.rawValue, entity: entity.name, supported: entity.operations.map(\.rawValue))
+    }
+
+    private func requireRecord(_ key: String) throws -> RecordRow.Content {
+        guard let content = try row.load(key), !content.deleted else {
+            throw CacheError.notFound("\(entity.name)/\(key) is not in the cache")
+        }
+        return content
+    }
+
+    private func requireVersion(_ expected: ExpectedVersion, of key: String) throws {
+        guard expected != .any else { return }
+        guard case .oneOf(let marks) = expected, try marks.contains(RecordVersion.mark(of: key, table, db)) else {
+            throw CacheError.changed("\(entity.name)/\(key) is not the version that was expected; read it again")
+        }
+    }
+
+    /// The changed fields as requests can take them: all at once where a route can send them all, else one by one.
+    private func byRoute(
+        _ changed: [(key: String, value: JSONText)], of record: JSONText
+    ) throws -> [[(key: String, value: JSONText)]] {
+        if entity.route(for: .update, record: record, fields: changed.map(\.key)) != nil { return [changed] }
+        var parts: [[(key: String, value: JSONText)]] = []
+        var rest = changed
+        while let first = rest.first {
+            guard let route = entity.route(for: .update, record: record, fields: [first.key]) else {
+                throw CacheError.invalid([FieldProblem(field: first.key, message: "no route takes this field")])
+            }
+            parts.append(rest.filter { route.canSend($0.key) })
+            rest.removeAll { route.canSend($0.key) }
+        }
+        return parts
+    }
+
+    private func requireFit(_ body: JSONText, operation: Operation, record: JSONText) throws {
+        let problems = problems(in: body, operation: operation, record: record)
+        guard problems.isEmpty else { throw CacheError.invalid(problems) }
+    }
+
+    /// What keeps `body` from being queued, a problem a field; `record` is the whole record as it would then be.
+    func problems(in body: JSONText, operation: Operation, record: JSONText) -> [FieldProblem] {
+        var problems = ChangeValidation(entity: entity).problems(in: body, operation: operation, record: record)
+        if entity.isLocal { return problems }
+        if problems.isEmpty, let route = entity.route(for: operation, record: record) {
+            // Without these the request could not even be addressed; the key of a new record is made here.
+            let missing = route.path.placeholders.filter {
+                $0 != entity.key && (entity.value(of: $0, in: record)?.plain ?? "").isEmpty
+            }
+            problems += missing.map { FieldProblem(field: $0, message: "the record needs this field to be sent") }
+        }
+        if problems.isEmpty, entity.route(for: operation, record: record) == nil {
+            problems = [FieldProblem(field: "", message: "the schema has no route for a record like this one")]
+        }
+        return problems
+    }
+
+    /// References to keys that records had before, by those that they have now.
+    func withCurrentKeys(_ body: JSONText) throws -> JSONText {
+        guard body.kind == .object else { return body }
+        return try entity.fields.reduce(body) { body, field in
+            guard case .reference(let target) = field.kind, let key = body[field.name]?.plain else { return body }
+            let current = try KeyAlias.current(of: key, target, db)
+            return current == key ? body : body.setting(field.name, to: .string(current))
+        }
+    }
+
+    func newChange(
+        _ operation: Operation, key: String, body: JSONText, base: JSONText, record: JSONText
+    ) -> OutboxTable.NewChange {
+        OutboxTable.NewChange(
+            entity: entity, key: key, operation: operation, body: body, base: base,
+            edited: edited(operation == .delete ? [OutboxTable.wholeRecord] : body.members.map(\.key)),
+            group: entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain }, idempotencyKey: makeID())
+    }
+
+    func edited(_ fields: [String]) -> JSONText {
+        let time = JSONText.integer(Int((now + clockOffset).milliseconds))
+        return .object(members: fields.map { (key: $0, value: time) })
+    }
+
+    /// The longest value that the history keeps, in bytes.
+    private static let longestValue = 1024
+
+    func note(_ change: OutboxTable.NewChange, carriedBy id: Int64) throws {
+        try note(change.body, .edited, of: change.operation, to: change.key, carriedBy: id)
+    }
+
+    /// Writes down that the change `id` now sets `fields`, and no longer sets those `removed`.
+    func note(
+        _ fields: JSONText, _ reason: ChangeLogReason, of operation: Operation, to key: String, carriedBy id: Int64,
+        removed: [String] = []
+    ) throws {
+        var detail = detail(of: fields, reason, operation)
+        if !removed.isEmpty { detail.append(("removed", .array(removed.map(JSONText.string)))) }
+        try log.append(
+            .queued, change: id, entity: entity.name, key: key, fields: fields.members.map(\.key) + removed,
+            detail: detail)
+    }
+
+    func detail(
+        of fields: JSONText, _ reason: ChangeLogReason, _ operation: Operation
+    ) -> [(key: String, value: JSONText)] {
+        let shown = sealer.remove(from: fields).members.filter { $0.value.bytes.count <= Self.longestValue }
+        return [
+            reason.member, ("operation", .string(operation.rawValue)), ("values", JSONText.object(members: shown)),
+        ]
+    }
+
+    func supersede(_ change: OutboxTable.Entry) throws {
+        try queue.remove(change.id)
+        try log.append(.discarded, change, detail: [ChangeLogReason.superseded.member])
+    }
+}

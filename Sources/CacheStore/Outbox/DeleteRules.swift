@@ -1,0 +1,102 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// What the schema's delete rules do here to the records that refer to one whose deletion is about to be queued.
+///
+/// Nothing of it is sent but references set to null: an upstream takes along by itself what goes with a record, and the
+/// children that go are out of sight for as long as the deletion is queued (`RecordRow.rebuildDocument`).
+struct DeleteRules {
+    let schema: EntitySchema
+    let db: Database
+    let queue: OutboxTable
+    /// Makes the writer of another entity's changes.
+    let writer: (EntityTable) -> ChangeWriter
+
+    /// Throws `.conflict` where the record, or one that goes with it, may not be deleted as long as others refer to it.
+    func requireNoDenial(_ entity: Entity, _ key: String) throws {
+        for (entity, key) in try going(with: entity, key) {
+            for (relation, field, rule, child) in relations(of: entity) where rule == .deny {
+                let count = try visible(child, field, key).count
+                guard count == 0 else {
+                    throw CacheError.conflict(
+                        "\(entity.name)/\(key) still has \(count) \(relation); delete or move them first")
+                }
+            }
+        }
+    }
+
+    /// Gives up the changes of what goes with the record that nobody has seen, as deleting that itself would. Returns
+    /// the changes that are left, which the deletion has to wait for.
+    func giveUp(_ entity: Entity, _ key: String) throws -> Set<Int64> {
+        // The youngest first, so that nothing ever refers to what is gone.
+        try going(with: entity, key).dropFirst().reversed().reduce(into: []) { left, child in
+            left.formUnion(try writer(EntityTable(entity: child.entity)).giveUp(child.key))
+        }
+    }
+
+    /// The record and all that goes with it, parents first, each once even where records refer to one another in a ring.
+    private func going(with entity: Entity, _ key: String) throws -> [(entity: Entity, key: String)] {
+        var found = [(entity: entity, key: key)]
+        var seen: Set<[String]> = [[entity.name, key]]
+        var next = 0
+        while next < found.count {
+            let (entity, key) = found[next]
+            next += 1
+            for (_, field, rule, child) in relations(of: entity) where rule == .cascade {
+                for childKey in try visible(child, field, key)
+                where seen.insert([child.entity.name, childKey]).inserted {
+                    found.append((entity: child.entity, key: childKey))
+                }
+            }
+        }
+        return found
+    }
+
+    /// Queues what sets references to null, where the schema can send that; the deletion has to wait for it.
+    func nullify(_ entity: Entity, _ key: String) throws -> Set<Int64> {
+        var changes: Set<Int64> = []
+        for (_, field, rule, child) in relations(of: entity) where rule == .nullify {
+            for childKey in try visible(child, field, key) {
+                if let id = try writer(child).nullify(field, of: childKey) { changes.insert(id) }
+            }
+        }
+        return changes
+    }
+
+    /// Takes back what was queued for a deletion that will not be sent, as far as nobody has seen it.
+    func restore(after deletion: OutboxTable.Entry) throws {
+        guard deletion.operation == .delete, let entity = schema[deletion.entity] else { return }
+        let ids = try Int64.fetchAll(
+            db.cachedStatement(sql: "SELECT needs_id FROM sync_dependency WHERE change_id = ?"),
+            arguments: [deletion.id])
+        for (_, field, rule, child) in relations(of: entity) where rule == .nullify {
+            for change in try ids.compactMap({ try queue.entry($0) }) {
+                guard change.entity == child.entity.name, change.operation == .update, !change.tried,
+                    change.body[field]?.kind == .null
+                else { continue }
+                try writer(child).withdraw(field, from: change)
+            }
+        }
+    }
+
+    private func relations(
+        of entity: Entity
+    ) -> [(relation: String, field: String, rule: DeleteRule, child: EntityTable)] {
+        entity.relations.compactMap { relation in
+            guard case .many(let field, let rule) = relation.kind, let child = schema[relation.entity] else {
+                return nil
+            }
+            return (relation.name, field, rule, EntityTable(entity: child))
+        }
+    }
+
+    private func visible(_ child: EntityTable, _ field: String, _ key: String) throws -> [String] {
+        try String.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT _key FROM \(child.name) WHERE _deleted = 0 AND \(child.sql(for: field)) = ? ORDER BY _pk
+                    """),
+            arguments: [key])
+    }
+}

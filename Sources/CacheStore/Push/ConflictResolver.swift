@@ -1,0 +1,96 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// What people do about conflicts, inside the caller's transaction.
+struct ConflictResolver {
+    let schema: EntitySchema
+    let db: Database
+    let now: Timestamp
+    let makeID: @Sendable () -> String
+    let sealers: RecordSealers
+    let changeWriter: (EntityTable) -> ChangeWriter
+
+    private var conflicts: ConflictTable { ConflictTable(db: db, now: now) }
+    private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
+
+    // MARK: Choosing
+
+    func resolve(_ id: Int64, for winner: Conflict.Side) throws {
+        let conflict = try conflicts.entry(id)
+        guard conflict.winner == nil else {
+            throw CacheError.conflict("conflict \(id) is decided; undo it to have the other choice")
+        }
+        let table = try table(conflict)
+        let change = try queue.change(conflict.changeID)
+        guard change.state != "uploading" else {
+            throw CacheError.conflict("change \(change.id) is being sent right now; wait for its outcome")
+        }
+        let merge = Merge(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+        // Decided first: a change that leaves the queue takes its open conflicts with it.
+        try conflicts.decide(id, winner)
+        if let field = conflict.field {
+            try merge.take(winner, of: field, in: change)
+        } else if conflict.operation == .delete {
+            try merge.take(winner, ofDeletion: change)
+        } else {
+            try merge.take(winner, ofRecordDeletedThere: conflict.key)
+        }
+        try note(conflict, .resolved)
+        if try !RecordRow(table: table, db: db).exists(conflict.key) {
+            try ChangeLog(db: db, at: now).append(.deleted, entity: conflict.entity, keys: [conflict.key])
+        }
+    }
+
+    private func note(_ conflict: ConflictTable.Entry, _ reason: ChangeLogReason) throws {
+        try ChangeLog(db: db, at: now).append(
+            .conflict, change: conflict.changeID, entity: conflict.entity, key: conflict.key,
+            fields: conflict.field.map { [$0] }, detail: [reason.member, ("conflict", .integer(Int(conflict.id)))])
+    }
+
+    // MARK: Undoing
+
+    func undo(_ id: Int64) throws {
+        let conflict = try conflicts.entry(id)
+        guard let winner = conflict.winner else {
+            throw CacheError.conflict("conflict \(id) waits for a choice; resolve it")
+        }
+        guard !conflict.isUndone else { throw CacheError.conflict("conflict \(id) was undone already") }
+        let writer = changeWriter(try table(conflict))
+        switch (conflict.field, conflict.operation, winner) {
+        case (let field?, _, _):
+            let value = (winner == .server ? conflict.local : conflict.server) ?? .null
+            try writer.update(conflict.key, body: opened(.object(members: [(key: field, value: value)]), conflict))
+        case (nil, .delete, .server), (nil, .create, .local), (nil, .update, .local):
+            try writer.delete(conflict.key)
+        case (nil, .delete, .local):
+            try recreate(conflict.server.map { try opened($0, conflict) }, writer)
+        case (nil, .create, .server), (nil, .update, .server):
+            try recreate(conflict.local.map { try opened($0, conflict) }, writer)
+        }
+        try conflicts.markUndone(id)
+        try note(conflict, .undone)
+    }
+
+    /// The writer seals by itself. Throws `.conflict` for a secret that cannot be opened.
+    private func opened(_ record: JSONText, _ conflict: ConflictTable.Entry) throws -> JSONText {
+        try sealers[conflict.entity].opened(record)
+    }
+
+    /// Creates the record anew, as far as its creation can send it.
+    private func recreate(_ document: JSONText?, _ writer: ChangeWriter) throws {
+        let entity = writer.table.entity
+        let members = (document ?? .object([:])).members.filter { name, value in
+            entity[field: name] != nil && value.kind != .null
+                && entity.canSend(.object(members: [(key: name, value: value)]), by: .create)
+        }
+        _ = try writer.create(.object(members: members))
+    }
+
+    private func table(_ conflict: ConflictTable.Entry) throws -> EntityTable {
+        guard let entity = schema[conflict.entity] else {
+            throw CacheError.notFound("the schema has no entity \(conflict.entity) any more")
+        }
+        return EntityTable(entity: entity)
+    }
+}

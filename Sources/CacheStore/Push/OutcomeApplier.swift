@@ -1,0 +1,164 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// What the outcome of an attempt does to the change and its record, inside the caller's transaction.
+struct OutcomeApplier {
+    let schema: EntitySchema
+    let db: Database
+    let now: Timestamp
+    let makeID: @Sendable () -> String
+    let sealers: RecordSealers
+
+    private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
+
+    func settle(_ id: Int64, _ outcome: PushOutcome) throws {
+        let change = try queue.change(id)
+        switch outcome {
+        case .acknowledged(let record, let version): return try acknowledge(change, record, version)
+        case .vanished(let record): return try acknowledge(change, record, nil, isGone: true)
+        case .gone(let failure): return try forget(change, failure)
+        case .notSent:
+            try db.cachedStatement(
+                sql: "UPDATE sync_outbox SET state = 'queued', tried = max(tried - 1, 0) WHERE id = ?"
+            ).execute(arguments: [id])
+            try log.append(.queued, change, detail: [ChangeLogReason.notSent.member])
+        case .waiting(let failure, let next, let counted):
+            try note(failure, "waiting", of: change, next: next, counted: counted)
+        case .failed(let failure):
+            try note(failure, "failed", of: change, next: nil, counted: true)
+        }
+        try catchUp(change)
+    }
+
+    /// Weighs the change against what the server said while the attempt was under way.
+    private func catchUp(_ change: OutboxTable.Entry) throws {
+        guard let table = table(change) else { return }
+        if try RecordRow(table: table, db: db).isGone(change.key) {
+            try delete(change.key, table)
+        } else {
+            try merge(table).mergeRemote(of: change.key)
+        }
+    }
+
+    private func note(
+        _ failure: PushFailure, _ state: String, of change: OutboxTable.Entry, next: Timestamp?, counted: Bool
+    ) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_outbox SET state = ?, next_attempt_at = ?, attempt_count = attempt_count + ?,
+                  error_class = ?, error_status = ?, error_message = ? WHERE id = ?
+                """
+        ).execute(arguments: [
+            state, next?.milliseconds, counted ? 1 : 0, failure.kind, failure.status, failure.message, change.id,
+        ])
+        let error = JSONText.object([
+            "class": .string(failure.kind), "status": .integer(failure.status), "message": .string(failure.message),
+        ])
+        try log.append(
+            state == "failed" ? .failed : .waiting, change,
+            detail: [("error", error), ("next_attempt_at", .string(next?.description))])
+    }
+
+    /// The server has no such record any more: the same as if a pull had said so.
+    private func forget(_ change: OutboxTable.Entry, _ failure: PushFailure) throws {
+        try note(failure, "queued", of: change, next: nil, counted: true)
+        if let table = table(change) { try delete(change.key, table) }
+    }
+
+    private func delete(_ key: String, _ table: EntityTable) throws {
+        _ = try applier(table).delete(keys: [key])
+    }
+
+    /// `isGone`: the server has the change, and has deleted the record since.
+    private func acknowledge(
+        _ change: OutboxTable.Entry, _ record: JSONText?, _ version: String?, isGone: Bool = false
+    ) throws {
+        try queue.remove(change.id)
+        guard let table = table(change) else { return }
+        let row = RecordRow(table: table, db: db)
+        // What a look-up finds may be the tombstone of what an attempt had made.
+        let isGone = try isGone || row.isGone(change.key) || record.map(table.entity.isDeleted) ?? false
+        var key = change.key
+        switch change.operation {
+        case .delete: try row.setRemote(nil, of: key, at: now)
+        case .create, .update:
+            // Where the upstream answers no record, it has what was sent.
+            let sealed = try record.map(sealers[change.entity].seal)
+            try DriftTable(table: table, db: db, now: now).count(record, sealed: sealed, key: key)
+            let remote = try sealed ?? assumed(after: change, table)
+            try row.setRemote(remote, version: version, of: key, at: now)
+            try keepContent(of: change, remote, table)
+            try rebase(after: change, on: remote, table.entity)
+            if let given = remote[table.entity.key]?.plain, given != key, !given.isEmpty, change.operation == .create {
+                try KeyAlias.rename(table, from: key, to: given, schema: schema, db)
+                try log.append(
+                    .renamed, change: change.id, entity: change.entity, key: given, detail: [("old_id", .string(key))])
+                key = given
+            }
+        }
+        try merge(table).mergeRemote(of: key)
+        let position = try log.append(
+            .acknowledged, change: change.id, entity: change.entity, key: key, fields: change.body.members.map(\.key),
+            detail: [("operation", .string(change.operation.rawValue))])
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _acknowledged = ? WHERE _key = ?")
+            .execute(arguments: [position, key])
+        guard change.operation == .delete else {
+            if isGone { try delete(key, table) }
+            return
+        }
+        // Nobody will tell of the children any more.
+        if try !row.exists(key) { try applier(table).settleChildren(of: [key]) }
+        try db.cachedStatement(
+            sql: "INSERT INTO sync_gone VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET position = excluded.position"
+        ).execute(arguments: [change.entity, key, position])
+    }
+
+    /// What the server has by then, where it has not said.
+    private func assumed(after change: OutboxTable.Entry, _ table: EntityTable) throws -> JSONText {
+        let remote = try RecordRow(table: table, db: db).remote(of: change.key)?.setting(change.body) ?? change.body
+        guard let content = change.content, content != ContentTable.nothing, let field = table.entity.content?.state
+        else { return remote }
+        return remote.setting(field, to: .string(ContentState.uploaded.rawValue))
+    }
+
+    private func keepContent(of change: OutboxTable.Entry, _ remote: JSONText, _ table: EntityTable) throws {
+        guard let content = change.content else { return }
+        let address = table.entity.content?.address.flatMap { table.entity.value(of: $0, in: remote)?.string }
+        try RecordRow(table: table, db: db).setContent(
+            content == ContentTable.nothing ? nil : content, address: address, of: change.key)
+    }
+
+    /// What the server has now from our own change is where the later ones start from, not somebody else's doing.
+    private func rebase(after change: OutboxTable.Entry, on remote: JSONText, _ entity: Entity) throws {
+        let ours = Set(change.body.members.map(\.key))
+        for later in try queue.changes(of: change.entity, key: change.key) where later.operation == .update {
+            let fields = later.body.members.map(\.key).filter { change.operation == .create || ours.contains($0) }
+            let base = fields.reduce(later.base) { $0.setting($1, to: entity.value(of: $1, in: remote) ?? .null) }
+            try queue.store(later.body, base: base, of: later, makeID: makeID)
+        }
+        guard let table = table(change) else { return }
+        for later in try queue.changes(of: change.entity, key: change.key)
+        where later.operation == .delete && !later.base.members.isEmpty {
+            // The server may have stored another spelling of what it was sent.
+            guard merge(table).isOurDoing(later.base, remote, { field, _ in ours.contains(field) }) else { continue }
+            try queue.store(later.body, base: remote, of: later, makeID: makeID)
+        }
+    }
+
+    // MARK: Parts
+
+    private func table(_ change: OutboxTable.Entry) -> EntityTable? {
+        schema[change.entity].map { EntityTable(entity: $0) }
+    }
+
+    private func applier(_ table: EntityTable) -> PageApplier {
+        PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+    }
+
+    private func merge(_ table: EntityTable) -> Merge {
+        Merge(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+    }
+
+    private var log: ChangeLog { ChangeLog(db: db, at: now) }
+}

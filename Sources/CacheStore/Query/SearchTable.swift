@@ -1,0 +1,204 @@
+internal import EntitySchema
+
+/// How one entity's full-text index stands in SQL.
+///
+/// Two FTS5 tables without text of their own: one of words, one of trigrams for the fields that are found by any part of
+/// them, separators aside. What they hold is what readers see: `coalesce(_document, _remote)` of records that are not
+/// deleted. Whoever changes or deletes an indexed record, triggers note what the index has of it in a table of outdated
+/// entries, and `SearchRenewal` makes them good before anybody searches; a change that touches no searched field costs a
+/// comparison. New records are added by `SearchIndex`.
+///
+/// Why not at once: FTS5 writes its terms out at the end of every statement and whenever rows come out of order, so that
+/// many changes in one transaction would each cost what all of them cost together.
+struct SearchTable {
+    let table: EntityTable
+    /// The fields of each kind, in the schema's order.
+    let words: [String]
+    let fragments: [String]
+
+    /// What people write between the digits of a number: left out of what is indexed and of what is looked for.
+    static let separators = " -()./+_:\u{00A0}\u{2009}\u{202F}\u{2010}\u{2011}\u{2013}"
+
+    /// Nil when the schema marks no field of the entity.
+    init?(_ entity: Entity) {
+        table = EntityTable(entity: entity)
+        words = entity.fields.filter { $0.search == .words && !$0.secret }.map(\.name)
+        fragments = entity.fields.filter { $0.search == .fragments && !$0.secret }.map(\.name)
+        if words.isEmpty && fragments.isEmpty { return nil }
+    }
+
+    var entity: Entity { table.entity }
+
+    /// The words that a title is made of, which count for more.
+    var titleWords: [String] {
+        let placeholders = Set(entity.titles.flatMap(\.placeholders))
+        return words.filter(placeholders.contains)
+    }
+
+    // MARK: Names
+
+    var wordsName: String { Self.wordsName(entity.name) }
+    var fragmentsName: String { Self.fragmentsName(entity.name) }
+    var view: String { Self.view(entity.name) }
+    var outdated: String { Self.outdated(entity.name) }
+
+    static func wordsName(_ entity: String) -> String { "\"sync_\(entity)_words\"" }
+    static func fragmentsName(_ entity: String) -> String { "\"sync_\(entity)_fragments\"" }
+    static func view(_ entity: String) -> String { "\"sync_\(entity)_searched\"" }
+    private static func outdated(_ entity: String) -> String { "\"sync_\(entity)_outdated\"" }
+
+    /// Takes all of it away, whichever parts there are.
+    static func drop(_ entity: String) -> String {
+        """
+        DROP TRIGGER IF EXISTS \(trigger(entity, "changed"));
+        DROP TRIGGER IF EXISTS \(trigger(entity, "deleted"));
+        DROP TABLE IF EXISTS \(wordsName(entity));
+        DROP TABLE IF EXISTS \(fragmentsName(entity));
+        DROP VIEW IF EXISTS \(view(entity));
+        DROP TABLE IF EXISTS \(outdated(entity));
+        """
+    }
+
+    private static func trigger(_ entity: String, _ event: String) -> String {
+        "\"sync_\(entity)_\(event)_for_search\""
+    }
+
+    /// A field's column in view and index; FTS5 has words of its own that could be fields' names.
+    static func column(_ field: String) -> String { "f_\(field)" }
+
+    // MARK: Making it
+
+    /// The same text, the same index: the statements and the columns that they draw from.
+    var definition: String {
+        let drawn = table.columns.filter { words.contains($0.name) || fragments.contains($0.name) }
+        return ([create] + drawn.map(\.definition)).joined(separator: "\n")
+    }
+
+    var create: String {
+        ([createView, createOutdated] + parts.map(\.create) + [changed, deleted]).joined(separator: ";\n") + ";"
+    }
+
+    /// Adds the records with a `_pk` after ?1 and up to ?2.
+    var append: [String] {
+        parts.map { part in
+            let columns = part.columns.joined(separator: ", ")
+            return """
+                INSERT INTO \(part.name) (rowid, \(columns)) SELECT _pk, \(columns) FROM \(view)
+                WHERE _pk > ?1 AND _pk <= ?2
+                """
+        }
+    }
+
+    // MARK: Renewing
+
+    /// True when there is an outdated entry with a `_pk` after ?1.
+    var isOutdated: String { isOutdated(by: 0) }
+
+    /// True when there are more than so many.
+    func isOutdated(by count: Int) -> String {
+        "EXISTS (SELECT 1 FROM \(outdated) WHERE _pk > ?1 LIMIT 1 OFFSET \(count))"
+    }
+
+    /// Takes the outdated entries with a `_pk` after ?1 away, and puts what readers see now in the place of those that are
+    /// indexed still.
+    ///
+    /// FTS5 must be told to the letter what it indexed (https://sqlite.org/fts5.html#the_delete_command). In the order of
+    /// the rows, the old before the new, it gathers all terms and writes them once.
+    var renew: [String] {
+        let statements = parts.map { part in
+            let columns = part.columns.joined(separator: ", ")
+            return """
+                INSERT INTO \(part.name) (\(part.name), rowid, \(columns))
+                  SELECT 'delete' AS command, _pk, \(columns) FROM \(outdated) WHERE _pk > ?1 AND was_indexed
+                  UNION ALL
+                  SELECT NULL, now._pk, \(part.columns.map { "now.\($0)" }.joined(separator: ", "))
+                  FROM \(outdated) old CROSS JOIN \(view) now ON now._pk = old._pk
+                  WHERE old._pk > ?1 AND old._pk <= \(indexedTo)
+                  ORDER BY _pk, command DESC
+                """
+        }
+        return statements + ["DELETE FROM \(outdated) WHERE _pk > ?1"]
+    }
+
+    private struct Part {
+        var name: String
+        var fields: [String]
+        var view: String
+        var tokenizer: String
+
+        var columns: [String] { fields.map(SearchTable.column) }
+
+        var create: String {
+            """
+            CREATE VIRTUAL TABLE \(name) USING fts5(\(columns.joined(separator: ", ")), \
+            content=\(view), content_rowid=_pk, tokenize='\(tokenizer)')
+            """
+        }
+    }
+
+    private var parts: [Part] {
+        [
+            Part(name: wordsName, fields: words, view: view, tokenizer: "unicode61 remove_diacritics 2"),
+            Part(name: fragmentsName, fields: fragments, view: view, tokenizer: "trigram"),
+        ].filter { !$0.fields.isEmpty }
+    }
+
+    private var createView: String {
+        let columns = (words + fragments).map { "\(value(of: $0, in: "")) AS \(Self.column($0))" }
+        return """
+            CREATE VIEW \(view) AS SELECT _pk, \(columns.joined(separator: ", ")) FROM \(table.name) WHERE _deleted = 0
+            """
+    }
+
+    /// What was indexed of a record; nothing of one that readers did not see. The columns have no type, so that each value
+    /// stays the one that was indexed.
+    private var createOutdated: String {
+        let columns = (words + fragments).map(Self.column).joined(separator: ", ")
+        return "CREATE TABLE \(outdated) (_pk INTEGER PRIMARY KEY, was_indexed, \(columns))"
+    }
+
+    /// What is indexed of a field; `row` is empty, `OLD.` or `NEW.`.
+    private func value(of field: String, in row: String) -> String {
+        let column = "\(row)\"\(field)\""
+        guard fragments.contains(field) else { return column }
+        return Self.separators.unicodeScalars.reduce(column) { "replace(\($0), char(\($1.value)), '')" }
+    }
+
+    // MARK: Triggers
+
+    private var indexedTo: String { "(SELECT indexed_to FROM sync_search WHERE entity = '\(entity.name)')" }
+
+    private var changed: String {
+        let fields = ["_deleted"] + (words + fragments).map { "\"\($0)\"" }
+        let old = fields.map { "OLD.\($0)" }.joined(separator: ", ")
+        let new = fields.map { "NEW.\($0)" }.joined(separator: ", ")
+        return """
+            CREATE TRIGGER \(Self.trigger(entity.name, "changed"))
+            AFTER UPDATE OF _key, _remote, _document, _deleted ON \(table.name)
+            WHEN OLD._pk <= \(indexedTo) AND (\(old)) IS NOT (\(new)) BEGIN
+            \(note)END
+            """
+    }
+
+    /// A `_pk` is used again once it was the greatest and went, so the index must not claim to go beyond what there is.
+    private var deleted: String {
+        let greatest = "(SELECT coalesce(max(_pk), 0) FROM \(table.name))"
+        return """
+            CREATE TRIGGER \(Self.trigger(entity.name, "deleted")) AFTER DELETE ON \(table.name) BEGIN
+            \(note)\
+            UPDATE sync_search SET indexed_to = \(greatest) WHERE entity = '\(entity.name)' AND indexed_to > \(greatest);
+            END
+            """
+    }
+
+    /// What counts is what the index has: that of before the first change.
+    private var note: String {
+        """
+        INSERT INTO \(outdated)
+          SELECT OLD._pk, OLD._deleted = 0, \((words + fragments).map { value(of: $0, in: "OLD.") }.joined(separator: ", "))
+          WHERE OLD._pk <= \(indexedTo)
+          ON CONFLICT DO NOTHING;
+
+        """
+    }
+}

@@ -1,0 +1,165 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// Keeps count of where one entity's records and the schema disagree, inside the caller's transaction.
+///
+/// Nothing here is fatal to a record: it is stored as it came, and counted.
+struct DriftTable {
+    let table: EntityTable
+    let db: Database
+    let now: Timestamp
+
+    /// Stands for every field or value beyond those that are kept apart, and for values that are secret.
+    static let others = "…"
+    private static let mostFields = 200
+    private static let mostValues = 50
+
+    private var entity: Entity { table.entity }
+
+    /// `written`: the keys of the page's records that were new or differed, in the page's order.
+    func count(_ page: String, written: [String]) throws {
+        guard !written.isEmpty else { return }
+        var tally = DriftTally(DriftRules(entity))
+        tally.count(page, written: written)
+        try save(tally)
+    }
+
+    /// Counts the record that acknowledged a change, unless it is what the server said last; nil is nothing to count.
+    /// `sealed`: the same as it is stored.
+    func count(_ record: JSONText?, sealed: JSONText?, key: String) throws {
+        guard let record, try RecordRow(table: table, db: db).load(key)?.remote != sealed else { return }
+        var tally = DriftTally(DriftRules(entity))
+        tally.count(record.text, key: record[entity.key]?.plain ?? key)
+        try save(tally)
+    }
+
+    // MARK: Another schema
+
+    /// Counts the cached records anew where the schema asks for something else than when they were counted; run when the
+    /// cache is opened.
+    static func adapt(_ schema: EntitySchema, _ sealers: RecordSealers, _ db: Database) throws {
+        let counted = try String.fetchAll(db, sql: "SELECT DISTINCT entity FROM sync_field")
+        for entity in counted where schema[entity] == nil { try forget(entity, db) }
+        for entity in schema.entities where !entity.isLocal {
+            let rules = DriftRules(entity)
+            let known = try String.fetchOne(
+                db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [rulesSetting(entity.name)])
+            guard known != rules.fingerprint else { continue }
+            let table = EntityTable(entity: entity)
+            let latest = try Int64.fetchOne(db, sql: "SELECT max(_synced_at) FROM \(table.name)")
+            try DriftTable(table: table, db: db, now: Timestamp(milliseconds: latest ?? 0)).countAnew(
+                rules, sealers[entity.name])
+        }
+    }
+
+    private func countAnew(_ rules: DriftRules, _ sealer: RecordSealer) throws {
+        try Self.forget(entity.name, db)
+        var tally = DriftTally(rules)
+        let records = try Row.fetchCursor(
+            db, sql: "SELECT _key, _remote FROM \(table.name) WHERE _remote IS NOT NULL ORDER BY _pk")
+        while let record = try records.next() {
+            let text: String = record[1]
+            // Only the clear value tells its type.
+            tally.count(
+                sealer.places.isEmpty ? text : try sealer.open(JSONText(parsing: text)).record.text, key: record[0])
+        }
+        try save(tally)
+        try db.execute(
+            sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            arguments: [Self.rulesSetting(entity.name), rules.fingerprint])
+    }
+
+    private static func forget(_ entity: String, _ db: Database) throws {
+        for table in ["sync_drift", "sync_field"] {
+            try db.execute(sql: "DELETE FROM \(table) WHERE entity = ?", arguments: [entity])
+        }
+        try db.execute(sql: "DELETE FROM sync_setting WHERE name = ?", arguments: [rulesSetting(entity)])
+    }
+
+    private static func rulesSetting(_ entity: String) -> String { "drift:\(entity)" }
+
+    // MARK: Writing
+
+    private func save(_ tally: DriftTally) throws {
+        guard tally.records > 0 else { return }
+        try saveNeverSeen(tally)
+        guard !tally.entries.isEmpty else { return }
+        var room = try Room(entity: entity.name, db: db)
+        for entry in tally.entries {
+            try add(room.place(entry.disagreement), count: entry.count, example: entry.example)
+        }
+    }
+
+    private func add(_ drift: DriftTally.Disagreement, count: Int, example: String) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_drift (entity, field, kind, found, count, example, first_seen, last_seen)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+                ON CONFLICT DO UPDATE SET count = count + excluded.count, example = excluded.example,
+                  last_seen = excluded.last_seen
+                """
+        ).execute(arguments: [
+            entity.name, drift.field, drift.kind.rawValue, drift.found, count, example, now.milliseconds,
+        ])
+    }
+
+    /// A field that some records lack is no drift; one that no record has ever had is, until one has it.
+    private func saveNeverSeen(_ tally: DriftTally) throws {
+        let known = Set(
+            try String.fetchAll(
+                db.cachedStatement(sql: "SELECT field FROM sync_field WHERE entity = ?"), arguments: [entity.name]))
+        guard known.count < entity.fields.count - entity.derivedFields.count else { return }
+        for (index, field) in entity.fields.enumerated() where !known.contains(field.name) && !field.isDerivedHere {
+            let absent = DriftTally.Disagreement(field: field.name, kind: .missing, found: DriftWalk.Found.nothing.word)
+            if tally.present[index] {
+                try db.execute(sql: "INSERT INTO sync_field VALUES (?, ?)", arguments: [entity.name, field.name])
+                guard !isRequired(field) else { continue }
+                try db.execute(
+                    sql: "DELETE FROM sync_drift WHERE (entity, field, kind, found) = (?, ?, ?, ?)",
+                    arguments: [entity.name, field.name, absent.kind.rawValue, absent.found])
+            } else if !isRequired(field) {
+                try add(absent, count: tally.records, example: tally.lastKey)
+            }
+        }
+    }
+
+    /// These are counted record by record.
+    private func isRequired(_ field: Field) -> Bool { field.required || field.name == entity.key }
+
+    /// Keeps the number of rows within bounds, whatever the upstream sends.
+    private struct Room {
+        private var known: Set<DriftTally.Disagreement> = []
+        private var unknownFields: Set<String> = []
+        private var values: [String: Int] = [:]
+
+        init(entity: String, db: Database) throws {
+            let rows = try Row.fetchCursor(
+                db.cachedStatement(sql: "SELECT field, kind, found FROM sync_drift WHERE entity = ?"),
+                arguments: [entity])
+            while let row = try rows.next() {
+                guard let kind = DriftKind(rawValue: row[1]) else { continue }
+                note(DriftTally.Disagreement(field: row[0], kind: kind, found: row[2]))
+            }
+        }
+
+        private mutating func note(_ drift: DriftTally.Disagreement) {
+            guard known.insert(drift).inserted else { return }
+            if drift.kind == .unknown { unknownFields.insert(drift.field) }
+            if drift.kind == .value { values[drift.field, default: 0] += 1 }
+        }
+
+        /// Where a disagreement is counted: under its own name while there is room.
+        mutating func place(_ drift: DriftTally.Disagreement) -> DriftTally.Disagreement {
+            var place = drift
+            if !known.contains(drift) {
+                if drift.kind == .unknown, !unknownFields.contains(drift.field), unknownFields.count >= mostFields {
+                    place.field = others
+                }
+                if drift.kind == .value, values[drift.field, default: 0] >= mostValues { place.found = others }
+            }
+            note(place)
+            return place
+        }
+    }
+}

@@ -1,0 +1,98 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// Keys that records were made with here, before the upstream gave them others; they go on working for good.
+enum KeyAlias {
+    static func current(of key: String, _ entity: String, _ db: Database) throws -> String {
+        try String.fetchOne(
+            db.cachedStatement(sql: "SELECT record_key FROM sync_alias WHERE entity = ? AND old_key = ?"),
+            arguments: [entity, key]) ?? key
+    }
+
+    /// Every key that the record has had, the one that it has now first.
+    static func all(of key: String, _ entity: String, _ db: Database) throws -> [String] {
+        let current = try current(of: key, entity, db)
+        return try [current]
+            + String.fetchAll(
+                db.cachedStatement(sql: "SELECT old_key FROM sync_alias WHERE entity = ? AND record_key = ?"),
+                arguments: [entity, current])
+    }
+
+    /// Renames a record everywhere: its row, its queue, and every reference to it, queued ones included.
+    ///
+    /// Part of the transaction that settles its creation, so that nobody sees one name here and the other there.
+    static func rename(_ table: EntityTable, from old: String, to new: String, schema: EntitySchema, _ db: Database)
+        throws
+    {
+        // The upstream's version may have been pulled under its own key before the answer was known.
+        try RecordRow(table: table, db: db).delete(new)
+        try db.execute(sql: "UPDATE \(table.name) SET _key = ? WHERE _key = ?", arguments: [new, old])
+        try db.execute(
+            sql: "UPDATE sync_outbox SET record_key = ? WHERE entity = ? AND record_key = ?",
+            arguments: [new, table.entity.name, old])
+        try db.execute(
+            sql: "UPDATE sync_alias SET record_key = ? WHERE entity = ? AND record_key = ?",
+            arguments: [new, table.entity.name, old])
+        try db.execute(
+            sql: "INSERT INTO sync_alias VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET record_key = excluded.record_key",
+            arguments: [table.entity.name, old, new])
+        try renameKeyInBodies(table.entity, old, new, db)
+        for entity in schema.entities { try renameReferences(in: entity, to: table.entity, old, new, schema, db) }
+    }
+
+    private static func renameKeyInBodies(_ entity: Entity, _ old: String, _ new: String, _ db: Database) throws {
+        try setInBodies(of: entity, field: entity.key, old, new, db)
+    }
+
+    private static func renameReferences(
+        in entity: Entity, to target: Entity, _ old: String, _ new: String, _ schema: EntitySchema, _ db: Database
+    ) throws {
+        for field in entity.fields where field.kind == .reference(to: target.name) {
+            // A record that has the other's key for its own is renamed with it.
+            if field.name == entity.key, entity.name != target.name,
+                try RecordRow(table: EntityTable(entity: entity), db: db).exists(old)
+            {
+                let table = EntityTable(entity: entity)
+                try rename(table, from: old, to: new, schema: schema, db)
+                try RecordRow(table: table, db: db).rebuildDocument(over: new)
+            }
+            let changed = try setInBodies(of: entity, field: field.name, old, new, db)
+            if entity.orderWithin == field.name {
+                try db.execute(
+                    sql: "UPDATE sync_outbox SET order_group = ? WHERE entity = ? AND order_group = ?",
+                    arguments: [new, entity.name, old])
+            }
+            let table = EntityTable(entity: entity)
+            if entity.isLocal { try renameReferences(in: table, field: field.name, old, new, db) }
+            let row = RecordRow(table: table, db: db)
+            for key in changed { try row.rebuildDocument(over: key) }
+        }
+    }
+
+    /// Nobody else tells local-only records that what they refer to has another key.
+    private static func renameReferences(
+        in table: EntityTable, field: String, _ old: String, _ new: String, _ db: Database
+    ) throws {
+        try db.execute(
+            sql: """
+                UPDATE \(table.name) SET _remote = json_set(_remote, '$."\(field)"', ?1)
+                WHERE _remote ->> '$."\(field)"' = ?2
+                """,
+            arguments: [new, old])
+    }
+
+    /// Returns the keys of the records whose queued changes named the old key.
+    @discardableResult
+    private static func setInBodies(
+        of entity: Entity, field: String, _ old: String, _ new: String, _ db: Database
+    ) throws -> [String] {
+        try String.fetchAll(
+            db,
+            sql: """
+                UPDATE sync_outbox SET body = json_set(body, '$."\(field)"', ?1)
+                WHERE entity = ?2 AND body ->> '$."\(field)"' = ?3 RETURNING record_key
+                """,
+            arguments: [new, entity.name, old])
+    }
+}

@@ -1,0 +1,149 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// One record's row, and the rule that makes what readers see of it: the queue laid over what the server said.
+struct RecordRow {
+    struct Content {
+        var remote: JSONText?
+        var document: JSONText
+        var deleted: Bool
+    }
+
+    let table: EntityTable
+    let db: Database
+
+    func load(_ key: String) throws -> Content? {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT _remote, \(EntityTable.document), _deleted FROM \(table.name) WHERE _key = ?"),
+            arguments: [key])
+        guard let row, let document: String = row[1] else { return nil }
+        return Content(
+            remote: try (row[0] as String?).map { try JSONText(parsing: $0) },
+            document: try JSONText(parsing: document), deleted: row[2])
+    }
+
+    func exists(_ key: String) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table.name) WHERE _key = ?)"), arguments: [key])
+            ?? false
+    }
+
+    /// Whether readers do not see it, be it as deleted or as never there.
+    func isDeleted(_ key: String) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT _deleted FROM \(table.name) WHERE _key = ?"), arguments: [key]) ?? true
+    }
+
+    /// What the server last said; nil where it knows no such record.
+    func remote(of key: String) throws -> JSONText? {
+        try String.fetchOne(
+            db.cachedStatement(sql: "SELECT _remote FROM \(table.name) WHERE _key = ?"), arguments: [key]
+        ).map { try JSONText(parsing: $0) }
+    }
+
+    /// Remembers that the server has deleted the record, for when that can be weighed against its changes.
+    func markGone(_ key: String) throws {
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _gone = 1 WHERE _key = ?").execute(arguments: [key])
+    }
+
+    func isGone(_ key: String) throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT _gone FROM \(table.name) WHERE _key = ?"), arguments: [key])
+            ?? false
+    }
+
+    /// Makes room for a record that the server does not know yet.
+    func insert(_ key: String) throws {
+        try db.cachedStatement(sql: "INSERT INTO \(table.name) (_key) VALUES (?)").execute(arguments: [key])
+        try SearchIndex.noteInserted(table.entity, db)
+        try tally(1)
+    }
+
+    /// `version` is what the server calls this version of the record, where it does.
+    func setRemote(_ remote: JSONText?, version: String? = nil, of key: String, at now: Timestamp) throws {
+        try db.cachedStatement(
+            sql: "UPDATE \(table.name) SET _remote = ?, _version = ?, _gone = 0, _synced_at = ? WHERE _key = ?"
+        )
+        .execute(arguments: [remote?.text, version, now.milliseconds, key])
+    }
+
+    func delete(_ key: String) throws {
+        try db.cachedStatement(sql: "DELETE FROM \(table.name) WHERE _key = ?").execute(arguments: [key])
+        try tally(-Int64(db.changesCount))
+    }
+
+    /// Works out local fields, document and deletion anew, from the queue and from what is worked out here. A row with
+    /// neither a server's version nor a queued change is no record any more and goes.
+    ///
+    /// `shown`: what readers saw of the fields that follow the queue, where the row does not tell any more.
+    func rebuildDocument(over key: String, shown: JSONText? = nil) throws {
+        let changes = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT operation, body, content, state FROM sync_outbox WHERE entity = ? AND record_key = ? ORDER BY id
+                    """),
+            arguments: [table.entity.name, key])
+        let stored = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT _remote, _document, _derived FROM \(table.name) WHERE _key = ?"),
+            arguments: [key])
+        guard let stored else { return }
+        let remote = try Self.json(stored[0])
+        if changes.isEmpty, remote == nil { return try delete(key) }
+        let local = try changes.reduce(JSONText.object([:])) { try $0.setting(JSONText(parsing: $1["body"] as String)) }
+        let laid = withContentState(remote?.setting(local) ?? local, changes)
+        let own = ComputedFields(entity: table.entity).overlay(
+            laid: laid, remote: remote, creation: Self.creation(in: changes),
+            shown: try [shown, Self.json(stored[1])].compactMap(\.self))
+        let derived = try Self.json(stored[2])?.members ?? []
+        let isLaid = !changes.isEmpty || !own.isEmpty || !derived.isEmpty
+        let isDeleted = changes.last.map { $0["operation"] == Operation.delete.rawValue } ?? false
+        try store(
+            local: changes.isEmpty ? .none : .some(local),
+            document: isLaid ? .some(laid.setting(.object(members: derived + own))) : .none,
+            deleted: try isDeleted || isOwnerDeleted(of: laid, key), key)
+    }
+
+    private static func json(_ text: String?) throws -> JSONText? { try text.map { try JSONText(parsing: $0) } }
+
+    private static func creation(in changes: [Row]) -> ComputedFields.Creation? {
+        changes.first { $0["operation"] == Operation.create.rawValue }.map {
+            $0["state"] == "failed" ? .failed : .queued
+        }
+    }
+
+    /// Whether it belongs to a record whose deletion is queued, with which it goes.
+    private func isOwnerDeleted(of record: JSONText, _ key: String) throws -> Bool {
+        for tie in table.entity.ties where tie.onDelete == .cascade {
+            guard let owner = table.entity.value(of: tie.field, in: record)?.plain, !owner.isEmpty,
+                tie.entity != table.entity.name || owner != key
+            else { continue }
+            let isDeleted = try Bool.fetchOne(
+                db.cachedStatement(
+                    sql: "SELECT _deleted FROM \(EntityTable.name(of: tie.entity)) WHERE _key = ?"),
+                arguments: [owner])
+            if isDeleted == true { return true }
+        }
+        return false
+    }
+
+    /// How far the upload of the record's content is, where the schema has a field for that.
+    private func withContentState(_ document: JSONText, _ changes: [Row]) -> JSONText {
+        let queued = changes.last { ($0["content"] as String?) ?? ContentTable.nothing != ContentTable.nothing }
+        guard let field = table.entity.content?.state, let queued else { return document }
+        return document.setting(field, to: .string(ContentState(queueState: queued["state"]).rawValue))
+    }
+
+    private func store(local: JSONText?, document: JSONText?, deleted: Bool, _ key: String) throws {
+        try db.cachedStatement(
+            sql: "UPDATE \(table.name) SET _local = ?, _document = ?, _deleted = ? WHERE _key = ?"
+        ).execute(arguments: [local?.text, document?.text, deleted, key])
+    }
+
+    /// Keeps the count of the entity's rows.
+    func tally(_ change: Int64) throws {
+        guard change != 0 else { return }
+        try db.cachedStatement(sql: "UPDATE sync_tally SET count = count + ? WHERE name = ?")
+            .execute(arguments: [change, "rows:\(table.entity.name)"])
+    }
+}

@@ -1,0 +1,105 @@
+internal import EntitySchema
+
+/// The statement of `RelationAggregates`: a row for each record (of the list ?1) and side, with a column for each field.
+///
+/// Three ranges of indexes, one a side; the two of children that differ from what the server said are nearly always
+/// empty. `same` is read for the records of the list ?2 alone. Names and values come from the schema.
+struct RelationAggregateStatement {
+    let figures: RelationAggregates
+
+    /// Stands behind the time in the text whose greatest is the latest record's.
+    static let separator: Character = "\u{1F}"
+    /// Of the number that decides between equal times.
+    static let digits = 19
+
+    private var child: EntityTable { figures.child }
+
+    var sql: String {
+        let columns = figures.fields.indices.map { "\(aggregate($0))(f\($0))" }.joined(separator: ", ")
+        return """
+            SELECT side, parent, \(columns) FROM (
+              \(part(.same, "_document IS NULL AND _deleted = 0", list: "?2"))
+              UNION ALL \(part(.here, "_deleted = 0 AND \(EntityTable.differs)", list: "?1"))
+              UNION ALL \(part(.there, EntityTable.differs, list: "?1")))
+            GROUP BY side, parent
+            """
+    }
+
+    private func aggregate(_ place: Int) -> String {
+        switch figures.fields[place].figure.measure {
+        case .count: "count"
+        case .sum: "exact_sum"
+        case .latest: "max"
+        }
+    }
+
+    private func part(_ side: RelationAggregates.Side, _ rows: String, list: String) -> String {
+        let parent =
+            side == .there
+            ? child.expression(for: figures.reference, in: "_remote") : child.sql(for: figures.reference.name)
+        let columns = figures.fields.enumerated().map { place, item in "\(column(item.figure, side)) AS f\(place)" }
+        return """
+            SELECT \(side.rawValue) AS side, \(parent) AS parent, \(columns.joined(separator: ", ")) FROM \(child.name)
+              WHERE \(rows) AND \(parent) IN (SELECT value FROM json_each(\(list)))
+            """
+    }
+
+    /// What a child adds, null for one that does not count.
+    private func column(_ figure: ChildFigure, _ side: RelationAggregates.Side) -> String {
+        let value: String
+        switch figure.measure {
+        case .count: value = "1"
+        case .sum(let field): value = json(of: field, side)
+        case .latest(let field, let by):
+            value = """
+                \(time(by, side)) || char(\(Self.separator.unicodeScalars.first?.value ?? 0)) \
+                || printf('%0\(Self.digits)d', _pk) || coalesce(\(json(of: field, side)), 'null')
+                """
+        }
+        let fits = figure.conditions.map { condition($0, side) }.joined(separator: " AND ")
+        return fits.isEmpty ? value : "iif(\(fits), \(value), NULL)"
+    }
+
+    /// A record made here that the server has yet to give its time has that at which it was made.
+    private func time(_ field: String, _ side: RelationAggregates.Side) -> String {
+        let own = plain(field, side)
+        guard side == .here else { return own }
+        return """
+            coalesce(\(own), (SELECT strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000.0, 'unixepoch') FROM sync_outbox
+              WHERE entity = '\(child.entity.name)' AND record_key = _key AND operation = 'create'))
+            """
+    }
+
+    private func condition(_ condition: Condition, _ side: RelationAggregates.Side) -> String {
+        guard let field = child.entity[field: condition.field] else { return "false" }
+        let values = condition.values.map { literal($0, field) }.joined(separator: ", ")
+        let value = plain(condition.field, side)
+        let holds =
+            field.kind == .list
+            ? "EXISTS (SELECT 1 FROM json_each(\(value)) WHERE CAST(value AS TEXT) IN (\(values)))"
+            : "CAST(\(value) AS TEXT) IN (\(values))"
+        return condition.excluded ? "\(holds) IS NOT TRUE" : holds
+    }
+
+    private func literal(_ value: String, _ field: Field) -> String {
+        if value == Condition.account { return "(SELECT value FROM sync_setting WHERE name = 'account')" }
+        let text = field.kind == .boolean ? (value == "true" ? "1" : "0") : value
+        return text.quoted(by: "'")
+    }
+
+    // MARK: Values
+
+    /// A field's value as its column has it. What follows the queue is no local change: as readers see it on either side.
+    private func plain(_ name: String, _ side: RelationAggregates.Side) -> String {
+        guard side == .there, let field = child.entity[field: name], field.follow == nil else {
+            return child.sql(for: name)
+        }
+        return child.expression(for: field, in: "_remote")
+    }
+
+    /// A field's value as the text of its JSON.
+    private func json(of name: String, _ side: RelationAggregates.Side) -> String {
+        guard let field = child.entity[field: name] else { return "NULL" }
+        return child.json(of: field, in: side == .there && field.follow == nil ? "_remote" : EntityTable.document)
+    }
+}

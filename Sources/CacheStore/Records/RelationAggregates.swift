@@ -1,0 +1,166 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// The fields of one entity that are worked out over one of its relations, for many records with one statement.
+///
+/// Where the server sends a field of its own, that is the base, and what local changes make of the children is added:
+/// what their documents give, less what the server's versions of them give. Only children of which readers see something
+/// else than the server said are looked at for that. Where it sends none, all children count.
+struct RelationAggregates {
+    /// One field over some of the children of one record.
+    struct Total {
+        var count = 0
+        var sum = Amount.zero
+        var latest: Latest?
+    }
+
+    struct Latest {
+        /// The time, then what decides between equals.
+        var place: String
+        var time: String
+        var value: JSONText
+    }
+
+    /// Which children, and which versions of them: those that readers see as the server said, the others as readers see
+    /// them, and these others as the server said.
+    enum Side: Int {
+        case same, here, there
+    }
+
+    let parent: EntityTable
+    let child: EntityTable
+    /// Of the child.
+    let reference: Field
+    let fields: [(field: Field, figure: ChildFigure)]
+
+    static func all(of table: EntityTable, in schema: EntitySchema) -> [RelationAggregates] {
+        table.entity.relations.compactMap { relation in
+            guard case .many(let name, _) = relation.kind, let child = schema[relation.entity],
+                let reference = child[field: name]
+            else { return nil }
+            let fields = table.entity.fields.compactMap { field -> (field: Field, figure: ChildFigure)? in
+                guard case .children(let figure) = field.derivation, figure.relation == relation.name else {
+                    return nil
+                }
+                return (field, figure)
+            }
+            return fields.isEmpty
+                ? nil
+                : RelationAggregates(
+                    parent: table, child: EntityTable(entity: child), reference: reference, fields: fields)
+        }
+    }
+
+    /// The fields of a child that decide what it adds, and to whom.
+    var fieldsLookedAt: Set<String> {
+        fields.reduce(into: [reference.name]) { names, item in
+            names.formUnion(item.figure.conditions.map(\.field))
+            switch item.figure.measure {
+            case .count: break
+            case .sum(let field): names.insert(field)
+            case .latest(let field, let by): names.formUnion([field, by])
+            }
+        }
+    }
+
+    /// By key the members that differ from what the server says.
+    func values(
+        for rows: [(key: String, remote: JSONText?)], _ db: Database
+    ) throws -> [String: [(key: String, value: JSONText)]] {
+        let bases = rows.map { row in fields.map { parent.entity.serverValue(of: $0.field, in: row.remote) } }
+        let isTime = fields.contains { if case .latest = $0.figure.measure { true } else { false } }
+        // Children that are as the server said count only where it does not say what they come to.
+        let whole = zip(rows, bases).filter { isTime || $1.contains(nil) }.map(\.0.key)
+        let totals = try totals(of: rows.map(\.key), whole: whole, db)
+        var result: [String: [(key: String, value: JSONText)]] = [:]
+        for (row, bases) in zip(rows, bases) {
+            let known = totals[row.key] ?? [:]
+            for (place, item) in fields.enumerated() {
+                let sides = [Side.same, .here, .there].map { known[$0]?[place] ?? Total() }
+                guard let value = value(item, sides, base: bases[place], latest: latestTime(item.figure, bases)),
+                    value != bases[place]
+                else { continue }
+                result[row.key, default: []].append((key: item.field.name, value: value))
+            }
+        }
+        return result
+    }
+
+    // MARK: Putting together
+
+    /// Nil where what the server says stands.
+    private func value(
+        _ item: (field: Field, figure: ChildFigure), _ sides: [Total], base: JSONText?, latest: String?
+    ) -> JSONText? {
+        let (same, here, there) = (sides[0], sides[1], sides[2])
+        switch item.figure.measure {
+        case .count:
+            guard let base else { return .integer(same.count + here.count) }
+            let added = here.count - there.count
+            guard added != 0, let count = base.integer else { return .none }
+            return .integer(max(0, count + added))
+        case .sum:
+            guard let base else { return (same.sum + here.sum).written(with: item.field.kind == .money ? 2 : 0).json }
+            let added = here.sum - there.sum
+            guard added.billionths != 0, let sum = Amount(json: base.text) else { return .none }
+            return (sum + added).json
+        case .latest:
+            let now = [same.latest, here.latest].compactMap(\.self).max { $0.place < $1.place }
+            let before = [same.latest, there.latest].compactMap(\.self).max { $0.place < $1.place }
+            guard base == nil || isNewer(now, before, than: latest) else { return .none }
+            return now?.value ?? .null
+        }
+    }
+
+    /// Whether what the children say is later than what the server says of them: the server may know of children that
+    /// are not here, and these may be newer than the server's version of the record.
+    private func isNewer(_ now: Latest?, _ before: Latest?, than latest: String?) -> Bool {
+        if let latest { return (now?.time ?? "") >= latest || (before?.time ?? "") >= latest }
+        return now?.place != before?.place || now?.value != before?.value
+    }
+
+    /// The time of what the server calls the latest, where another field of the record tells it.
+    private func latestTime(_ figure: ChildFigure, _ bases: [JSONText?]) -> String? {
+        guard case .latest(_, let by) = figure.measure else { return nil }
+        let place = fields.firstIndex { other in
+            other.figure.measure == .latest(field: by, by: by) && other.figure.conditions == figure.conditions
+        }
+        return place.flatMap { bases[$0]?.string }.flatMap(Timestamp.init(iso8601:))?.description
+    }
+
+    // MARK: Asking
+
+    private func totals(
+        of keys: [String], whole: [String], _ db: Database
+    ) throws -> [String: [Side: [Total]]] {
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: RelationAggregateStatement(figures: self).sql),
+            arguments: [
+                JSONText.array(keys.map(JSONText.string)).text, JSONText.array(whole.map(JSONText.string)).text,
+            ])
+        var totals: [String: [Side: [Total]]] = [:]
+        while let row = try rows.next() {
+            guard let side = Side(rawValue: row[0]) else { continue }
+            totals[row[1], default: [:]][side] = try fields.indices.map { try total(fields[$0].figure, row, $0 + 2) }
+        }
+        return totals
+    }
+
+    private func total(_ figure: ChildFigure, _ row: Row, _ column: Int) throws -> Total {
+        switch figure.measure {
+        case .count: return Total(count: row[column])
+        case .sum: return Total(sum: Amount(json: row[column]) ?? .zero)
+        case .latest:
+            guard let text: String = row[column],
+                let end = text.firstIndex(of: RelationAggregateStatement.separator)
+            else { return Total() }
+            let rest = text[text.index(after: end)...]
+            let number = rest.prefix(RelationAggregateStatement.digits)
+            return Total(
+                latest: Latest(
+                    place: "\(text[..<end])\(number)", time: String(text[..<end]),
+                    value: try JSONText(parsing: String(rest.dropFirst(RelationAggregateStatement.digits)))))
+        }
+    }
+}

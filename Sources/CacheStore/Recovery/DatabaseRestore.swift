@@ -1,0 +1,97 @@
+package import EntitySchema
+internal import Foundation
+internal import GRDB
+internal import Glibc
+package import Secrets
+
+/// Puts a backup in the place of a database.
+///
+/// Records, history and decisions become those of the backup. The queue becomes what is unsent by all that is known: what
+/// the replaced database has or knows to have been sent counts, and what only the backup has goes out as an attempt whose
+/// outcome is not known, since it may have been sent after the backup was made.
+package struct DatabaseRestore: Sendable {
+    package struct Report: Sendable, Equatable {
+        /// The name that the replaced database has now; nil where there was none.
+        package var replaced: String?
+        /// Changes in the queue now, and how many of them may have been sent before.
+        package var queued: Int
+        package var uncertain: Int
+    }
+
+    let path: String
+    let schema: EntitySchema
+    let sealer: SecretSealer
+    let reminderDays: ReminderDays
+    let makeID: @Sendable () -> String
+
+    package init(
+        path: String, schema: EntitySchema, sealer: SecretSealer, reminderDays: ReminderDays = .utc,
+        makeID: @escaping @Sendable () -> String
+    ) {
+        self.path = path
+        self.schema = schema
+        self.sealer = sealer
+        self.reminderDays = reminderDays
+        self.makeID = makeID
+    }
+
+    /// Nothing may have the database open. When this throws all is as it was.
+    package func run(from backup: String, at now: Timestamp) async throws -> Report {
+        let fresh = path + ".restore"
+        for suffix in ["", "-wal", "-shm"] { unlink(fresh + suffix) }
+        try DatabaseCopy.make(of: backup, at: fresh)
+        do {
+            let (queued, uncertain) = try await fill(fresh, at: now)
+            let replaced = try DatabaseFile(path).replace(with: fresh, .replaced, at: now)
+            return Report(replaced: replaced, queued: queued, uncertain: uncertain)
+        } catch {
+            for suffix in ["", "-wal", "-shm"] { unlink(fresh + suffix) }
+            throw error
+        }
+    }
+
+    private func fill(_ fresh: String, at now: Timestamp) async throws -> (queued: Int, uncertain: Int) {
+        let store = try CacheStore(
+            path: fresh, schema: schema, sealer: sealer, reminderDays: reminderDays, makeID: makeID)
+        do {
+            let counts = try await replaceQueue(of: store, at: now)
+            try store.close()
+            return counts
+        } catch {
+            try? store.close()
+            throw error
+        }
+    }
+
+    private func replaceQueue(of store: CacheStore, at now: Timestamp) async throws -> (queued: Int, uncertain: Int) {
+        var older = try store.snapshot(QueueSnapshot.init)
+        try store.snapshot { db in try older.countKnownRecords(schema, db) }
+        var sources =
+            FileManager.default.fileExists(atPath: path) ? DamagedFile(path: path, backups: []).readings() : []
+        // What its own records were numbered by says nothing here.
+        for source in sources.indices { sources[source].forgetKnownRecords() }
+        // Of a backup nothing is certain, even where nothing newer is known.
+        if sources.isEmpty { sources = [QueueSnapshot()] }
+        var (queue, uncertain) = QueueSnapshot.merged(sources + [older])
+        // The backup has its own of everything else.
+        queue.rows = [:]
+        queue.settings = older.settings
+        try await store.replaceQueue(with: queue, isSameCache: true, at: now)
+        return (queue.changes.count, uncertain)
+    }
+}
+
+extension QueueSnapshot {
+    fileprivate mutating func forgetKnownRecords() {
+        for index in changes.indices { changes[index].knownPk = nil }
+    }
+
+    /// Writes down which records were here before whatever the changes may have made since.
+    fileprivate mutating func countKnownRecords(_ schema: EntitySchema, _ db: Database) throws {
+        for index in changes.indices where changes[index].knownPk == nil {
+            guard let entity = schema[changes[index].entity] else { continue }
+            changes[index].knownPk =
+                try Int64.fetchOne(db, sql: "SELECT max(_pk) FROM \(EntityTable(entity: entity).name)") ?? 0
+        }
+    }
+}

@@ -1,0 +1,192 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// How many changes were taken in, and how many were there already, or had been.
+package struct ExportedCount: Sendable, Equatable {
+    package var added = 0
+    package var known = 0
+}
+
+/// Puts changes that come from another database into this one's queue, inside the caller's transaction.
+struct QueueImport {
+    let store: CacheStore
+    let db: Database
+    let now: Timestamp
+    /// The settings of the database that the changes come from: which places are sealed in them.
+    let settings: [String: String]
+    /// Whether the records here are those that `knownPk` of the changes counts.
+    var isSameCache = false
+
+    /// Those that are not here, and have not been. In the order given. Ids are kept where none of them has been given here
+    /// before; else all get new ones, in the same order. Idempotency keys are always kept.
+    func addUnknown(_ changes: [ExportedChange]) throws -> ExportedCount {
+        let new = try changes.filter { try !isKnown($0) }
+        try add(new)
+        return ExportedCount(added: new.count, known: changes.count - new.count)
+    }
+
+    func add(_ new: [ExportedChange]) throws {
+        let last = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'") ?? 0
+        let areFree = new.allSatisfy { $0.id > last } && Set(new.map(\.id)).count == new.count
+        // A deletion knows the whole record as the server had it, where an edit knows the edited fields.
+        let whole = Dictionary(
+            new.filter { $0.operation == Operation.delete.rawValue }.map { (Self.name($0), $0.base) },
+            uniquingKeysWith: { $1 })
+        for change in new {
+            var change = change
+            change.record = change.record ?? whole[Self.name(change)]
+            try add(change, id: areFree ? change.id : nil)
+        }
+    }
+
+    private static func name(_ change: ExportedChange) -> [String] { [change.entity, change.recordKey] }
+
+    private func isKnown(_ change: ExportedChange) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM sync_outbox WHERE idempotency_key = ?1)
+                      OR EXISTS (SELECT 1 FROM sync_carried WHERE idempotency_key = ?1)
+                    """),
+            arguments: [change.idempotencyKey]) ?? false
+    }
+
+    // MARK: One change
+
+    private func add(_ given: ExportedChange, id: Int64?) throws {
+        var change = given
+        if !isSameCache { change.knownPk = nil }
+        let entity = store.schema[change.entity]
+        if let entity {
+            change = try resealed(change, entity)
+            change.recordKey = try KeyAlias.current(of: change.recordKey, entity.name, db)
+            try keepRecord(of: change, entity)
+            if isUnknowable(change, entity) { fail(&change) }
+        }
+        // Before the change, which is counted as one of its uses; its file is not forgotten meanwhile.
+        if let content = change.carriedContent { try ContentTable(db: db).insert(content, at: now) }
+        let id = try insert(change, id: id)
+        try db.execute(
+            sql: "INSERT INTO sync_carried VALUES (?, ?) ON CONFLICT DO NOTHING",
+            arguments: [change.idempotencyKey, now.milliseconds])
+        for conflict in change.conflicts ?? [] { try insert(conflict, of: change, id) }
+        if let entity {
+            try depend(id, change, entity)
+            try merge(entity).mergeRemote(of: change.recordKey)
+        }
+        try ChangeLog(db: db, at: now).append(
+            .queued, change: id, entity: change.entity, key: change.recordKey,
+            fields: (try? JSONText(parsing: change.body))?.members.map(\.key),
+            detail: [
+                ChangeLogReason.carried.member, ("operation", .string(change.operation)),
+                ("created_at", .integer(Int(change.createdAt))),
+            ])
+    }
+
+    /// The record as the other database had it, unless this one has it: a change needs one to be shown and addressed.
+    private func keepRecord(of change: ExportedChange, _ entity: Entity) throws {
+        let row = RecordRow(table: EntityTable(entity: entity), db: db)
+        guard try !row.exists(change.recordKey) else { return }
+        try row.insert(change.recordKey)
+        guard change.operation != Operation.create.rawValue else { return }
+        let known = try (change.record ?? change.base).nilIfInvalid ?? .object([:])
+        let key = JSONText.object([entity.key: .string(change.recordKey)])
+        try row.setRemote(known[entity.key] == nil ? key.setting(known) : known, of: change.recordKey, at: now)
+    }
+
+    /// A creation that may have arrived is looked up among records that were not there before; which these were nobody
+    /// knows in another database.
+    private func isUnknowable(_ change: ExportedChange, _ entity: Entity) -> Bool {
+        guard change.tried > 0, change.knownPk == nil, change.operation == Operation.create.rawValue,
+            store.schema.upstream.idempotencyHeader == nil, let body = try? JSONText(parsing: change.body),
+            case .match = entity.route(for: .create, record: body)?.lookUp
+        else { return false }
+        return true
+    }
+
+    private func fail(_ change: inout ExportedChange) {
+        change.state = "failed"
+        change.errorClass = "unclear"
+        change.errorStatus = nil
+        change.errorMessage =
+            "it may have arrived before it was carried over: see whether the upstream has it, then retry or discard"
+    }
+
+    private func insert(_ change: ExportedChange, id: Int64?) throws -> Int64 {
+        try db.execute(
+            sql: """
+                INSERT INTO sync_outbox (id, entity, record_key, operation, body, base, edited, idempotency_key,
+                  order_group, state, attempt_count, tried, created_at, last_attempt_at, next_attempt_at, error_class,
+                  error_status, error_message, known_pk, content)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                id, change.entity, change.recordKey, change.operation, change.body, change.base,
+                change.edited ?? "{}", change.idempotencyKey, change.orderGroup,
+                change.state == "uploading" ? "queued" : change.state, change.attemptCount, change.tried,
+                change.createdAt, change.lastAttemptAt, change.nextAttemptAt, change.errorClass, change.errorStatus,
+                change.errorMessage, change.knownPk, change.content,
+            ])
+        if change.state == "failed" {
+            try db.execute(sql: "UPDATE sync_tally SET count = count + 1 WHERE name = 'failed'")
+        }
+        return db.lastInsertedRowID
+    }
+
+    private func insert(_ conflict: ExportedConflict, of change: ExportedChange, _ id: Int64) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO sync_conflict (at, change_id, entity, record_key, operation, field, base, local, server,
+                  local_at, server_at, rule)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                conflict.at, id, change.entity, change.recordKey, change.operation, conflict.field, conflict.base,
+                conflict.local, conflict.server, conflict.localAt, conflict.serverAt, conflict.rule,
+            ])
+    }
+
+    private func depend(_ id: Int64, _ change: ExportedChange, _ entity: Entity) throws {
+        let queue = OutboxTable(schema: store.schema, db: db)
+        let new = OutboxTable.NewChange(
+            entity: entity, key: change.recordKey, operation: Operation(rawValue: change.operation) ?? .update,
+            body: try JSONText(parsing: change.body), base: try JSONText(parsing: change.base),
+            edited: try JSONText(parsing: change.edited ?? "{}"), group: change.orderGroup,
+            idempotencyKey: change.idempotencyKey, content: change.content)
+        try queue.depend(id, on: queue.needs(of: new, before: id))
+    }
+
+    private func merge(_ entity: Entity) -> Merge {
+        Merge(
+            table: EntityTable(entity: entity), schema: store.schema, db: db, now: now, makeID: store.makeID,
+            sealers: store.sealers)
+    }
+
+    // MARK: Secrets
+
+    /// The change with the secrets sealed that are to be here, and no others.
+    private func resealed(_ change: ExportedChange, _ entity: Entity) throws -> ExportedChange {
+        // Where nothing is known of it, it is taken for what it is here.
+        guard !settings.isEmpty,
+            let conversion = try SealingAdapter.conversion(
+                of: entity, from: settings["secrets:\(entity.name)"], store.sealers.sealer)
+        else { return change }
+        var change = change
+        change.body = try conversion.converted(change.body) ?? change.body
+        change.base = try conversion.converted(change.base) ?? change.base
+        change.record = try conversion.converted(change.record)
+        // Their values are sealed by themselves; a merge finds the dispute again.
+        change.conflicts = nil
+        return change
+    }
+}
+
+extension String {
+    fileprivate var nilIfInvalid: JSONText? {
+        get throws {
+            guard let json = try? JSONText(parsing: self), json.kind == .object else { return nil }
+            return json
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// A queue and its log as the bare pages of a file have them.
+extension QueueSnapshot {
+    /// Nil where the file cannot be read at all. Never complete: nobody can tell which of the rows were deleted.
+    init?(scanning path: String, withLog: Bool) {
+        guard let scan = PageScan(path: path, withLog: withLog) else { return nil }
+        self.init()
+        var found: [Int64: ExportedChange] = [:]
+        // As many as the table has had, from the first version to this one.
+        scan.forEachRow(columns: 17...20) { row in
+            guard let change = ExportedChange(row), change.isSound else { return }
+            // Of several versions of a change the one that was tried most is the latest.
+            if let other = found[change.id], other.tried >= change.tried { return }
+            found[change.id] = change
+        }
+        scan.forEachRow(columns: 8...8) { row in
+            guard case .integer(let at) = row.values[1], case .text(let kind) = row.values[2],
+                ChangeLogKind(rawValue: kind) != nil, case .integer(let id) = row.values[6]
+            else { return }
+            noteStep(of: id, at, kind, detail: row.values[7].text)
+        }
+        changes = found.values.filter { !hasEnded($0) }.sorted { $0.id < $1.id }
+        lastID = max(changes.last?.id ?? 0, begun.keys.max() ?? 0)
+    }
+}
+
+extension ExportedChange {
+    /// Columns in the order of the table `sync_outbox`; nil for a row of another.
+    fileprivate init?(_ row: PageScan.Row) {
+        let values = row.values
+        guard let entity = values[1].text, let key = values[2].text, let operation = values[3].text,
+            let body = values[4].text, let base = values[5].text, let idempotencyKey = values[6].text,
+            let state = values[8].text, let attempts = values[9].integer, let tried = values[10].integer,
+            let createdAt = values[11].integer
+        else { return nil }
+        self.init(
+            id: row.id, entity: entity, recordKey: key, operation: operation, body: body, base: base,
+            edited: values.count > 17 ? values[17].text : nil, idempotencyKey: idempotencyKey,
+            orderGroup: values[7].text, state: state, attemptCount: Int(attempts), tried: Int(tried),
+            createdAt: createdAt, lastAttemptAt: values[12].integer, nextAttemptAt: values[13].integer,
+            errorClass: values[14].text, errorStatus: values[15].integer.map { Int($0) }, errorMessage: values[16].text,
+            content: values.count > 19 ? values[19].text : nil)
+    }
+}
+
+extension PageScan.Value {
+    fileprivate var text: String? {
+        guard case .text(let text) = self else { return nil }
+        return text
+    }
+
+    fileprivate var integer: Int64? {
+        guard case .integer(let number) = self else { return nil }
+        return number
+    }
+}

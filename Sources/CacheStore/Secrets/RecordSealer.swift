@@ -1,0 +1,137 @@
+internal import EntitySchema
+internal import JSONText
+internal import Secrets
+
+/// Keeps the secrets of one entity's records sealed: whatever comes in goes through here before anything is stored, and
+/// only what must leave in the clear is opened again.
+///
+/// Takes whole records and parts of them (a change's body, its base) alike. A sealed record has each secret in at most
+/// one member of every place, so that SQL finds it there.
+struct RecordSealer: Sendable {
+    /// What was made of a record by opening it.
+    struct Opened {
+        /// Without the secrets that could not be opened.
+        var record: JSONText
+        /// The fields of these.
+        var unreadable: [String] = []
+    }
+
+    let places: [SecretPlace]
+    private let sealer: SecretSealer
+    private let fields: [SecretField]
+    private let inRecord: JSONPlaces
+    private let inPage: JSONPlaces
+
+    init(_ places: [SecretPlace], _ sealer: SecretSealer) {
+        self.places = places
+        self.sealer = sealer
+        fields = places.map { SecretField(entity: $0.entity, field: $0.field) }
+        inRecord = JSONPlaces(places.map(\.path))
+        inPage = JSONPlaces(places.map { [.elements] + $0.path })
+    }
+
+    // MARK: Sealing
+
+    /// Seals whatever stands in a secret's place, whatever it looks like.
+    func seal(_ record: JSONText) throws -> JSONText {
+        guard !places.isEmpty else { return record }
+        return try record.replacing(inRecord) { place, value in try sealer.seal(value, of: fields[place]) }
+    }
+
+    /// The same for an array of records.
+    func seal(page: String) throws -> String {
+        guard !places.isEmpty else { return page }
+        return try JSONText(parsing: page).replacing(inPage) { place, value in
+            try sealer.seal(value, of: fields[place])
+        }.text
+    }
+
+    // MARK: Opening
+
+    func open(_ record: JSONText) -> Opened {
+        guard !places.isEmpty else { return Opened(record: record) }
+        var unreadable: [String] = []
+        let opened = record.replacing(inRecord) { place, value in
+            let clear = sealer.open(value, of: fields[place])
+            if clear == nil { unreadable.append(places[place].field) }
+            return clear
+        }
+        return Opened(record: opened, unreadable: unreadable)
+    }
+
+    /// Throws `.conflict` when a secret cannot be opened: then nothing can be made of the record.
+    func opened(_ record: JSONText) throws(CacheError) -> JSONText {
+        let opened = open(record)
+        guard let field = opened.unreadable.first else { return opened.record }
+        throw .conflict("the secret field \(field) cannot be opened: it was sealed with another key, or damaged")
+    }
+
+    /// The texts of a record's secrets, for keeping them out of what others say of it.
+    func texts(in record: JSONText) -> [String] {
+        guard !places.isEmpty else { return [] }
+        var texts: [String] = []
+        _ = record.replacing(inRecord) { place, value -> JSONText? in
+            guard let clear = sealer.open(value, of: fields[place]), clear.kind != .null else { return value }
+            texts += [clear.plain, clear.text].filter { !$0.isEmpty }
+            return value
+        }
+        return texts
+    }
+
+    /// The record as everybody may see it.
+    func remove(from record: JSONText) -> JSONText {
+        guard !places.isEmpty else { return record }
+        return record.replacing(inRecord) { (_, _) -> JSONText? in nil }
+    }
+
+    /// The record with `…` for each secret.
+    func mask(in record: JSONText) -> JSONText {
+        guard !places.isEmpty else { return record }
+        return record.replacing(inRecord) { (_, _) -> JSONText? in "…" }
+    }
+
+    /// A field's value as everybody may see it; null for a secret.
+    func remove(from value: JSONText, of field: String) -> JSONText {
+        remove(from: .object(members: [(key: field, value: value)]))[field] ?? .null
+    }
+
+    // MARK: Comparing
+
+    /// Whether two records say the same. Sealed values are the same text only where the clear ones are.
+    func isEquivalent(_ one: JSONText, _ other: JSONText) -> Bool {
+        if one.isEquivalent(to: other) { return true }
+        guard !places.isEmpty else { return false }
+        return lookInside(one).isEquivalent(to: lookInside(other))
+    }
+
+    /// Whether two values of a field say the same.
+    func isEquivalent(_ one: JSONText, _ other: JSONText, of field: String) -> Bool {
+        isEquivalent(.object(members: [(key: field, value: one)]), .object(members: [(key: field, value: other)]))
+    }
+
+    /// What cannot be opened stands for itself.
+    private func lookInside(_ record: JSONText) -> JSONText {
+        record.replacing(inRecord) { place, value in sealer.open(value, of: fields[place]) ?? value }
+    }
+}
+
+/// The sealers of all entities.
+struct RecordSealers: Sendable {
+    private let sealers: [String: RecordSealer]
+    private let none: RecordSealer
+    let sealer: SecretSealer
+
+    init(_ schema: EntitySchema, _ sealer: SecretSealer) {
+        self.sealer = sealer
+        none = RecordSealer([], sealer)
+        let secret = schema.entities.filter { !$0.secretPlaces.isEmpty }
+        sealers = Dictionary(
+            uniqueKeysWithValues: secret.map { ($0.name, RecordSealer($0.secretPlaces, sealer)) })
+    }
+
+    /// For an entity without secrets one that lets everything pass.
+    subscript(entity: String) -> RecordSealer { sealers[entity] ?? none }
+
+    /// See `SecretSealer.fingerprint`.
+    func fingerprint(of bytes: [UInt8]) -> String { sealer.fingerprint(of: bytes) }
+}

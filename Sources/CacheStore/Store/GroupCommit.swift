@@ -1,0 +1,157 @@
+internal import Dispatch
+internal import GRDB
+internal import JSONText
+internal import Synchronization
+
+/// Runs writes from many callers in as few transactions as possible.
+///
+/// Whatever is waiting when the writer gets free goes into one transaction. One piece that throws undoes only itself: if it
+/// has changed something, the transaction is rolled back and made once more with each piece in a savepoint of its own.
+/// Savepoints cost enough, in the journal and in FTS5, not to be taken for all who do not throw. A caller hears back after
+/// the commit is on disk, never before: with `synchronous=FULL` one fsync then serves all who waited for it.
+final class GroupCommit: Sendable {
+    private typealias Answer = @Sendable () -> Void
+
+    private struct Job: Sendable {
+        /// Does the work and returns what tells the caller, once it is on disk.
+        var work: @Sendable (Database) throws -> Answer
+        var abandon: @Sendable (any Error) -> Void
+    }
+
+    private static let largestGroup = 256
+
+    /// Runs a commit, later and never two at once.
+    typealias Schedule = @Sendable (_ commit: @escaping @Sendable () -> Void) -> Void
+
+    private let writer: DatabasePool
+    private let schedule: Schedule
+    private let waiting = Mutex<[Job]>([])
+    private let damage: DamageWatch
+    private let finish: @Sendable (Database) throws -> Void
+    private let committed: @Sendable () -> Void
+
+    /// `finish` is the last work of each transaction; `committed` is called after each commit, before those who wrote
+    /// hear of it.
+    init(
+        writer: DatabasePool, schedule: @escaping Schedule, damage: DamageWatch,
+        finish: @escaping @Sendable (Database) throws -> Void, committed: @escaping @Sendable () -> Void
+    ) {
+        self.writer = writer
+        self.finish = finish
+        self.damage = damage
+        self.schedule = schedule
+        self.committed = committed
+    }
+
+    static func onQueue() -> Schedule {
+        let queue = DispatchQueue(label: "cache-writer")
+        return { commit in queue.async(execute: commit) }
+    }
+
+    /// Throws what `body` threw, with its changes undone, or `CacheError.unwritable` when the commit failed. `body` may be
+    /// called twice, what it changed the first time undone; what else it does must be the same when done again.
+    func write<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            let job = Job(
+                work: { db in
+                    let result = try body(db)
+                    return { continuation.resume(returning: result) }
+                },
+                abandon: { continuation.resume(throwing: $0) })
+            let isFirst = waiting.withLock { jobs in
+                jobs.append(job)
+                return jobs.count == 1
+            }
+            if isFirst { schedule { self.commitWaiting() } }
+        }
+    }
+
+    private func commitWaiting() {
+        // The list is left non-empty while its jobs run, so that callers arriving meanwhile only join it.
+        while true {
+            let group = waiting.withLock { Array($0.prefix(Self.largestGroup)) }
+            commit(group)
+            let isEmpty = waiting.withLock { jobs in
+                jobs.removeFirst(group.count)
+                return jobs.isEmpty
+            }
+            if isEmpty { return }
+        }
+    }
+
+    private func commit(_ group: [Job]) {
+        let answers: [Answer]
+        do {
+            answers = try run(group, apart: false) ?? run(group, apart: true) ?? []
+            committed()
+        } catch {
+            // The transaction did not come to its end: nobody's work is on disk.
+            let failure = damage.classified(error)
+            for job in group { job.abandon(failure) }
+            return
+        }
+        for answer in answers { answer() }
+    }
+
+    /// Runs the group in one transaction and commits it; `apart` has each job undone by itself where it throws. Nil, with
+    /// nothing done, where one would have had to be that was not.
+    private func run(_ group: [Job], apart: Bool) throws -> [Answer]? {
+        var answers: [Answer]? = []
+        try writer.writeWithoutTransaction { db in
+            try db.inTransaction(.immediate) {
+                for job in group {
+                    let before = db.totalChangesCount
+                    do {
+                        answers?.append(try apart ? Self.inSavepoint(db, job.work) : job.work(db))
+                    } catch {
+                        // An I/O error may have rolled everything back: then nobody's work is in the transaction.
+                        guard db.isInsideTransaction else { throw error }
+                        if !apart, db.totalChangesCount != before {
+                            answers = nil
+                            return .rollback
+                        }
+                        let error = damage.classified(error)
+                        answers?.append { job.abandon(error) }
+                    }
+                }
+                try finish(db)
+                return .commit
+            }
+        }
+        return answers
+    }
+
+    private static func inSavepoint<Result>(_ db: Database, _ body: (Database) throws -> Result) throws -> Result {
+        var result: Result?
+        try db.inSavepoint {
+            result = try body(db)
+            return .commit
+        }
+        guard let result else { throw CacheError.conflict("the write was rolled back; try again") }
+        return result
+    }
+
+    /// SQLite's errors as the case that says what they mean for the caller; any other as it is.
+    ///
+    /// What is parsed in here, by us or by SQLite, was checked before it was stored: text that is no JSON any more is damage.
+    static func classified(_ error: any Error) -> any Error {
+        if let error = error as? JSONError {
+            return CacheError.damaged("the database is damaged (a stored text is \(error))")
+        }
+        guard let error = error as? DatabaseError else { return error }
+        // A failed copy tells the reason by its code alone.
+        let said = error.message.flatMap { $0 == "not an error" ? nil : $0 }
+        let reason = said ?? error.resultCode.description
+        let damaged = CacheError.damaged("the database is damaged (\(reason))")
+        switch error.resultCode {
+        case .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_CANTOPEN:
+            return CacheError.unwritable(
+                "the database cannot be written (\(reason)); check the disk")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged
+        case .SQLITE_ERROR where reason == "malformed JSON": return damaged
+        default:
+            return CacheError.failed(
+                "the database answered \(error.resultCode): \(reason); please report this")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+/// One kind of record: its fields, its relations, and how it is pulled and pushed.
+package struct Entity: Sendable, Equatable {
+    package var name: String
+    /// The field that identifies a record upstream and here.
+    package var key: String
+    package var fields: [Field]
+    /// How a person would name a record: the first template without a gap wins.
+    package var titles: [Template]
+    /// The order of a list that asks for none; the key decides between equals.
+    package var sort: [SortTerm]
+    package var relations: [Relation]
+    /// Nil when records come only with another entity's (`detail`).
+    package var pull: PullPlan?
+    package var push: PushPlan
+    /// Changes to records with the same value here are pushed in the order written.
+    package var orderWithin: String?
+    package var conflict = ConflictPolicy.lastWriteWins
+    /// Nil where records are fields alone.
+    package var content: ContentPlan?
+    /// Kept on this machine alone: never pulled, never queued, never sent.
+    package var isLocal = false
+    /// Where secrets of children stand inside the records themselves.
+    package var embeddedSecretPlaces: [SecretPlace] = []
+    /// The relations of others that lead here, where more than reading depends on them.
+    package var ties: [Tie] = []
+
+    /// These records refer by `field` to those of another entity.
+    package struct Tie: Sendable, Equatable {
+        package var entity: String
+        package var field: String
+        /// What becomes of these when the other is deleted.
+        package var onDelete: DeleteRule
+        /// Whether a field there is worked out from these.
+        package var isCounted: Bool
+    }
+
+    /// The characters that a key may have; a record that comes with a longer one is set aside.
+    package static let longestKey = 498
+
+    package subscript(field name: String) -> Field? { fields.first { $0.name == name } }
+
+    package subscript(relation name: String) -> Relation? { relations.first { $0.name == name } }
+
+    /// The fields that are worked out here.
+    package var derivedFields: [Field] { fields.filter(\.isDerivedHere) }
+}
+
+package struct SortTerm: Sendable, Hashable {
+    package var field: String
+    package var descending: Bool
+
+    package init(field: String, descending: Bool) {
+        self.field = field
+        self.descending = descending
+    }
+
+    /// Reads `created_at` or `-created_at`.
+    package init(text: String) {
+        descending = text.hasPrefix("-")
+        field = String(descending ? text.dropFirst() : text[...])
+    }
+}
+
+/// What becomes of the records that refer to one that is deleted.
+package enum DeleteRule: String, Sendable, Equatable, CaseIterable {
+    /// They stay as they are.
+    case keep
+    /// They go with it.
+    case cascade
+    /// Their reference becomes null.
+    case nullify
+    /// As long as there are any it cannot be deleted here.
+    case deny
+}
+
+/// How records of one entity lead to records of another.
+package struct Relation: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable {
+        /// `field` of this entity holds the other's key.
+        case one(field: String)
+        /// `field` of the other entity holds this one's key.
+        case many(field: String, onDelete: DeleteRule)
+    }
+
+    package var name: String
+    package var entity: String
+    package var kind: Kind
+}

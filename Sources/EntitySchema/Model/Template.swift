@@ -1,0 +1,44 @@
+/// Text with holes: `/api/tickets/{ticket_id}/messages`, `#{order_number}`.
+package struct Template: Sendable, Equatable {
+    package enum Part: Sendable, Equatable {
+        case text(String)
+        case hole(String)
+    }
+
+    package let parts: [Part]
+
+    /// Nil when a brace is left open or a hole has no name.
+    package init?(_ source: String) {
+        var parts: [Part] = []
+        var rest = source[...]
+        while let open = rest.firstIndex(of: "{") {
+            guard let close = rest[open...].firstIndex(of: "}") else { return nil }
+            let name = rest[rest.index(after: open)..<close]
+            guard !name.isEmpty, !name.contains("{") else { return nil }
+            if open > rest.startIndex { parts.append(.text(String(rest[..<open]))) }
+            parts.append(.hole(String(name)))
+            rest = rest[rest.index(after: close)...]
+        }
+        guard !rest.contains("}") else { return nil }
+        if !rest.isEmpty { parts.append(.text(String(rest))) }
+        self.parts = parts
+    }
+
+    package var placeholders: [String] {
+        parts.compactMap { if case .hole(let name) = $0 { name } else { nil } }
+    }
+
+    /// The text with every hole filled; nil when `value` gives nothing, or nothing but an empty text, for one of them.
+    package func filled(_ value: (String) -> String?) -> String? {
+        var result = ""
+        for part in parts {
+            switch part {
+            case .text(let text): result += text
+            case .hole(let name):
+                guard let filling = value(name), !filling.isEmpty else { return nil }
+                result += filling
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,43 @@
+/// Checks that fields which are worked out here (`derive`, `follow`) are nowhere where a record's own value is needed:
+/// they are never sent, and what another machine works out may be another value.
+struct DerivedFieldCheck {
+    let schema: EntitySchema
+    /// Makes the complaint about an entity at a place of the file.
+    let error: (Entity, _ place: String, _ problem: String) -> SchemaError
+
+    func run() throws(SchemaError) {
+        for entity in schema.entities {
+            for field in entity.derivedFields { try check(field, of: entity) }
+        }
+    }
+
+    private func check(_ field: Field, of entity: Entity) throws(SchemaError) {
+        let place = "fields.\(field.name)"
+        let word = field.derivation != nil ? "derive" : "follow"
+        if field.derivation != nil, field.follow != nil {
+            throw error(entity, place, "\(field.name) has derive or follow, not both")
+        }
+        if field.name == entity.key { throw error(entity, "key", "the key cannot have \(word)") }
+        if case .reference = field.kind { throw error(entity, place, "a reference cannot have \(word)") }
+        for (isSet, name) in [(field.required, "required"), (field.secret, "secret"), (field.mergesAsSet, "merge")]
+        where isSet {
+            throw error(entity, "\(place).\(name)", "\(name) does not go with \(word), which nobody writes")
+        }
+        if let use = use(of: field.name, in: entity) {
+            throw error(entity, place, "\(field.name) cannot have \(word): \(use) needs a value that is sent")
+        }
+        if field.follow != nil, entity.push.create.isEmpty {
+            throw error(
+                entity, "\(place).follow", "no record is created here (push.create), so there is nothing to follow")
+        }
+    }
+
+    private func use(of field: String, in entity: Entity) -> String? {
+        if let use = schema.use(of: field, in: entity) { return use }
+        for route in entity.push.create + entity.push.update + entity.push.delete {
+            if route.sendable?.contains(field) == true { return "push" }
+            if case .match(let fields, _, _, _) = route.lookUp, fields.contains(field) { return "look_up" }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,161 @@
+/// Checks what no single place of a schema file can tell: that every name used somewhere is defined somewhere.
+struct SchemaCheck {
+    let schema: EntitySchema
+    let root: SchemaNode
+
+    func run() throws(SchemaError) {
+        for entity in schema.entities {
+            try check(entity)
+            for relation in entity.relations { try check(relation, of: entity) }
+            try checkPull(entity)
+            try checkPush(entity)
+            if let content = entity.content { try check(content, of: entity) }
+        }
+        try SecretCheck(schema: schema, error: error).run()
+        try DerivedFieldCheck(schema: schema, error: error).run()
+    }
+
+    private func check(_ entity: Entity) throws(SchemaError) {
+        try field(entity.key, of: entity, at: "key")
+        for (name, place) in [(entity.key, "key"), (entity.pull?.changedAt ?? "", "pull.changed_at")]
+        where entity[field: name]?.source != nil {
+            throw error(entity, place, "\(name) must be a member of its own name, so it cannot have from")
+        }
+        for hole in entity.titles.flatMap(\.placeholders) { try field(hole, of: entity, at: "title") }
+        for term in entity.sort {
+            try field(term.field, of: entity, at: "sort")
+            guard entity[field: term.field]?.indexed == true || term.field == entity.key else {
+                throw error(entity, "sort", "\(term.field) needs index: true, since every list sorts by it")
+            }
+        }
+        if let name = entity.orderWithin { try field(name, of: entity, at: "order_within") }
+        var names: Set<String> = []
+        for relation in entity.relations where !names.insert(relation.name).inserted {
+            throw error(entity, "many", "two relations are called \(relation.name); name one of them with as:")
+        }
+    }
+
+    private func check(_ relation: Relation, of entity: Entity) throws(SchemaError) {
+        if EntitySchema.reservedRelationNames.contains(relation.name) {
+            throw error(
+                entity, place(of: relation),
+                "\(relation.name) is a word of the local API and cannot name a relation; name it with as:")
+        }
+        guard let other = schema[relation.entity] else {
+            let near = Suggestion.nearest(to: relation.entity, among: schema.entities.map(\.name))
+            let hint = near.map { "; did you mean \($0)?" } ?? ""
+            throw error(entity, place(of: relation), "there is no entity \(relation.entity)\(hint)")
+        }
+        guard case .many(let name, let rule) = relation.kind else {
+            guard entity.isLocal || !other.isLocal else {
+                throw error(
+                    entity, place(of: relation),
+                    "the upstream knows no \(other.name), which are local only; only local-only records can refer to them"
+                )
+            }
+            return
+        }
+        guard case .reference(let target) = other[field: name]?.kind, target == entity.name else {
+            throw error(
+                entity, place(of: relation), "\(other.name).\(name) must be a field of type reference to \(entity.name)"
+            )
+        }
+        guard rule == .nullify, let field = other[field: name] else { return }
+        if field.required || name == other.key || field.source != nil {
+            throw error(
+                entity, place(of: relation),
+                "\(other.name).\(name) cannot become null: it is required, the key, or taken from elsewhere (from)")
+        }
+    }
+
+    private func checkPull(_ entity: Entity) throws(SchemaError) {
+        guard let pull = entity.pull else {
+            if entity.isLocal { return }
+            let filled = schema.entities.contains { $0.pull?.detail?.entity == entity.name }
+            guard filled else {
+                throw error(entity, "pull", "nothing brings these records; add pull: { path: … } or local: true")
+            }
+            return
+        }
+        if let changedAt = pull.changedAt {
+            try field(changedAt, of: entity, at: pull.isSince ? "pull.since.field" : "pull.changed_at")
+        }
+        for hole in pull.single.path.placeholders { try field(hole, of: entity, at: "pull.record.path") }
+        if let detail = pull.detail { try check(detail, of: entity) }
+    }
+
+    private func check(_ detail: PullPlan.Detail, of entity: Entity) throws(SchemaError) {
+        guard let child = schema[detail.entity] else {
+            throw error(entity, "pull.detail.into", "there is no entity \(detail.entity)")
+        }
+        guard !child.isLocal else {
+            throw error(entity, "pull.detail.into", "\(child.name) are local only, so nothing is pulled into them")
+        }
+        guard child.fields.contains(where: { $0.kind == .reference(to: entity.name) }) else {
+            throw error(
+                entity, "pull.detail.into", "\(child.name) needs a field of type reference to \(entity.name)")
+        }
+        if let name = detail.whenChanged { try field(name, of: entity, at: "pull.detail.when_changed") }
+        for hole in detail.path?.placeholders ?? [] { try field(hole, of: entity, at: "pull.detail.path") }
+    }
+
+    private func checkPush(_ entity: Entity) throws(SchemaError) {
+        for (operation, routes) in [
+            ("create", entity.push.create), ("update", entity.push.update), ("delete", entity.push.delete),
+        ] {
+            for route in routes {
+                let names =
+                    route.path.placeholders + route.conditions.keys.sorted() + (route.fields ?? [])
+                    + (route.body?.values.sorted() ?? []) + lookUpNames(route)
+                for name in names { try field(name, of: entity, at: "push.\(operation)") }
+            }
+        }
+    }
+
+    private func check(_ content: ContentPlan, of entity: Entity) throws(SchemaError) {
+        for (name, place) in [(content.address, "content.url"), (content.state, "content.state")] {
+            guard let name else { continue }
+            try field(name, of: entity, at: place)
+            if entity[field: name]?.secret == true {
+                throw error(entity, "fields.\(name)", "\(name) cannot be secret: \(place) needs it")
+            }
+        }
+        for route in [content.upload, content.delete].compactMap(\.self) {
+            for hole in route.path.placeholders { try field(hole, of: entity, at: "content") }
+        }
+        guard let name = content.state, case .enum(let values) = entity[field: name]?.kind else { return }
+        let missing = ContentState.allCases.map(\.rawValue).filter { word in !values.contains { $0.value == word } }
+        guard missing.isEmpty else {
+            throw error(
+                entity, "content.state",
+                "\(name) must be able to say \(missing.joined(separator: ", ")): add the values")
+        }
+    }
+
+    private func lookUpNames(_ route: PushRoute) -> [String] {
+        guard case .match(let fields, let path, _, _) = route.lookUp else { return [] }
+        return fields + path.placeholders
+    }
+
+    // MARK: Complaints
+
+    private func field(_ name: String, of entity: Entity, at place: String) throws(SchemaError) {
+        guard entity[field: name] == nil else { return }
+        let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name)).map { "; did you mean \($0)?" } ?? ""
+        throw error(entity, place, "\(entity.name) has no field \(name)\(near)")
+    }
+
+    private func place(of relation: Relation) -> String {
+        switch relation.kind {
+        case .one(let field): "fields.\(field)"
+        case .many: "many.\(relation.name)"
+        }
+    }
+
+    /// Points at the deepest key of `place` that the file has.
+    private func error(_ entity: Entity, _ place: String, _ problem: String) -> SchemaError {
+        var node = root.child("entities")?.child(entity.name) ?? root
+        for name in place.split(separator: ".") { node = node.child(String(name)) ?? node }
+        return node.error(problem)
+    }
+}

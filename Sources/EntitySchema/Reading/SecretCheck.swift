@@ -1,0 +1,42 @@
+/// Checks that secret fields are only where they can be kept: what builds addresses, orders, joins or tells records
+/// apart has to read them as they are, and what stands around or inside one would show it.
+struct SecretCheck {
+    let schema: EntitySchema
+    /// Makes the complaint about an entity at a place of the file.
+    let error: (Entity, _ place: String, _ problem: String) -> SchemaError
+
+    func run() throws(SchemaError) {
+        for entity in schema.entities {
+            for field in entity.fields where field.secret {
+                try check(field, of: entity)
+                for other in entity.fields where other.name != field.name {
+                    try check(field, beside: other, of: entity)
+                }
+            }
+        }
+    }
+
+    private func check(_ field: Field, of entity: Entity) throws(SchemaError) {
+        let place = "fields.\(field.name)"
+        if field.name == entity.key { throw error(entity, "key", "the key cannot be secret") }
+        if case .reference = field.kind { throw error(entity, place, "a reference cannot be secret") }
+        let isInTitle = entity.titles.contains { $0.placeholders.contains(field.name) }
+        guard let use = isInTitle ? "title" : schema.use(of: field.name, in: entity) else { return }
+        throw error(entity, place, "\(field.name) cannot be secret: \(use) needs it")
+    }
+
+    /// A field may hold the other inside it (an object that is shown without the secret), but neither may another stand
+    /// in the secret, nor be taken from around it.
+    private func check(_ secret: Field, beside other: Field, of entity: Entity) throws(SchemaError) {
+        let places = [secret.name, secret.source].compactMap { $0 }
+        let isTakenFromIt = other.source.map { source in places.contains { overlap($0, source) } } ?? false
+        guard isTakenFromIt || secret.source == other.name else { return }
+        throw error(
+            entity, "fields.\(other.name)",
+            "\(other.name) would show what \(secret.name) keeps secret; change its place")
+    }
+
+    private func overlap(_ one: String, _ other: String) -> Bool {
+        one == other || one.hasPrefix("\(other).") || other.hasPrefix("\(one).")
+    }
+}

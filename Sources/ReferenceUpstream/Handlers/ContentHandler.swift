@@ -1,0 +1,76 @@
+internal import CZlib
+internal import EntitySchema
+internal import JSONText
+internal import SocketServer
+
+/// What records have besides their fields, as the schema's `content` describes it, seen from the other side.
+struct ContentHandler {
+    let handler: RequestHandler
+    let request: Request
+    let now: Timestamp
+
+    /// What was uploaded; where nothing was and the record names an address all the same, a picture drawn for it.
+    func content(of name: String, _ placeholders: [String: String], _ store: Store) throws(Refusal) -> Answer {
+        let (entity, key, record) = try record(name, placeholders, store)
+        if let kept = store.contents[entity.name]?[key] {
+            return Answer(status: 200, headers: [("Content-Type", kept.type)], body: kept.bytes)
+        }
+        guard let field = entity.content?.address, let address = record[field], address != .null else {
+            throw .notFound("content of \(name)/\(key)")
+        }
+        return Answer(status: 200, headers: [("Content-Type", "image/png")], body: DrawnPicture(seed: key).png)
+    }
+
+    func upload(to name: String, _ route: PushRoute, _ placeholders: [String: String], _ store: inout Store)
+        throws(Refusal)
+        -> Answer
+    {
+        let (entity, key, _) = try record(name, placeholders, store)
+        let type = request.headers[single: "Content-Type"] ?? ""
+        guard let plan = entity.content, plan.types.contains(type) else {
+            throw Refusal(status: 415, code: "unsupported_type", message: "\(type) is not taken here")
+        }
+        guard request.body.count <= plan.maximumSize else {
+            throw Refusal(status: 413, code: "too_large", message: "at most \(plan.maximumSize) bytes are taken here")
+        }
+        store.contents[entity.name, default: [:]][key] = Store.Content(bytes: request.body, type: type)
+        let version = crc32(0, request.body, uInt(request.body.count))
+        return try told(
+            entity, key, address: .string("\(request.path)?v=\(String(version, radix: 16))"), state: .uploaded,
+            route, &store)
+    }
+
+    func delete(from name: String, _ route: PushRoute, _ placeholders: [String: String], _ store: inout Store)
+        throws(Refusal)
+        -> Answer
+    {
+        let (entity, key, _) = try record(name, placeholders, store)
+        store.contents[entity.name]?[key] = nil
+        return try told(entity, key, address: .null, state: nil, route, &store)
+    }
+
+    /// Writes down in the record what has become of its content, and answers the record.
+    private func told(
+        _ entity: Entity, _ key: String, address: JSONText, state: ContentState?, _ route: PushRoute,
+        _ store: inout Store
+    ) throws(Refusal) -> Answer {
+        var changes = JSONText.object([:])
+        if let field = entity.content?.address { changes = changes.setting(field, to: address) }
+        if let field = entity.content?.state, let state {
+            changes = changes.setting(field, to: .string(state.rawValue))
+        }
+        let record = try store.update(entity, key: key, with: changes, at: now)
+        var answer = handler.tagged(.json(200, handler.envelope.record(record, at: route.record)), record)
+        answer.applied = true
+        return answer
+    }
+
+    private func record(
+        _ name: String, _ placeholders: [String: String], _ store: Store
+    ) throws(Refusal) -> (Entity, key: String, JSONText) {
+        guard let entity = handler.schema[name],
+            let record = store.find(entity, where: placeholders.map { (name: $0.key, value: $0.value) })
+        else { throw .notFound("record \(placeholders.values.first ?? "") in \(name)") }
+        return (entity, record[entity.key]?.plain ?? "", record)
+    }
+}

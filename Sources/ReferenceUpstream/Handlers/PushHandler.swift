@@ -1,0 +1,151 @@
+internal import EntitySchema
+internal import JSONText
+internal import SocketServer
+
+/// Applies one write as the schema's push routes describe it, seen from the other side.
+///
+/// A route's conditions are what its call means: a body that says otherwise does not take the route, and one that says
+/// nothing gets their values.
+struct PushHandler {
+    let handler: RequestHandler
+    let request: Request
+    let now: Timestamp
+
+    func answer(_ matches: [Routes.Match], _ store: inout Store) throws(Refusal) -> Answer {
+        let body = try body(for: matches)
+        var calls: [Call] = []
+        for match in matches {
+            if let call = try call(match, body, store) { calls.append(call) }
+        }
+        guard let call = calls.first(where: \.fitsAsItIs) ?? calls.first(where: \.fitsWithConditions) else {
+            throw .invalid("the body contradicts what this path is for; see the conditions of its routes")
+        }
+        var answer = try apply(call, &store)
+        answer.applied = true
+        return answer
+    }
+
+    // MARK: Reading a call
+
+    /// A write in the schema's own terms.
+    private struct Call {
+        var entity: Entity
+        var operation: Operation
+        /// Of the record that is there; empty for a create.
+        var key: String
+        /// Where the answer holds the record.
+        var place: Place
+        /// The body's members under their fields' names, with what path and conditions add.
+        var fields: JSONText
+        /// All conditions hold without adding anything, and every name in the body is one that the route knows.
+        var fitsAsItIs: Bool
+        /// No condition is contradicted.
+        var fitsWithConditions: Bool
+    }
+
+    /// Nil when no operation that the path may mean takes one.
+    private func body(for matches: [Routes.Match]) throws(Refusal) -> JSONText? {
+        let isDelete = matches.allSatisfy { if case .push(_, .delete, _) = $0.target { true } else { false } }
+        guard !isDelete else { return nil }
+        let body: JSONText
+        do {
+            body = try JSONText(request.body)
+        } catch {
+            throw .malformed("\(error); send one JSON object")
+        }
+        guard body.kind == .object else { throw .malformed("the body is no object; send one JSON object") }
+        return body
+    }
+
+    /// Nil when the target is no write.
+    private func call(_ match: Routes.Match, _ body: JSONText?, _ store: Store) throws(Refusal) -> Call? {
+        guard case .push(let name, let operation, let route) = match.target, let entity = handler.schema[name] else {
+            return nil
+        }
+        let placeholders = match.placeholders.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+        var present: JSONText?
+        if operation != .create {
+            present = store.find(entity, where: placeholders)
+            guard present != nil else { throw .notFound("record \(match.placeholders[entity.key] ?? "") in \(name)") }
+        }
+        let sent = body?.members ?? []
+        var fields = JSONText.object(members: sent.map { (key: route.body?[$0.key] ?? $0.key, value: $0.value) })
+        let known = route.body.map { Set($0.keys) } ?? route.fields.map(Set.init)
+        try checkWays(sent.map(\.key), known, route, entity.routes(for: operation))
+        var call = Call(
+            entity: entity, operation: operation, key: present?[entity.key]?.plain ?? "",
+            place: route.record, fields: fields,
+            fitsAsItIs: known.map { known in sent.allSatisfy { known.contains($0.key) } } ?? true,
+            fitsWithConditions: true)
+        for (field, text) in route.conditions.sorted(by: { $0.key < $1.key }) {
+            if let given = fields[field], given.plain != text { call.fitsWithConditions = false }
+            if (fields[field] ?? present.flatMap { entity.value(of: field, in: $0) })?.plain != text {
+                call.fitsAsItIs = false
+            }
+            fields = fields.setting(field, to: entity.value(text, for: field))
+        }
+        if operation == .create {
+            for (name, value) in placeholders { fields = fields.setting(name, to: entity.value(value, for: name)) }
+        }
+        call.fields = fields
+        call.fitsAsItIs = call.fitsAsItIs && call.fitsWithConditions
+        return call
+    }
+
+    /// Throws for a name that this route does not know and that another path is there for.
+    private func checkWays(
+        _ names: [String], _ known: Set<String>?, _ route: PushRoute, _ others: [PushRoute]
+    ) throws(Refusal) {
+        guard let known else { return }
+        for name in names where !known.contains(name) {
+            let other = others.first { $0.path != route.path && $0.sendable?.contains(name) == true }
+            if other != nil { throw .invalid("\(name) is not changed by this path; it has one of its own") }
+        }
+    }
+
+    // MARK: Applying it
+
+    private func apply(_ call: Call, _ store: inout Store) throws(Refusal) -> Answer {
+        switch call.operation {
+        case .create:
+            let record = try store.create(call.fields, in: call.entity, at: now)
+            var answer = handler.tagged(.json(201, handler.envelope.record(record, at: call.place)), record)
+            if let path = call.entity.recordPath(of: record) {
+                answer.headers.append(("Location", path))
+            }
+            return answer
+        case .update:
+            try checkPrecondition(call, store)
+            let record = try store.update(call.entity, key: call.key, with: call.fields, at: now)
+            return handler.tagged(.json(200, handler.envelope.record(record, at: call.place)), record)
+        case .delete:
+            try checkPrecondition(call, store)
+            try store.delete(call.entity, key: call.key, at: now)
+            return .json(200, handler.envelope.record(.null, at: call.place))
+        }
+    }
+
+    /// By entity tag, and by whatever else the schema says.
+    private func checkPrecondition(_ call: Call, _ store: Store) throws(Refusal) {
+        guard let record = store.record(call.entity.name, key: call.key) else { return }
+        if case .field(let name, let header) = handler.schema.upstream.version {
+            let versions = request.headers[all: header]
+            let version = call.entity.value(of: name, in: record)?.plain ?? ""
+            guard versions.allSatisfy({ $0 == version }) else { throw .changed }
+            if header.lowercased() == "if-match" { return }
+        }
+        let tags = request.headers[all: "If-Match"]
+        let tag = EntityTag(of: record)
+        guard tags.isEmpty || tags.contains(where: tag.isStronglyIn) else { throw .changed }
+    }
+}
+
+extension Entity {
+    /// The value that a path or a condition writes as plain text.
+    fileprivate func value(_ text: String, for field: String) -> JSONText {
+        switch self[field: field]?.kind {
+        case .boolean, .integer, .number, .money, .object, .list: (try? JSONText(parsing: text)) ?? .string(text)
+        default: .string(text)
+        }
+    }
+}

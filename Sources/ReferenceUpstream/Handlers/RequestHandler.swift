@@ -1,0 +1,127 @@
+internal import EntitySchema
+internal import JSONText
+internal import SocketServer
+
+/// Answers what the schema's plans describe; knows nothing of faults, of the log, or of time passing.
+struct RequestHandler: Sendable {
+    let schema: EntitySchema
+    let settings: ReferenceUpstream.Settings
+    let routes: Routes
+    let envelope: Envelope
+
+    init(schema: EntitySchema, settings: ReferenceUpstream.Settings) {
+        self.schema = schema
+        self.settings = settings
+        routes = Routes(schema: schema)
+        envelope = Envelope(plan: schema.upstream)
+    }
+
+    func answer(
+        _ request: Request, _ store: inout Store, _ memory: inout IdempotencyMemory, _ signIn: inout SignIn?,
+        at now: Timestamp
+    ) -> Answer {
+        do throws(Refusal) {
+            let matches = try routes.matches(method: request.method, path: request.path)
+            if case .probe = matches[0].target { return .json(200, .object(["success": true])) }
+            if let answer = try SignInHandler(handler: self, request: request, now: now).answer(matches, &signIn) {
+                return answer
+            }
+            try authorize(request, signIn, at: now)
+            if case .logout = matches[0].target {
+                signIn?.logOut()
+                return .json(200, envelope.parts([]))
+            }
+            let contents = ContentHandler(handler: self, request: request, now: now)
+            switch matches[0].target {
+            case .upload(let name, let route):
+                return try remembering(request, &memory) { () throws(Refusal) in
+                    try contents.upload(to: name, route, matches[0].placeholders, &store)
+                }
+            case .removal(let name, let route):
+                return try remembering(request, &memory) { () throws(Refusal) in
+                    try contents.delete(from: name, route, matches[0].placeholders, &store)
+                }
+            case .content(let name): return try contents.content(of: name, matches[0].placeholders, store)
+            default: break
+            }
+            guard case .push = matches[0].target else { return try read(matches[0], request, &store, now) }
+            return try remembering(request, &memory) { () throws(Refusal) in
+                try PushHandler(handler: self, request: request, now: now).answer(matches, &store)
+            }
+        } catch {
+            return .refusal(error, envelope)
+        }
+    }
+
+    /// Either the fixed token or one that a sign-in gave; where there is neither, everybody may call.
+    private func authorize(_ request: Request, _ signIn: SignIn?, at now: Timestamp) throws(Refusal) {
+        guard settings.token != nil || signIn != nil else { return }
+        let given = request.headers[single: "Authorization"]?.split(separator: " ", maxSplits: 1) ?? []
+        guard given.count == 2, given[0].lowercased() == "bearer" else { throw .unauthorized }
+        let token = String(given[1])
+        guard token == settings.token || signIn?.accepts(token, at: now) == true else { throw .unauthorized }
+    }
+
+    // MARK: Reading
+
+    private func read(
+        _ match: Routes.Match, _ request: Request, _ store: inout Store, _ now: Timestamp
+    ) throws(Refusal) -> Answer {
+        switch match.target {
+        case .account:
+            return .json(
+                200, envelope.account(settings.account, at: schema.upstream.account?.id ?? Place(paths: ["id"])))
+        case .list(let name):
+            return try ListHandler(handler: self, request: request).list(name, &store)
+        case .record(let name):
+            return try record(name, match.placeholders, request, &store)
+        case .detail(let parent, let child):
+            return try ListHandler(handler: self, request: request).detail(parent, child, match.placeholders, &store)
+        case .dashboard:
+            return try DashboardHandler(handler: self, request: request, now: now).answer(store)
+        case .probe, .push, .content, .upload, .removal, .login, .refresh, .logout:
+            throw .notFound("such path")
+        }
+    }
+
+    private func record(
+        _ name: String, _ placeholders: [String: String], _ request: Request, _ store: inout Store
+    ) throws(Refusal) -> Answer {
+        guard let entity = schema[name] else { throw .notFound("such path") }
+        let place = entity.pull?.single.place ?? schema.upstream.record
+        guard var record = store.find(entity, where: placeholders.map { (name: $0.key, value: $0.value) }) else {
+            throw .notFound("record \(placeholders[entity.key] ?? "") in \(name)")
+        }
+        let tag = EntityTag(of: record)
+        if request.headers[all: "If-None-Match"].contains(where: tag.isWeaklyIn) {
+            return Answer(status: 304, headers: [("ETag", tag.text)])
+        }
+        let version = record
+        if let children = EmbeddedChildren(inRecordOf: entity, at: place, store) {
+            record = children.put(into: record, &store)
+        }
+        return tagged(.json(200, envelope.record(record, at: place)), version)
+    }
+
+    func tagged(_ answer: Answer, _ record: JSONText) -> Answer {
+        var answer = answer
+        answer.headers.append(("ETag", EntityTag(of: record).text))
+        return answer
+    }
+
+    // MARK: Writing once
+
+    /// Answers a write that was applied before under its key as it was answered then.
+    private func remembering(
+        _ request: Request, _ memory: inout IdempotencyMemory, _ write: () throws(Refusal) -> Answer
+    ) throws(Refusal) -> Answer {
+        guard let name = schema.upstream.idempotencyHeader, let key = request.headers[single: name] else {
+            return try write()
+        }
+        let content = IdempotencyMemory.Content(method: request.method, path: request.path, body: request.body)
+        if let known = try memory.recall(key, for: content) { return known }
+        let answer = try write()
+        memory.remember(key, for: content, answer)
+        return answer
+    }
+}

@@ -1,0 +1,134 @@
+internal import EntitySchema
+internal import SocketServer
+
+/// Every call that a schema says its upstream takes.
+struct Routes: Sendable {
+    enum Target: Sendable {
+        case account
+        case probe
+        case login(LoginWay, step: Int)
+        case refresh
+        case logout
+        case dashboard
+        case list(entity: String)
+        case record(entity: String)
+        case detail(parent: String, child: String)
+        case push(entity: String, Operation, PushRoute)
+        case content(entity: String)
+        case upload(entity: String, PushRoute)
+        case removal(entity: String, PushRoute)
+    }
+
+    struct Match {
+        var target: Target
+        /// The values of the path's holes, decoded.
+        var placeholders: [String: String]
+    }
+
+    private struct Route {
+        var method: String
+        var path: [Template.Part]
+        var target: Target
+    }
+
+    private let routes: [Route]
+
+    init(schema: EntitySchema) {
+        var routes = [Self.get(schema.upstream.probe, .probe)]
+        if let account = schema.upstream.account { routes.append(Self.get(account.path, .account)) }
+        routes += Self.signIn(schema.upstream)
+        if let path = schema.dashboard?.path { routes.append(Self.get(path, .dashboard)) }
+        for entity in schema.entities {
+            if let pull = entity.pull {
+                routes.append(Self.get(pull.path, .list(entity: entity.name)))
+                let path = pull.single.path.parts
+                routes.append(Route(method: "GET", path: path, target: .record(entity: entity.name)))
+                if let detail = pull.detail, let path = detail.path {
+                    let target = Target.detail(parent: entity.name, child: detail.entity)
+                    routes.append(Route(method: "GET", path: path.parts, target: target))
+                }
+            }
+            for operation in Operation.allCases {
+                routes += entity.routes(for: operation).map { route in
+                    Route(
+                        method: route.method, path: route.path.parts,
+                        target: .push(entity: entity.name, operation, route))
+                }
+            }
+        }
+        self.routes = routes + schema.entities.flatMap(Self.contents)
+    }
+
+    /// Content is served where it is uploaded, or else below its record.
+    private static func contents(of entity: Entity) -> [Route] {
+        guard let plan = entity.content else { return [] }
+        var routes: [Route] = []
+        if let path = plan.upload?.path.parts ?? (entity.pull?.single.path.parts).map({ $0 + [.text("/content")] }) {
+            routes.append(Route(method: "GET", path: path, target: .content(entity: entity.name)))
+        }
+        if let upload = plan.upload {
+            let target = Target.upload(entity: entity.name, upload)
+            routes.append(Route(method: upload.method, path: upload.path.parts, target: target))
+        }
+        if let delete = plan.delete {
+            let target = Target.removal(entity: entity.name, delete)
+            routes.append(Route(method: delete.method, path: delete.path.parts, target: target))
+        }
+        return routes
+    }
+
+    private static func signIn(_ plan: UpstreamPlan) -> [Route] {
+        var routes = plan.login.flatMap { way in
+            way.steps.enumerated().map { Self.post($1.path, .login(way, step: $0)) }
+        }
+        if let refresh = plan.refresh { routes.append(Self.post(refresh.path, .refresh)) }
+        if let path = plan.logout { routes.append(Self.post(path, .logout)) }
+        return routes
+    }
+
+    private static func post(_ path: String, _ target: Target) -> Route {
+        Route(method: "POST", path: [.text(path)], target: target)
+    }
+
+    private static func get(_ path: String, _ target: Target) -> Route {
+        Route(method: "GET", path: [.text(path)], target: target)
+    }
+
+    /// What a request may mean, in the schema's order; more than one where routes differ in their conditions only.
+    ///
+    /// `path` is still percent-encoded. A path without holes is preferred to one that fits with them.
+    func matches(method: String, path: String) throws(Refusal) -> [Match] {
+        let method = method == "HEAD" ? "GET" : method
+        let fitting = routes.compactMap { route in
+            Self.placeholders(in: path[...], of: route.path[...]).map { (route: route, placeholders: $0) }
+        }
+        guard let fewest = fitting.map(\.placeholders.count).min() else { throw .notFound("such path") }
+        let nearest = fitting.filter { $0.placeholders.count == fewest }
+        let allowed = nearest.filter { $0.route.method == method }
+        guard !allowed.isEmpty else {
+            let methods = Set(nearest.map(\.route.method))
+            throw .method(method, allowed: (methods.contains("GET") ? methods.union(["HEAD"]) : methods).sorted())
+        }
+        return allowed.map { Match(target: $0.route.target, placeholders: $0.placeholders) }
+    }
+
+    /// What stands in the holes when `path` is the template filled in; a hole never spans a slash. Nil when it is not.
+    private static func placeholders(in path: Substring, of parts: ArraySlice<Template.Part>) -> [String: String]? {
+        switch parts.first {
+        case nil: return path.isEmpty ? [:] : nil
+        case .text(let text):
+            guard path.hasPrefix(text) else { return nil }
+            return placeholders(in: path.dropFirst(text.count), of: parts.dropFirst())
+        case .hole(let name):
+            var filling = path.prefix { $0 != "/" }
+            while !filling.isEmpty {
+                if var found = placeholders(in: path[filling.endIndex...], of: parts.dropFirst()) {
+                    found[name] = PercentCoding.decode(filling)
+                    return found[name] == nil ? nil : found
+                }
+                filling = filling.dropLast()
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,346 @@
+internal import CacheStore
+internal import ContentStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// Sends queued changes: each record's in order, different records at once.
+struct Pusher {
+    let schema: EntitySchema
+    let store: CacheStore
+    let upstream: any Upstream
+    let retry: RetryPolicy
+    let now: @Sendable () -> Timestamp
+    /// What attempts are scheduled by: a time of day that nobody sets.
+    let monotonicNow: @Sendable () -> Timestamp
+    /// In 0..<1.
+    let random: @Sendable () -> Double
+    let freshness: Freshness
+    /// The files of what is uploaded; nil where nothing is.
+    var contents: ContentFolder?
+    var lane = PushLane.fields
+    /// Told of each attempt that was settled.
+    var measure: @Sendable (SyncMeasurement) -> Void = { _ in }
+    /// Sends the one change by which an outage is found to be over: no pull goes before it.
+    var isTrial = false
+    /// When the attempt at hand began.
+    var begunAt: Timestamp?
+    /// The slot of the attempt at hand.
+    var slot: AsyncSemaphore.Slot?
+
+    private var reader: RecordReader { RecordReader(schema: schema, store: store, upstream: upstream) }
+
+    /// Sends until nothing is ready that the gate lets through. Throws what concerns the whole upstream; then nothing more
+    /// is begun, and what was under way has been settled.
+    func drain(through gate: PushAdmission) async throws {
+        let failure = try await withThrowingTaskGroup(of: (Int64, UpstreamError?).self) { group in
+            let slots = AsyncSemaphore(await gate.slots())
+            var inFlight: Set<Int64> = []
+            var failure: UpstreamError?
+            while true {
+                // As many again are read beforehand or are being settled.
+                let free = failure == nil ? await 2 * gate.slots() - inFlight.count : 0
+                if free > 0 {
+                    let ready = try ready(limit: free, notOf: inFlight, await gate.allowance())
+                    let newest = await gate.newest()
+                    for change in ready where change.id <= newest {
+                        guard await gate.mayBegin(change) else { continue }
+                        inFlight.insert(change.id)
+                        group.addTask {
+                            let slot = await slots.take()
+                            defer { slot.give() }
+                            do {
+                                return (change.id, try await begun(in: slot).send(change))
+                            } catch {
+                                await gate.breaksOff(change)
+                                throw error
+                            }
+                        }
+                    }
+                }
+                guard let (id, error) = try await group.next() else { return failure }
+                inFlight.remove(id)
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private func ready(
+        limit: Int, notOf inFlight: Set<Int64>, _ allowance: PushAdmission.Allowance
+    ) throws -> [OutboxChange] {
+        guard allowance != .all else {
+            return try store.readyChanges(limit: limit, at: monotonicNow(), in: lane, notOf: inFlight)
+        }
+        let untried = try store.readyChanges(limit: limit, at: monotonicNow(), untried: true, in: lane, notOf: inFlight)
+        guard allowance == .trial, let trial = try store.leastTriedChange(), !inFlight.contains(trial.id) else {
+            return untried
+        }
+        return [trial] + untried.prefix(limit - 1)
+    }
+
+    /// The same, for one attempt that begins now.
+    private func begun(in slot: AsyncSemaphore.Slot) -> Pusher {
+        var pusher = self
+        pusher.slot = slot
+        pusher.begunAt = monotonicNow()
+        return pusher
+    }
+
+    /// Makes one attempt and settles it. Returns an error that concerns the whole upstream.
+    func send(_ change: OutboxChange) async throws -> UpstreamError? {
+        guard let entity = schema[change.entity] else { return nil }
+        do {
+            guard change.unreadable.isEmpty else { return try await refuse(change) }
+            guard let change = try await prepared(change, entity) else { return nil }
+            return try await attempt(change, entity)
+        } catch UpstreamError.cancelled {
+            // Left as uploading: it is sent again with the same key at the next start.
+            throw CancellationError()
+        } catch let error as UpstreamError {
+            // Looking came to nothing; the change itself was not sent.
+            guard try await store.begin(change, at: now()) else { return nil }
+            return try await settle(change, as: outcome(of: error, change), after: error)
+        }
+    }
+
+    // MARK: Before an attempt
+
+    /// The change as it is to be sent, after a look at the server where that is needed; nil when there is nothing to send
+    /// any more.
+    private func prepared(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+        // The whole of it again is the same as once.
+        guard change.content == nil else { return change }
+        let isUnclear = change.isTried && schema.upstream.idempotencyHeader == nil
+        if isUnclear, change.operation == .create { return try await lookedUp(change, entity) }
+        guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
+        // What the server has by now decides what is left of the change.
+        guard let found = try await refresh(change, entity) else { return change }
+        guard let change = try store.readyChange(change.id, at: monotonicNow()) else { return nil }
+        guard isUnclear, change.isSaid(by: found.record, of: entity, change.body.members.map(\.key)) else {
+            return change
+        }
+        try await acknowledge(change, found)
+        return nil
+    }
+
+    /// What cannot be opened is not sent, sealed or left out.
+    private func refuse(_ change: OutboxChange) async throws -> UpstreamError? {
+        guard try await store.begin(change, at: now()) else { return nil }
+        let fields = change.unreadable.joined(separator: ", ")
+        let failure = PushFailure(
+            kind: "sealed",
+            message: "\(fields) cannot be opened: sealed with another key, or damaged; discard this change and make it "
+                + "again")
+        return try await settle(change, as: .failed(failure))
+    }
+
+    private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+        switch try await CreateReconciler(reader: reader).finding(for: change, entity) {
+        case .absent: return change
+        case .applied(let found): try await acknowledge(change, found)
+        case .unknowable:
+            let failure = PushFailure(
+                kind: "unclear",
+                message: "the answer was lost and the schema names no look_up: see whether the upstream has it, then "
+                    + "retry or discard")
+            guard try await store.begin(change, at: now()) else { return nil }
+            try await settle(change, as: .failed(failure))
+        }
+        return nil
+    }
+
+    /// Settles a change that turned out to have arrived.
+    private func acknowledge(_ change: OutboxChange, _ found: RemoteRecord) async throws {
+        guard try await store.begin(change, at: now()) else { return }
+        try await settle(change, as: .acknowledged(record: found.record, version: found.version))
+    }
+
+    /// Whether an edit is no longer fresh, where no pull has told cheaply. An edit of a set never is, unless the server can
+    /// tell: what goes out is the whole of it, with what others have added.
+    private func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
+        guard change.operation != .create, !change.isTried else { return false }
+        if change.version == nil, change.body.members.contains(where: { entity[field: $0.key]?.mergesAsSet == true }) {
+            return true
+        }
+        if isTrial { return true }
+        guard entity.pull.map({ $0.mode == .full }) ?? true else { return false }
+        return !freshness.times(at: now(), monotonicNow: monotonicNow()).contains(change.createdAt)
+    }
+
+    /// Brings the server's version of the record into the cache; nil when there is none.
+    private func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
+        let position = try store.position()
+        guard let found = try await reader.record(of: entity, known: change.record) else { return nil }
+        let page = PulledPage(
+            entity: entity.name, records: JSONText.array([found.record]).text, position: position,
+            version: found.version)
+        _ = try await store.apply(page, at: now())
+        return found
+    }
+
+    // MARK: An attempt
+
+    private func attempt(_ change: OutboxChange, _ entity: Entity) async throws -> UpstreamError? {
+        guard try await store.begin(change, at: now()) else { return nil }
+        guard let request = change.request(of: entity) else {
+            let failure = PushFailure(kind: "unsendable", message: "the schema has no way to send this change")
+            return try await settle(change, as: .failed(failure))
+        }
+        let answer: RemoteRecord?
+        do throws(UpstreamError) {
+            answer = try await deliver(request, of: change)
+                .map { reader.withParent($0, of: entity, like: change.record) }
+        } catch .cancelled {
+            throw CancellationError()
+        } catch .changed(let status, let message) {
+            return try await meet(change, entity, PushFailure(kind: "conflict", status: status, message: message))
+        } catch .gone where change.content == .removal {
+            return try await settle(change, as: .acknowledged(record: nil))
+        } catch .gone(let status, let message) where change.operation == .update {
+            let failure = PushFailure(kind: "gone", status: status, message: message)
+            return try await confirmGone(change, entity, failure)
+        } catch {
+            return try await settle(change, as: outcome(of: error, change), after: error)
+        }
+        return try await settle(change, as: acknowledgement(of: change, entity, answer))
+    }
+
+    private func deliver(
+        _ request: PushRequest, of change: OutboxChange
+    ) async throws(UpstreamError) -> RemoteRecord? {
+        guard case .upload(let content) = change.content else {
+            return try await upstream.push(request, idempotencyKey: change.idempotencyKey)
+        }
+        guard let file = try? contents?.open(content.sha256) else {
+            throw .refused(
+                status: nil, "the file of this content is gone; send the content anew, or discard the change")
+        }
+        let source = BodySource(size: file.size) { try? file.read(at: $0, count: $1) }
+        return try await upstream.upload(request, from: source, idempotencyKey: change.idempotencyKey)
+    }
+
+    /// The answer to a repetition may be the one of the first time: the record is read once more.
+    private func acknowledgement(
+        of change: OutboxChange, _ entity: Entity, _ answer: RemoteRecord?
+    ) async throws -> PushOutcome {
+        if answer == nil, change.operation == .create, canRepeat(change, entity) {
+            let failure = PushFailure(
+                kind: "malformed", message: "the answer held no record to tell its key; it is asked for once more")
+            return .waiting(failure, at: monotonicNow(), counted: false)
+        }
+        let known = answer?.record ?? change.record
+        guard change.isTried, change.operation != .delete, try reader.canRead(entity, known) else {
+            return .acknowledged(record: answer?.record, version: answer?.version)
+        }
+        do {
+            guard let found = try await reader.record(of: entity, known: known) else {
+                return .vanished(record: answer?.record)
+            }
+            return .acknowledged(record: found.record, version: found.version)
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch {
+            return .acknowledged(record: answer?.record, version: answer?.version)
+        }
+    }
+
+    /// Whether a creation can be sent once more without being made twice. Only once.
+    private func canRepeat(_ change: OutboxChange, _ entity: Entity) -> Bool {
+        guard !change.isTried else { return false }
+        if case .match = entity.route(for: .create, record: change.record)?.lookUp { return true }
+        return schema.upstream.idempotencyHeader != nil
+    }
+
+    @discardableResult
+    private func settle(
+        _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil
+    ) async throws -> UpstreamError? {
+        slot?.give()
+        try await store.settle(change.id, outcome, at: now())
+        measure(
+            .push(
+                entity: change.entity, SyncMeasurement.PushOutcome(outcome),
+                duration: begunAt.map { monotonicNow().since($0) } ?? .zero))
+        return error.flatMap { $0.concernsWholeUpstream ? $0 : nil }
+    }
+
+    private func outcome(of error: UpstreamError, _ change: OutboxChange) -> PushOutcome {
+        switch error {
+        case .offline, .held, .cancelled: .notSent
+        case .unclear(let status, let message):
+            again(change, PushFailure(kind: status == nil ? "timeout" : "server", status: status, message: message))
+        case .malformed(let message): again(change, PushFailure(kind: "malformed", message: message))
+        case .changed(let status, let message):
+            again(change, PushFailure(kind: "conflict", status: status, message: message))
+        case .throttled(let delay, let message):
+            .waiting(PushFailure(kind: "throttled", message: message), at: monotonicNow() + delay, counted: false)
+        case .unauthorized(let message):
+            .waiting(
+                PushFailure(kind: "unauthorized", status: 401, message: message), at: monotonicNow(), counted: false)
+        case .gone where change.operation == .delete: .acknowledged(record: nil)
+        case .gone(let status, let message): .failed(PushFailure(kind: "gone", status: status, message: message))
+        case .refused(let status, let message):
+            .failed(PushFailure(kind: "refused", status: status, message: message))
+        }
+    }
+
+    private func again(_ change: OutboxChange, _ failure: PushFailure, atOnce: Bool = false) -> PushOutcome {
+        let attempt = change.attemptCount + 1
+        guard !retry.isLast(attempt: attempt) else { return .failed(failure) }
+        let delay = atOnce && attempt == 1 ? .zero : retry.delay(attempt: attempt, random: random())
+        return .waiting(failure, at: monotonicNow() + delay, counted: true)
+    }
+
+    // MARK: When the server has another version
+
+    /// The record is not what the change was made on: it is fetched, merged when the attempt is settled, and tried again.
+    private func meet(
+        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> UpstreamError? {
+        do {
+            if change.operation == .create { return try await meetExisting(change, entity, failure) }
+            guard try await refresh(change, entity) != nil else {
+                return try await settle(
+                    change, as: change.operation == .delete ? .acknowledged(record: nil) : .gone(failure))
+            }
+            return try await settle(change, as: again(change, failure, atOnce: true))
+        } catch let error as UpstreamError {
+            return try await settle(change, as: again(change, failure), after: error)
+        }
+    }
+
+    /// A record of this key exists: ours, from an attempt whose answer was lost, or somebody else's.
+    private func meetExisting(
+        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> UpstreamError? {
+        guard let found = try await reader.record(of: entity, known: change.record),
+            change.isSaid(by: found.record, of: entity, change.body.members.map(\.key))
+        else { return try await settle(change, as: .failed(failure)) }
+        return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
+    }
+
+    /// Makes sure that it is the record that is not there, and not just the path.
+    private func confirmGone(
+        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> UpstreamError? {
+        do {
+            guard try await reader.record(of: entity, known: change.record) != nil else {
+                return try await settle(change, as: .gone(failure))
+            }
+            return try await settle(change, as: .failed(failure))
+        } catch let error as UpstreamError {
+            return try await settle(change, as: again(change, failure), after: error)
+        }
+    }
+}
+
+extension UpstreamError {
+    /// True for what no other request would fare better with right now.
+    var concernsWholeUpstream: Bool {
+        switch self {
+        case .offline, .held, .throttled, .unauthorized, .cancelled: true
+        case .unclear, .changed, .gone, .refused, .malformed: false
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/// Asks for single records: each once at a time however many want it, a few at once, and nobody waits for long.
+actor RequestCoalescer {
+    /// What a record is called.
+    struct Name: Hashable, Sendable {
+        var entity: String
+        var key: String
+    }
+
+    private static let mostWaiting = 100
+
+    private let clock: any Clock<Duration>
+    private let parallel: Int
+    /// How long a caller waits at most.
+    private let patience: Duration
+    private var underWay: [Name: Task<RefreshOutcome, Never>] = [:]
+    private var active = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// Entities of which the upstream has served a record by itself.
+    private var served: Set<String> = []
+
+    init(clock: any Clock<Duration>, parallel: Int, patience: Duration = .seconds(10)) {
+        self.clock = clock
+        self.patience = patience
+        self.parallel = parallel
+    }
+
+    /// Joins the asking for the same record that is under way, else begins with `ask`. Asking goes on, and fills the cache,
+    /// when the caller has stopped waiting.
+    func outcome(of name: Name, ask: @escaping @Sendable () async -> RefreshOutcome) async -> RefreshOutcome {
+        let task: Task<RefreshOutcome, Never>
+        if let running = underWay[name] {
+            task = running
+        } else {
+            guard waiting.count < Self.mostWaiting else { return .busy }
+            task = Task { await self.run(name, ask) }
+            underWay[name] = task
+        }
+        return await Self.within(patience, clock, task)
+    }
+
+    func noteServed(_ entity: String) { served.insert(entity) }
+    func hasServed(_ entity: String) -> Bool { served.contains(entity) }
+
+    private func run(_ name: Name, _ ask: @Sendable () async -> RefreshOutcome) async -> RefreshOutcome {
+        if active >= parallel {
+            // Whoever ends hands its place over.
+            await withCheckedContinuation { waiting.append($0) }
+        } else {
+            active += 1
+        }
+        let outcome = await ask()
+        underWay[name] = nil
+        if waiting.isEmpty { active -= 1 } else { waiting.removeFirst().resume() }
+        return outcome
+    }
+
+    private static func within(
+        _ patience: Duration, _ clock: any Clock<Duration>, _ task: Task<RefreshOutcome, Never>
+    ) async -> RefreshOutcome {
+        let (outcomes, continuation) = AsyncStream.makeStream(of: RefreshOutcome.self)
+        let answer = Task { continuation.yield(await task.value) }
+        let alarm = Task {
+            try await clock.sleep(for: patience)
+            continuation.yield(.timedOut)
+        }
+        defer {
+            alarm.cancel()
+            answer.cancel()
+        }
+        // A caller that is cancelled hears no outcome.
+        for await outcome in outcomes { return outcome }
+        return .timedOut
+    }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import EntitySchema
+import JSONText
+import LocalAPI
+
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write all records of an entity to standard output.",
+        discussion: """
+            Filters are those of list. ndjson is a record a line, to the letter. csv is RFC 4180 with a header line; its
+            columns are the schema's fields, or those of fields=id,status. Text that a spreadsheet would take for a formula
+            gets a ' before it, unless --raw.
+            """)
+
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case ndjson, csv
+    }
+
+    @Argument(help: "The entity, such as orders.")
+    var entity: String
+
+    @Argument(help: ArgumentHelp("Filters.", valueName: "field=value"))
+    var filters: [String] = []
+
+    @Option(help: "ndjson or csv.")
+    var format: Format
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Fields to sort by, -field for descending.", valueName: "-field,field"))
+    var sort: String?
+
+    @Flag(help: "csv: write text as it is, even if a spreadsheet would take it for a formula.")
+    var raw = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    private static let pageSize = 1000
+
+    func validate() throws {
+        if raw, format != .csv { throw ValidationError("--raw goes with --format csv") }
+        let query = try FilterArguments.query(filters)
+        if let name = ["limit", "cursor", "count"].first(where: { name in query.contains { $0.name == name } }) {
+            throw ValidationError("\(name)=: export writes all that match; list takes \(name)")
+        }
+    }
+
+    func run() async throws {
+        let environment = Environment.ofThisProcess()
+        let client = try connection.connection(environment: environment).client()
+        var query = try FilterArguments.query(filters)
+        if let sort { query.append(("sort", sort)) }
+        query.append(("limit", "\(Self.pageSize)"))
+        switch format {
+        case .ndjson:
+            try await write(query, client) { $0.map(Self.line).joined() }
+        case .csv:
+            let columns = try columns(query, environment)
+            if !query.contains(where: { $0.name == "fields" }) {
+                query.append(("fields", columns.joined(separator: ",")))
+            }
+            let csv = CSV(columns: columns, guardsFormulas: !raw)
+            var header = csv.header
+            try await write(query, client) { records in
+                defer { header = "" }
+                return header + records.map(csv.row).joined()
+            }
+        }
+    }
+
+    private func write(
+        _ query: LocalAPIClient.Query, _ client: LocalAPIClient, _ text: ([JSONText]) -> String
+    ) async throws {
+        try await ListPages.each(of: LocalAPIPaths.records(of: entity), query: query, client) { records in
+            if let problem = StandardStream.output.writeAll(text(records)) {
+                throw CommandFailure(.temporaryFailure, "the output could not be written: \(problem)")
+            }
+        }
+    }
+
+    /// A record's text; a line break can only stand between its parts, where a blank does as well.
+    static func line(_ record: JSONText) -> String {
+        String(decoding: record.bytes.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }, as: UTF8.self) + "\n"
+    }
+
+    /// Those that are named, else the schema's, secret ones left out.
+    private func columns(_ query: LocalAPIClient.Query, _ environment: Environment) throws(CommandFailure) -> [String] {
+        if let named = query.first(where: { $0.name == "fields" }) {
+            return named.value.split(separator: ",").map(String.init)
+        }
+        let schema: EntitySchema
+        do {
+            let configuration = try ConfigurationReader(path: connection.config, flags: [:], environment: environment)
+                .configuration()
+            schema = try SchemaFinder(environment: environment).schema(for: configuration)
+        } catch {
+            throw CommandFailure(.badConfiguration, "\(error)\n  or name the columns: fields=id,status")
+        }
+        guard let entity = schema[entity] else {
+            throw CommandFailure(
+                .notFound, "the schema \(schema.name) has no \(entity); or name the columns: fields=id,…")
+        }
+        return entity.fields.filter { !$0.secret }.map(\.name)
+    }
+}

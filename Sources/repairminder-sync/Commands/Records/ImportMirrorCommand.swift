@@ -1,0 +1,88 @@
+import ArgumentParser
+import CacheStore
+import EntitySchema
+import JSONText
+
+struct ImportMirrorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import-mirror",
+        abstract: "Fill an empty cache from the mirror's files, while the daemon does not run.",
+        discussion: """
+            Records become what the server last said, which the next sync corrects. Changes that were not sent are queued \
+            again under their old idempotency keys, so that none is done twice. A cache that holds anything is left alone.
+            """)
+
+    @Argument(help: ArgumentHelp("The mirror's folder; mirror.directory without it.", valueName: "folder"))
+    var folder: String?
+
+    @OptionGroup(title: "Configuration") var options: ConfigurationOptions
+
+    func run() async throws {
+        let files = try StateFiles(options, makesFolder: true)
+        let path = folder.map { Environment.ofThisProcess().absolute($0) } ?? files.configuration.mirror.directory
+        do {
+            let counts = try await files.whileStopped { try await Self.importMirror(MirrorFolder(path: path), files) }
+            StandardStream.output.write("imported \(counts.records) records and \(counts.changes) queued changes\n")
+        } catch let error as MirrorError {
+            throw CommandFailure(.temporaryFailure, error.message)
+        }
+    }
+
+    private static func importMirror(
+        _ mirror: MirrorFolder, _ files: StateFiles
+    ) async throws -> (records: Int, changes: Int) {
+        let origin = files.origin
+        guard let written = try mirror.origin() else {
+            throw MirrorError(message: "there is no mirror in \(mirror.path); name its folder")
+        }
+        guard written.schema == origin.schema, written.upstream == origin.upstream else {
+            throw MirrorError(
+                message: "the mirror in \(mirror.path) is of another schema or upstream than \(origin); name the right "
+                    + "folder or configuration")
+        }
+        let path = files.database(of: written.account)
+        let store = try CacheStore(
+            path: path, schema: files.schema, sealer: files.secretKey.sealer(),
+            reminderDays: files.configuration.reminderDays, makeID: StateFiles.makeID)
+        do {
+            let counts = try await fill(store, from: mirror, files.schema)
+            try await store.claim(for: origin)
+            if let account = written.account { try await store.setSetting("account", to: account) }
+            try store.close()
+            try files.directory.use(path)
+            return counts
+        } catch {
+            try? store.close()
+            throw error
+        }
+    }
+
+    private static func fill(
+        _ store: CacheStore, from mirror: MirrorFolder, _ schema: EntitySchema
+    ) async throws -> (records: Int, changes: Int) {
+        guard try store.isEmpty() else {
+            throw MirrorError(
+                message: "the cache holds records or changes already, which an import would mix up; "
+                    + "move the database in state_dir away first")
+        }
+        let now = StateFiles.now()
+        // All is read before anything is written, so a damaged file changes nothing.
+        let queue = try mirror.queue()
+        let reminders = try mirror.reminders()
+        let files = try schema.entities.map { ($0.name, try mirror.records(of: $0.name)) }
+        var count = 0
+        for (entity, records) in files {
+            let pending = Set(queue.filter { $0.entity == entity }.map(\.recordKey))
+            let key = schema[entity]?.key ?? "id"
+            // These come with their changes, as the server last had them.
+            var settled = records.filter { !pending.contains($0[key]?.plain ?? "") }[...]
+            while !settled.isEmpty {
+                count += try await store.importRecords(Array(settled.prefix(500)), of: entity, at: now)
+                settled = settled.dropFirst(500)
+            }
+        }
+        let changes = try await store.importChanges(queue, at: now)
+        try await store.importReminders(reminders)
+        return (count, changes)
+    }
+}

@@ -1,0 +1,98 @@
+import EntitySchema
+import Foundation
+import JSONText
+import Testing
+
+@testable import CacheStore
+
+@Suite("Carrying the queue to another machine")
+struct ExportedQueueTests {
+    /// The queue of a scene as the file that another machine gets.
+    private func exported(_ scene: RescueScene) throws -> ExportedQueue {
+        try ExportedQueue(text: ExportedQueue(ofDatabaseAt: scene.path).text())
+    }
+
+    @Test("everything comes along: order, numbers, idempotency keys, records made offline")
+    func roundTrip() async throws {
+        let scene = try await RescueScene()
+        let other = try TestCache()
+        let count = try await other.store.take(exported(scene), at: RescueScene.later)
+        #expect(count == ExportedCount(added: 3, known: 0))
+        #expect(try RescueScene.queue(other.store).map(\.key) == scene.queue().map(\.key))
+        #expect(try RescueScene.queue(other.store).map(\.id) == [1, 2, 3])
+        #expect(try other.record("orders", "a")?["status"]?.string == "ready")
+        #expect(try other.store.readyChanges(limit: 9, at: RescueScene.now).map(\.entity) == ["orders", "orders"])
+        #expect(try other.store.rowCounts()["messages"] == 1)
+    }
+
+    @Test("a second time nothing changes, also after the changes have left the queue")
+    func twice() async throws {
+        let scene = try await RescueScene()
+        let queue = try exported(scene)
+        let other = try TestCache()
+        _ = try await other.store.take(queue, at: RescueScene.later)
+        let change = try #require(try other.store.readyChanges(limit: 1, at: RescueScene.now).first)
+        #expect(try await other.store.begin(change, at: RescueScene.now))
+        try await other.store.settle(change.id, .acknowledged(record: nil), at: RescueScene.now)
+        let again = try await other.store.take(queue, at: RescueScene.later)
+        #expect(again == ExportedCount(added: 0, known: 3))
+        #expect(try other.store.pendingCount().pending == 2)
+    }
+
+    @Test("where it came from it is known, also what was acknowledged there since")
+    func home() async throws {
+        let scene = try await RescueScene()
+        let queue = try exported(scene)
+        try await scene.sendFirst()
+        let again = try await scene.cache.store.take(queue, at: RescueScene.later)
+        #expect(again == ExportedCount(added: 0, known: 3))
+        #expect(try scene.queue().count == 2)
+    }
+
+    @Test("a machine with a queue of its own gives new numbers, in the same order, and keeps its changes")
+    func joined() async throws {
+        let scene = try await RescueScene()
+        let other = try TestCache()
+        _ = try await other.pull("orders", #"[{"id":"b"}]"#)
+        try await other.store.update("orders", key: "b", body: .object(["notes": "mine"]), at: RescueScene.now)
+        _ = try await other.store.take(exported(scene), at: RescueScene.later)
+        let queue = try RescueScene.queue(other.store)
+        #expect(queue.map(\.id) == [1, 2, 3, 4])
+        #expect(try queue.dropFirst().map(\.key) == scene.queue().map(\.key))
+    }
+
+    @Test("an attempt that was made stays one, under its key")
+    func tried() async throws {
+        let scene = try await RescueScene()
+        let change = try #require(try scene.cache.store.readyChanges(limit: 1, at: RescueScene.now).first)
+        #expect(try await scene.cache.store.begin(change, at: RescueScene.now))
+        let other = try TestCache()
+        _ = try await other.store.take(exported(scene), at: RescueScene.later)
+        let carried = try #require(try other.store.readyChanges(limit: 1, at: RescueScene.now).first)
+        #expect(carried.idempotencyKey == change.idempotencyKey && carried.tried == 1)
+    }
+
+    @Test("secrets stay sealed on the way, and need the key that they were sealed with")
+    func secrets() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+        try await cache.store.update("orders", key: "a", body: .object(["passcode": "CANARY"]), at: RescueScene.now)
+        let text = try ExportedQueue(ofDatabaseAt: cache.path).text()
+        #expect(!text.contains("CANARY"))
+        let same = try TestCache()
+        _ = try await same.store.take(ExportedQueue(text: text), at: RescueScene.later)
+        let change = try #require(try same.store.readyChanges(limit: 1, at: RescueScene.now).first)
+        #expect(change.body["passcode"]?.string == "CANARY")
+        let other = try TestCache(key: 2)
+        await #expect(throws: CacheError.self) {
+            try await other.store.take(ExportedQueue(text: text), at: RescueScene.later)
+        }
+        #expect(try other.store.pendingCount().pending == 0)
+    }
+
+    @Test(
+        "what is no such file is refused with its line", arguments: ["", "{}", "no", #"{"repairminder_sync_queue":2}"#])
+    func garbage(text: String) {
+        #expect(throws: CacheError.self) { try ExportedQueue(text: text) }
+    }
+}

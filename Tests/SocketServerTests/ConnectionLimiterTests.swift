@@ -1,0 +1,145 @@
+import SocketServer
+import Testing
+
+extension SocketServerTests {
+    @Suite struct ConnectionLimiterTests {
+        /// The owner calls from 127.0.0.1, two members from 127.0.1.1 and 127.0.1.2, strangers from everywhere else.
+        private static let lookup: Caller.Lookup = { _, peer in
+            guard case .tcp(let remote, _) = peer else { return .unknown }
+            return switch remote.address {
+            case "127.0.0.1": Caller(user: 0, standing: .owner)
+            case "127.0.1.1": Caller(user: 1, standing: .member)
+            case "127.0.1.2": Caller(user: 2, standing: .member)
+            default: Caller(user: 3, standing: .stranger)
+            }
+        }
+
+        /// Eight places, of which a member may have four and strangers two; `patience` decides who gives way.
+        private static func limits(patience: Duration) -> ServerLimits {
+            var limits = ServerLimits.quick
+            limits.connections = 8
+            limits.userConnections = 4
+            limits.strangerConnections = 2
+            limits.patienceWhenFull = patience
+            return limits
+        }
+
+        @Test("the figures are those that the documentation gives")
+        func figures() {
+            let limits = ServerLimits()
+            #expect(limits.headBytes == 16 * 1024 && limits.bodyBytes == 1024 * 1024)
+            #expect(limits.head == .seconds(10) && limits.body == .seconds(30) && limits.idle == .seconds(60))
+            #expect(limits.write == .seconds(30) && limits.shutdown < .seconds(10))
+            #expect(limits.connections == 512 && limits.userConnections == 256 && limits.strangerConnections == 128)
+        }
+
+        @Test("strangers and single members get a part of the places, the owner all that are left")
+        func shares() async throws {
+            try await TestServer.run(limits: Self.limits(patience: .seconds(3600)), lookup: Self.lookup) { server in
+                let strangers = try (2...4).map { try server.connect(from: "127.0.0.\($0)") }
+                #expect(strangers.map { $0.ask() } == [200, 200, 503])
+                let members = try (0..<5).map { _ in try server.connect(from: "127.0.1.1") }
+                #expect(members.map { $0.ask() } == [200, 200, 200, 200, 503])
+                let owners = try (0..<3).map { _ in try server.connect(from: "127.0.0.1") }
+                #expect(owners.map { $0.ask() } == [200, 200, 503])
+            }
+        }
+
+        @Test("who is turned away is told when to come back")
+        func retryAfter() async throws {
+            try await TestServer.run(limits: Self.limits(patience: .seconds(3600)), lookup: Self.lookup) { server in
+                let strangers = try (0..<2).map { _ in try server.connect(from: "127.0.0.2") }
+                #expect(strangers.map { $0.ask() } == [200, 200])
+                #expect(try server.connect(from: "127.0.0.2").receiveAll().contains("\r\nRetry-After: 1\r\n"))
+            }
+        }
+
+        @Test("the owner gets the place of the stranger who has waited longest, even where others wait longer")
+        func ownerGoesFirst() async throws {
+            try await TestServer.run(limits: Self.limits(patience: .zero), lookup: Self.lookup) { server in
+                let members = try (0..<6).map { try server.connect(from: "127.0.1.\($0 < 3 ? 1 : 2)") }
+                let strangers = try (0..<2).map { _ in try server.connect(from: "127.0.0.2") }
+                #expect((members + strangers).map { $0.ask() } == [Int?](repeating: 200, count: 8))
+                let owner = try server.connect(from: "127.0.0.1")
+                #expect(owner.ask() == 200)
+                #expect(try strangers[0].receiveAll() == "")
+                #expect(strangers[1].ask() == 200)
+                #expect(members.map { $0.ask() } == [Int?](repeating: 200, count: 6))
+            }
+        }
+
+        @Test("a stranger displaces strangers only, a member only itself")
+        func displacing() async throws {
+            try await TestServer.run(limits: Self.limits(patience: .zero), lookup: Self.lookup) { server in
+                let first = try server.connect(from: "127.0.1.1")
+                #expect(first.ask() == 200)
+                let others = try (0..<3).map { _ in try server.connect(from: "127.0.1.2") }
+                #expect(others.map { $0.ask() } == [200, 200, 200])
+                let strangers = try (0..<5).map { _ in try server.connect(from: "127.0.0.2") }
+                #expect(strangers.last?.ask() == 200)
+                let more = try (0..<6).map { _ in try server.connect(from: "127.0.1.2") }
+                #expect(more.last?.ask() == 200)
+                #expect(first.ask() == 200)
+            }
+        }
+
+        @Test("a connection whose request is being answered does not give way")
+        func busy() async throws {
+            var limits = Self.limits(patience: .zero)
+            limits.connections = 2
+            let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
+            try await TestServer.run(limits: limits, lookup: Self.lookup) { request in
+                guard request.path == "/long" else { return Response(status: 200) }
+                continuation.yield()
+                await untilCancelled()
+                return Response(status: 200)
+            } _: { server in
+                let busy = try (0..<2).map { _ in try server.connect(from: "127.0.0.1") }
+                busy.forEach { $0.send("GET /long HTTP/1.1\r\nHost: a\r\n\r\n") }
+                var iterator = begun.makeAsyncIterator()
+                for _ in 0..<2 { await iterator.next() }
+                #expect(try server.connect(from: "127.0.0.1").ask() == 503)
+            }
+        }
+
+        @Test("who sends the rest of a request, or takes an answer, too slowly gives way", .timeLimit(.minutes(1)))
+        func slow() async throws {
+            var limits = Self.limits(patience: .milliseconds(50))
+            limits.connections = 2
+            let large = [UInt8](repeating: 1, count: 32 << 20)
+            try await TestServer.run(limits: limits, lookup: Self.lookup) { request in
+                Response(status: 200, body: request.path == "/large" ? large : [])
+            } _: { server in
+                let sender = try server.connect(from: "127.0.0.1")
+                sender.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
+                let taker = try server.connect(from: "127.0.0.1")
+                taker.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+                var others: [TestClient] = []
+                while others.count < 2 {
+                    let other = try server.connect(from: "127.0.0.1")
+                    if other.ask() == 200 { others.append(other) } else { sender.send("a") }
+                }
+                #expect(try sender.receiveAll() == "")
+                #expect(try taker.receiveAll().utf8.count < large.count)
+            }
+        }
+
+        @Test("ten thousand connections of strangers and of the owner itself do not keep the owner out")
+        func flood() async throws {
+            var limits = ServerLimits.quick
+            limits.connections = 64
+            limits.strangerConnections = 16
+            limits.patienceWhenFull = .zero
+            try await TestServer.run(limits: limits, lookup: Self.lookup) { server in
+                var held: [TestClient] = []
+                for round in 0..<100 {
+                    for number in 0..<100 {
+                        held.append(try server.connect(from: number % 2 == 0 ? "127.0.0.2" : "127.0.0.1"))
+                        if held.count > 500 { held.removeFirst(100) }
+                    }
+                    #expect(try server.connect(from: "127.0.0.1").ask() == 200, "round \(round)")
+                }
+            }
+        }
+    }
+}

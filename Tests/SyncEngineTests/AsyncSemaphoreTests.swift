@@ -1,0 +1,34 @@
+import Testing
+
+@testable import SyncEngine
+
+@Suite("Slots for sending")
+struct AsyncSemaphoreTests {
+    private actor Tally {
+        private var now = 0
+        private(set) var most = 0
+
+        func add(_ count: Int) {
+            now += count
+            most = max(most, now)
+        }
+    }
+
+    @Test("everybody gets a slot, and there are never more at once; giving one twice gives one")
+    func limit() async {
+        let slots = AsyncSemaphore(3)
+        let tally = Tally()
+        await withTaskGroup { group in
+            for _ in 1...200 {
+                group.addTask {
+                    let slot = await slots.take()
+                    await tally.add(1)
+                    await tally.add(-1)
+                    slot.give()
+                    slot.give()
+                }
+            }
+        }
+        #expect(await (1...3).contains(tally.most))
+    }
+}
