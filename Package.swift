@@ -33,10 +33,18 @@ let package = Package(
             dependencies: ["JSONText", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: strict),
         .target(
+            name: "SQLiteStore",
+            dependencies: [
+                "EntitySchema", "JSONText", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict),
+        .target(name: "SchemaDrift", dependencies: ["EntitySchema", "JSONText"], swiftSettings: strict),
+        .target(
             name: "CacheStore",
             dependencies: [
-                "EntitySchema", "JSONText", "Secrets", .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "EntitySchema", "JSONText", "SQLiteStore", "SchemaDrift", "Secrets",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .target(
@@ -50,7 +58,7 @@ let package = Package(
         .target(
             name: "SyncEngine",
             dependencies: [
-                "CacheStore", "ContentStore", "EntitySchema", "JSONText", "Upstream",
+                "CacheStore", "ContentStore", "EntitySchema", "JSONText", "SQLiteStore", "SchemaDrift", "Upstream",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -63,8 +71,8 @@ let package = Package(
         .target(
             name: "LocalAPIServer",
             dependencies: [
-                "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "Pictures", "SocketServer",
-                "SyncEngine", .product(name: "Logging", package: "swift-log"),
+                "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "Pictures", "SQLiteStore",
+                "SchemaDrift", "SocketServer", "SyncEngine", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .target(name: "LocalAPI", dependencies: ["JSONText"], swiftSettings: strict),
@@ -72,7 +80,8 @@ let package = Package(
             name: "repairminder-sync",
             dependencies: [
                 "CLinux", "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPI",
-                "LocalAPIServer", "NetworkMonitor", "Pictures", "ResidentMemory", "Secrets", "ServiceManager",
+                "LocalAPIServer", "NetworkMonitor", "Pictures", "ResidentMemory", "SQLiteStore",
+                "Secrets", "ServiceManager",
                 "SocketServer", "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -107,14 +116,16 @@ let package = Package(
         .testTarget(
             name: "SyncEngineTests",
             dependencies: [
-                "CacheStore", "ContentStore", "EntitySchema", "JSONText", "Secrets", "SyncEngine", "Upstream",
+                "CacheStore", "SQLiteStore", "SchemaDrift", "ContentStore", "EntitySchema", "JSONText", "Secrets",
+                "SyncEngine", "Upstream",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "LocalAPIServerTests",
             dependencies: [
-                "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPIServer", "Pictures",
+                "CacheStore", "SQLiteStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText",
+                "LocalAPIServer", "Pictures",
                 "ReferenceUpstream", "Secrets",
                 "SocketServer", "SyncEngine", "Upstream", .product(name: "Logging", package: "swift-log"),
             ],
@@ -123,7 +134,8 @@ let package = Package(
         .testTarget(
             name: "RepairminderSyncTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "Secrets", "SyncEngine", "Upstream",
+                "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "Secrets",
+                "SyncEngine", "Upstream",
                 "repairminder-sync",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
@@ -143,7 +155,8 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "Secrets", "SocketServer", "SyncEngine",
+                "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "Secrets",
+                "SocketServer", "SyncEngine",
                 "Upstream",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
@@ -159,7 +172,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CacheStoreTests",
-            dependencies: ["CacheStore", "Secrets", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "CacheStore", "SQLiteStore", "SchemaDrift", "Secrets", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: strict),
     ]
 )

@@ -3,6 +3,7 @@ package import EntitySchema
 internal import JSONText
 package import Logging
 package import Pictures
+internal import SQLiteStore
 package import SocketServer
 package import SyncEngine
 

@@ -1,6 +1,7 @@
 package import CacheStore
 package import EntitySchema
 package import Logging
+internal import SQLiteStore
 
 /// Watches the time for reminders: marks them as due when it comes, and has them delivered where somebody is to be told.
 ///

@@ -1,6 +1,7 @@
 package import CacheStore
 internal import EntitySchema
 internal import Logging
+internal import SQLiteStore
 internal import Upstream
 
 /// The rhythm: a run at intervals, on request, and when the upstream is back; each pushes, then pulls.

@@ -1,4 +1,5 @@
 import JSONText
+import SQLiteStore
 import Testing
 
 @testable import CacheStore

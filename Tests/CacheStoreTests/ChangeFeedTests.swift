@@ -2,6 +2,7 @@ import EntitySchema
 import Foundation
 import GRDB
 import JSONText
+import SQLiteStore
 import Testing
 
 @testable import CacheStore

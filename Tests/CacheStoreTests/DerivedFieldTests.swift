@@ -1,6 +1,8 @@
 import EntitySchema
 import GRDB
 import JSONText
+import SQLiteStore
+import SchemaDrift
 import Testing
 
 @testable import CacheStore

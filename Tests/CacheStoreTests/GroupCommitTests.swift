@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLiteStore
 import Synchronization
 import Testing
 

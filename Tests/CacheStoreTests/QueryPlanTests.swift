@@ -1,6 +1,7 @@
 import EntitySchema
 import Foundation
 import GRDB
+import SQLiteStore
 import Testing
 
 @testable import CacheStore

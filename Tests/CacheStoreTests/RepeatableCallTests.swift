@@ -1,6 +1,7 @@
 import EntitySchema
 import GRDB
 import JSONText
+import SQLiteStore
 import Testing
 
 @testable import CacheStore

@@ -1,6 +1,8 @@
 import EntitySchema
 import Foundation
 import JSONText
+import SQLiteStore
+import SchemaDrift
 import Secrets
 import Testing
 

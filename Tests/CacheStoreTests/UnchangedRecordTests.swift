@@ -1,5 +1,6 @@
 import GRDB
 import JSONText
+import SQLiteStore
 import Testing
 
 @testable import CacheStore

@@ -2,6 +2,7 @@ import CacheStore
 import Foundation
 import Glibc
 import LocalAPIServer
+import SQLiteStore
 import SocketServer
 import Testing
 

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import SQLiteStore
 import SocketServer
 import Testing
 

@@ -36,7 +36,7 @@ final class TemporaryFolder: Sendable {
         yaml: String? = nil, flags: [ConfigurationKey: String] = [:], environment: [String: String] = [:]
     ) throws -> Configuration {
         let file = try yaml.map { try write($0, to: "config.yaml") }
-        return try ConfigurationReader(path: file, flags: flags, environment: environment(environment))
+        return try ConfigurationReader(path: file, flags: flags, environment: self.environment(environment))
             .configuration()
     }
 

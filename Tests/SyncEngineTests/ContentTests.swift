@@ -4,6 +4,7 @@ import EntitySchema
 import Foundation
 import JSONText
 import Logging
+import SQLiteStore
 import Secrets
 import SyncEngine
 import Testing

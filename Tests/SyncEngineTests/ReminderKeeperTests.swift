@@ -2,6 +2,7 @@ import CacheStore
 import EntitySchema
 import JSONText
 import Logging
+import SQLiteStore
 import Synchronization
 import Testing
 

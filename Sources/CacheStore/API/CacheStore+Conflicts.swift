@@ -1,6 +1,7 @@
 package import EntitySchema
 internal import GRDB
 package import JSONText
+internal import SQLiteStore
 
 /// What merging decided, or left to a person: to look at, to choose, to undo.
 extension CacheStore {

@@ -1,6 +1,7 @@
 package import EntitySchema
 internal import GRDB
 package import JSONText
+internal import SQLiteStore
 
 /// How a record stands to its content.
 package struct ContentStanding: Sendable, Equatable {

@@ -1,5 +1,6 @@
 package import EntitySchema
 internal import GRDB
+package import SQLiteStore
 
 /// The figures of a dashboard, worked out from the records as readers see them: what is pending counts.
 extension CacheStore {

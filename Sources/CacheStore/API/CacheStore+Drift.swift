@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+package import SchemaDrift
 
 /// Where the upstream's records and the schema disagree.
 extension CacheStore {

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 package import JSONText
+internal import SQLiteStore
 
 /// Why a record is as it is.
 extension CacheStore {

@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import GRDB
+internal import SQLiteStore
 
 /// Records shown with those that they are related to, in one snapshot.
 extension CacheStore {

@@ -1,6 +1,7 @@
 package import EntitySchema
 internal import GRDB
 package import JSONText
+internal import SQLiteStore
 
 /// The queue as people see and mend it.
 extension CacheStore {

@@ -1,6 +1,7 @@
 package import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// How much of the change log is kept.
 package struct LogLimits: Sendable, Equatable {

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// How far the upstream is with what one write queued.
 package enum PushProgress: Sendable, Equatable {

@@ -1,6 +1,7 @@
 package import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// The queue as the engine drives it: what is ready, what is being sent, what came of it.
 extension CacheStore {

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
+internal import SQLiteStore
 
 /// Records as readers see them, as bytes ready for the socket.
 extension CacheStore {

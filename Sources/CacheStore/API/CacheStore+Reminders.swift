@@ -1,6 +1,7 @@
 package import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// What became of one delivery.
 package enum ReminderOutcome: Sendable, Equatable {

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 package import JSONText
+internal import SQLiteStore
 
 /// Secrets in the clear, for those who ask for them by name.
 extension CacheStore {

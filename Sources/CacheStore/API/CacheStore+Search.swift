@@ -2,6 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
 internal import JSONText
+internal import SQLiteStore
 
 /// One record that a search found.
 package struct SearchHit: Sendable, Equatable {

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
+internal import SQLiteStore
 
 /// How the cache stands at one moment: what the status tells. Costs the same however much is cached or queued.
 package struct CacheStanding: Sendable {

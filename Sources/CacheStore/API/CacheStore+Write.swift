@@ -1,6 +1,7 @@
 package import EntitySchema
 internal import GRDB
 package import JSONText
+internal import SQLiteStore
 
 /// Local changes: validated, laid over the record and queued in one transaction.
 ///

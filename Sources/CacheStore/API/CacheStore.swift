@@ -1,6 +1,7 @@
 package import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
+package import SQLiteStore
 package import Secrets
 internal import Synchronization
 

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 package import JSONText
+internal import SQLiteStore
 
 /// One entry of the change log as watchers see it.
 package struct ChangeEvent: Sendable, Equatable {

@@ -2,6 +2,7 @@ package import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
 package import JSONText
+internal import SQLiteStore
 
 /// What callers of the local API do in one transaction, and what they are answered from it: an answer that was made here
 /// is of the very state that the write left.

@@ -1,5 +1,6 @@
 package import EntitySchema
 internal import GRDB
+internal import SQLiteStore
 
 /// A write that its caller may have to repeat without knowing whether it was done.
 package struct RepeatableCall: Sendable {

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// What was decided between changes made here and there, for good; inside the caller's transaction.
 struct ConflictTable {

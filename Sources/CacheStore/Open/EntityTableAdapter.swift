@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import GRDB
+internal import SQLiteStore
 
 /// Makes an entity's table fit its schema: creates what is missing, drops what is gone, changes what differs.
 ///

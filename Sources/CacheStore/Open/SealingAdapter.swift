@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 internal import Secrets
 
 /// Makes what is stored fit the secrets that the schema names: seals what has become secret, opens what no longer is.

@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import JSONText
+internal import SQLiteStore
 
 /// Holds a local write to the schema before it is queued, so that what the upstream would refuse for its form is refused
 /// while the caller is still there.

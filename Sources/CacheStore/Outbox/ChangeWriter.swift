@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// Turns one local change into an entry of the queue, inside the caller's transaction.
 struct ChangeWriter {

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// Turns a local change of a record's content into an entry of the queue, inside the caller's transaction.
 struct ContentWriter {

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// What the schema's delete rules do here to the records that refer to one whose deletion is about to be queued.
 ///

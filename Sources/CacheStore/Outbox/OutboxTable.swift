@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// The queue's rows and what they wait for, inside the caller's transaction.
 struct OutboxTable {

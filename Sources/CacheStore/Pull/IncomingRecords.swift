@@ -3,6 +3,7 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Glibc
 internal import JSONText
+internal import SchemaDrift
 
 /// Puts the records of one page into a temporary table, from which statements then write them.
 ///

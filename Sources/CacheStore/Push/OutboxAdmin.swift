@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// What people do about queued changes, inside the caller's transaction.
 struct OutboxAdmin {

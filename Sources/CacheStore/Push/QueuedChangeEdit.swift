@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// One queued change as a person wants it to be.
 struct QueuedChangeEdit {

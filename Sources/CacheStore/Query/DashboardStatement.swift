@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import GRDB
+internal import SQLiteStore
 
 /// All figures over one entity and time field as one statement, with a row for each stretch of time.
 ///

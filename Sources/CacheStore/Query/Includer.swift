@@ -2,6 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
 internal import JSONText
+internal import SQLiteStore
 
 /// Shows related records within records: one query for each relation, however many records there are.
 ///

@@ -1,4 +1,5 @@
 package import EntitySchema
+package import SQLiteStore
 
 /// A relation whose records are to be shown with each record, and those of theirs.
 package struct Inclusion: Sendable, Equatable {

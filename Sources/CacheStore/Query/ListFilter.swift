@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// Gathers a list's conditions and the values bound to them, and decides what an index is to find.
 struct ListFilter {

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
+internal import SQLiteStore
 
 /// The order of a list: the asked fields, then the entity's own order between equals, then the order of arrival.
 struct ListOrder {

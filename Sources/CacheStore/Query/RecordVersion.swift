@@ -1,5 +1,6 @@
 internal import GRDB
 internal import GRDBSQLite
+internal import SQLiteStore
 
 /// What tells one version of a record from another: a mark of the record itself and one of all that is shown with it.
 ///

@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import GRDB
+internal import SQLiteStore
 
 /// Adds new records to an entity's full-text index, inside the caller's transaction.
 ///

@@ -1,3 +1,5 @@
+package import SQLiteStore
+
 /// What a caller looks for, taken apart so that nothing of it can be FTS5's syntax.
 package struct SearchQuery: Sendable, Equatable {
     /// As written, without what has neither letter nor digit.

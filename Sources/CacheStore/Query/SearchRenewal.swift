@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import GRDB
+internal import SQLiteStore
 
 /// Brings the full-text indexes in step with what has changed: before a search, or at the end of a transaction that leaves
 /// much to do.

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
+internal import SQLiteStore
 
 /// Finds a page of a search by going through the records in the list's order and looking which of them match.
 ///

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// Works out anew what a transaction has made stale: what records say of others that were changed, whether they go with
 /// one that is deleted, and how readers see them then.

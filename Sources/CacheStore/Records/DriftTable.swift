@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SchemaDrift
 
 /// Keeps count of where one entity's records and the schema disagree, inside the caller's transaction.
 ///
@@ -10,8 +11,6 @@ struct DriftTable {
     let db: Database
     let now: Timestamp
 
-    /// Stands for every field or value beyond those that are kept apart, and for values that are secret.
-    static let others = "…"
     private static let mostFields = 200
     private static let mostValues = 50
 
@@ -154,9 +153,9 @@ struct DriftTable {
             var place = drift
             if !known.contains(drift) {
                 if drift.kind == .unknown, !unknownFields.contains(drift.field), unknownFields.count >= mostFields {
-                    place.field = others
+                    place.field = Drift.others
                 }
-                if drift.kind == .value, values[drift.field, default: 0] >= mostValues { place.found = others }
+                if drift.kind == .value, values[drift.field, default: 0] >= mostValues { place.found = Drift.others }
             }
             note(place)
             return place

@@ -1,4 +1,5 @@
 internal import EntitySchema
+internal import SQLiteStore
 
 /// The statement of `RelationAggregates`: a row for each record (of the list ?1) and side, with a column for each field.
 ///

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// The fields of one entity that are worked out over one of its relations, for many records with one statement.
 ///

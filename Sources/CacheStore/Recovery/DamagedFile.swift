@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Glibc
+internal import SQLiteStore
 
 /// A damaged database and what there is beside it: every way to read a queue from them, the newest state first.
 struct DamagedFile {
@@ -17,7 +18,7 @@ struct DamagedFile {
         let alone = try? WithoutWAL.reading(path, QueueSnapshot.init(ofOurs:))
         let guardian = LogGuardian(path: path)
         defer { guardian?.close() }
-        var whole = mended() ?? (try? OpeningCheck.readOnly(path).unsafeRead(QueueSnapshot.init(ofOurs:)))
+        var whole = mended() ?? (try? DatabaseFile.openReadOnly(path).unsafeRead(QueueSnapshot.init(ofOurs:)))
         // A log of another database hides what the file itself has.
         let isLogForeign = isForeign(mark, logSeenIn: whole, beside: alone)
         if isLogForeign { whole = nil }
@@ -29,13 +30,13 @@ struct DamagedFile {
             if isLogForeign {
                 scan.takeRecords(from: alone)
             } else {
-                _ = try? OpeningCheck.readOnly(path).unsafeRead { db in scan.readRecords(db) }
+                _ = try? DatabaseFile.openReadOnly(path).unsafeRead { db in scan.readRecords(db) }
             }
             readings.append(scan)
         }
         if let alone { readings.append(alone) }
         for backup in backups {
-            guard let reading = try? OpeningCheck.readOnly(backup).unsafeRead(QueueSnapshot.init(ofOurs:)) else {
+            guard let reading = try? DatabaseFile.openReadOnly(backup).unsafeRead(QueueSnapshot.init(ofOurs:)) else {
                 continue
             }
             readings.append(reading)
@@ -56,7 +57,7 @@ struct DamagedFile {
     /// Reads a copy whose first page was made good: SQLite opens no file whose beginning it does not know. Nil where that
     /// is not what is wrong.
     private func mended() -> QueueSnapshot? {
-        guard (try? OpeningCheck.readOnly(path)) == nil else { return nil }
+        guard (try? DatabaseFile.openReadOnly(path)) == nil else { return nil }
         let copy = path + ".mended"
         func remove() { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
         remove()
@@ -67,7 +68,7 @@ struct DamagedFile {
             try? FileManager.default.copyItem(atPath: path + "-wal", toPath: copy + "-wal")
             guard let file = FileHandle(forUpdatingAtPath: copy), (try? file.write(contentsOf: beginning)) != nil,
                 (try? file.close()) != nil,
-                let reading = try? OpeningCheck.readOnly(copy).unsafeRead(QueueSnapshot.init(ofOurs:))
+                let reading = try? DatabaseFile.openReadOnly(copy).unsafeRead(QueueSnapshot.init(ofOurs:))
             else { continue }
             return reading
         }

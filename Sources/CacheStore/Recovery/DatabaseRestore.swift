@@ -2,6 +2,7 @@ package import EntitySchema
 internal import Foundation
 internal import GRDB
 internal import Glibc
+internal import SQLiteStore
 package import Secrets
 
 /// Puts a backup in the place of a database.

@@ -1,5 +1,6 @@
 package import EntitySchema
 internal import GRDB
+internal import SQLiteStore
 
 /// What a database says of itself, read beside whoever uses it.
 package struct DatabaseSummary: Sendable {
@@ -15,7 +16,7 @@ package struct DatabaseSummary: Sendable {
     /// Throws `.damaged` where it is, `.incompatible` for a file of a newer version.
     package init(ofDatabaseAt path: String) throws {
         do {
-            self = try OpeningCheck.readOnly(path).read { db in
+            self = try DatabaseFile.openReadOnly(path).read { db in
                 try Migrations.requireKnownVersion(db, path: path)
                 return try DatabaseSummary(db, path)
             }
@@ -39,7 +40,7 @@ package struct DatabaseSummary: Sendable {
 
     /// Whether opening the file will change its tables. False for one that is not there.
     package static func needsMigration(_ path: String) -> Bool {
-        (try? OpeningCheck.readOnly(path).read { db in
+        (try? DatabaseFile.openReadOnly(path).read { db in
             try db.tableExists("sync_outbox") && !Migrations.migrator().hasCompletedMigrations(db)
         }) ?? false
     }

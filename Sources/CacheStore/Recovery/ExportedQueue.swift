@@ -1,6 +1,7 @@
 package import EntitySchema
 internal import Foundation
 internal import GRDB
+internal import SQLiteStore
 
 /// The queue alone, as a file that another machine can take in.
 ///
@@ -28,7 +29,7 @@ package struct ExportedQueue: Sendable {
     package init(ofDatabaseAt path: String) throws {
         let reading: QueueSnapshot
         do {
-            reading = try OpeningCheck.readOnly(path).read(QueueSnapshot.init)
+            reading = try DatabaseFile.openReadOnly(path).read(QueueSnapshot.init)
         } catch {
             throw GroupCommit.classified(error)
         }

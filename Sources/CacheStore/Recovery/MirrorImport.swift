@@ -1,6 +1,7 @@
 package import EntitySchema
 internal import GRDB
 package import JSONText
+internal import SQLiteStore
 
 /// Fills an empty cache from a copy in plain files.
 ///

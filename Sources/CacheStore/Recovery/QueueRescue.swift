@@ -3,6 +3,7 @@ internal import Foundation
 internal import GRDB
 internal import Glibc
 internal import JSONText
+internal import SQLiteStore
 package import Secrets
 
 /// Puts a new database in the place of a damaged one, with every queued change that can still be read.

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// The rows of `sync_reminder` and the steps from one state to the next, inside the caller's transaction.
 struct ReminderTable {

@@ -1,4 +1,5 @@
 internal import EntitySchema
+internal import SQLiteStore
 
 /// The SQL that keeps one rule's reminders in step with the records, whoever writes these and why: part of every
 /// transaction that changes a record.

@@ -1,4 +1,5 @@
 internal import EntitySchema
+internal import SQLiteStore
 
 /// How one entity stands in SQL: its table of records, the columns over their text, the indexes, and the view that
 /// people query under the entity's own name.

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import SQLiteStore
 
 /// The tables that every cache has, whatever its schema; only ever appended to.
 ///

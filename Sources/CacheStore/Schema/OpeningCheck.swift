@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Glibc
+internal import SQLiteStore
 
 /// What is looked at before a database is opened to be written to: what must be right for the queue to be.
 ///
@@ -17,7 +18,7 @@ struct OpeningCheck {
     /// or holds nothing, is as it should be.
     func run() throws {
         guard size(of: path) > 0 || size(of: path + "-wal") > 0 else { return }
-        try Self.readOnly(path).read { db in
+        try DatabaseFile.openReadOnly(path).read { db in
             guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_schema)") ?? false else { return }
             try Migrations.requireKnownVersion(db, path: path)
             guard try db.tableExists("grdb_migrations"), try db.tableExists("sync_outbox") else {
@@ -51,29 +52,5 @@ struct OpeningCheck {
 
     private func size(of path: String) -> Int {
         (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
-    }
-
-    /// A connection that leaves the file as it is.
-    static func readOnly(_ path: String) throws -> DatabaseQueue {
-        var configuration = GRDB.Configuration()
-        configuration.readonly = true
-        configuration.busyMode = .timeout(5)
-        return try DatabaseQueue(path: path, configuration: configuration)
-    }
-}
-
-/// A database as it is without its log: reached under another name, SQLite does not find that.
-enum WithoutWAL {
-    /// This process may have no connection to the file, since connections share what they know of a log by the file, not
-    /// by its name; and nobody may write to it meanwhile.
-    static func reading<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
-        let name = path + ".alone"
-        func remove() { for suffix in ["", "-wal", "-shm"] { unlink(name + suffix) } }
-        remove()
-        guard link(path, name) == 0 else { throw CacheError.unwritable("\(name) cannot be made; check state_dir") }
-        defer { remove() }
-        let connection = try OpeningCheck.readOnly(name)
-        defer { try? connection.close() }
-        return try connection.unsafeRead(body)
     }
 }

@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import JSONText
+internal import SQLiteStore
 internal import Secrets
 
 /// Keeps the secrets of one entity's records sealed: whatever comes in goes through here before anything is stored, and

@@ -1,6 +1,7 @@
 internal import CacheStore
 internal import EntitySchema
 internal import JSONText
+internal import SQLiteStore
 internal import SocketServer
 
 /// The change log, a page at a time, now or as soon as there is something new.

@@ -1,6 +1,7 @@
 internal import CacheStore
 internal import EntitySchema
 internal import JSONText
+internal import SchemaDrift
 internal import SocketServer
 
 /// Where the upstream's records and the schema disagree.

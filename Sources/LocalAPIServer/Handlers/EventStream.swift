@@ -1,5 +1,6 @@
 internal import CacheStore
 internal import JSONText
+internal import SQLiteStore
 internal import SocketServer
 
 /// The change log as Server-Sent Events (WHATWG HTML, 9.2).

@@ -1,5 +1,6 @@
 internal import CacheStore
 internal import JSONText
+internal import SQLiteStore
 internal import SocketServer
 
 /// An error as callers see it: a problem document (RFC 9457).

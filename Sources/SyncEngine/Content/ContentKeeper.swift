@@ -1,6 +1,7 @@
 package import CacheStore
 package import ContentStore
 package import Logging
+internal import SQLiteStore
 
 /// Keeps contents within their size, the most recently used ones, and destroys the files that nothing refers to.
 package struct ContentKeeper: Sendable {

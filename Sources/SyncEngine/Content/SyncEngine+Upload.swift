@@ -1,6 +1,7 @@
 internal import CacheStore
 internal import EntitySchema
 internal import Logging
+internal import SQLiteStore
 internal import Upstream
 
 /// Sending the contents of records, beside their fields, so that a large picture holds nothing up.

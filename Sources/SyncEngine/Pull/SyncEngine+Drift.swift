@@ -1,5 +1,6 @@
 internal import CacheStore
 internal import Logging
+internal import SchemaDrift
 
 /// Telling a person, once, of each new way in which the upstream's records and the schema disagree.
 extension SyncEngine {

@@ -1,6 +1,7 @@
 internal import CacheStore
 internal import EntitySchema
 internal import Logging
+internal import SQLiteStore
 internal import Upstream
 
 /// Pulling every entity that a run asks for, in the schema's order; one that fails does not stop the others.

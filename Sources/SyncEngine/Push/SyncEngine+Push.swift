@@ -1,6 +1,7 @@
 internal import CacheStore
 internal import EntitySchema
 internal import Logging
+internal import SQLiteStore
 internal import Upstream
 
 /// Sending local changes as they come.

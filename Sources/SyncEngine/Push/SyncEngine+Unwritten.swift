@@ -1,6 +1,7 @@
 internal import CacheStore
 internal import EntitySchema
 internal import Logging
+internal import SQLiteStore
 
 /// Attempts whose outcome the database did not take: its disk is full, or failing.
 ///

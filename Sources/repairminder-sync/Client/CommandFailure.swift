@@ -1,6 +1,7 @@
 import ArgumentParser
 import CacheStore
 import LocalAPI
+internal import SQLiteStore
 import SocketServer
 import Upstream
 

@@ -1,6 +1,7 @@
 import CacheStore
 import EntitySchema
 import Foundation
+internal import SQLiteStore
 
 /// The backups that the daemon keeps of one database: `<state_dir>/backups/<database>/<date>-<why>.db`.
 struct BackupFolder {

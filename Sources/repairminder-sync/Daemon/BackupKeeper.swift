@@ -1,6 +1,7 @@
 import CacheStore
 import EntitySchema
 import Logging
+internal import SQLiteStore
 
 /// Copies the database now and then, forgets old copies, and looks through the database for damage once a day.
 struct BackupKeeper {

@@ -2,6 +2,7 @@ import CacheStore
 import EntitySchema
 import Foundation
 import Logging
+internal import SQLiteStore
 import Secrets
 
 /// Opens the cache in use, come what may: ends what a crash cut off, copies the file before its tables are changed, and

@@ -2,6 +2,7 @@ import CacheStore
 import Foundation
 import Glibc
 import Logging
+internal import SQLiteStore
 import ServiceManager
 import SocketServer
 import SyncEngine

@@ -1,6 +1,7 @@
 internal import CacheStore
 internal import EntitySchema
 internal import Logging
+internal import SQLiteStore
 
 /// Keeps the change log within its limits, in idle moments and a little at a time.
 struct LogKeeper {

@@ -2,6 +2,7 @@ internal import CacheStore
 internal import EntitySchema
 internal import Foundation
 internal import Glibc
+internal import SQLiteStore
 
 /// The daemon's own folder: one database an upstream and account, `current.db` naming the one in use, the local API's token, a lock.
 ///

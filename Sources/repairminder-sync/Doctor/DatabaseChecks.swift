@@ -1,6 +1,7 @@
 import CacheStore
 import EntitySchema
 import Foundation
+internal import SQLiteStore
 
 /// The database in use: whether it is sound, how its queue stands, how old its backups are. It is only read.
 struct DatabaseChecks {

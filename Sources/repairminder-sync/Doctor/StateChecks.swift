@@ -2,6 +2,7 @@ import CacheStore
 import EntitySchema
 import Foundation
 import Glibc
+internal import SQLiteStore
 import Upstream
 
 /// The state folder and the private files in it: whose they are, who may read them, how much room there is.

@@ -2,6 +2,7 @@ import CacheStore
 import Dispatch
 import EntitySchema
 import Logging
+internal import SQLiteStore
 
 /// Keeps the mirror in step with the cache: after each commit the files of the entities that changed, at most once a
 /// second, on a thread of its own. Nobody who writes or reads a record waits for it.

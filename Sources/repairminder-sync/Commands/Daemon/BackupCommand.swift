@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheStore
+internal import SQLiteStore
 
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

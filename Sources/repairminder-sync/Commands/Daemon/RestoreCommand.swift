@@ -1,6 +1,7 @@
 import ArgumentParser
 import CacheStore
 import EntitySchema
+internal import SQLiteStore
 
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CacheStore
 import Foundation
+internal import SQLiteStore
 import Upstream
 
 extension QueueCommand {

@@ -11,7 +11,7 @@ package enum DriftKind: String, Sendable, Equatable {
     /// A value outside the field's enum.
     case value
 
-    var number: UInt8 {
+    package var number: UInt8 {
         switch self {
         case .unknown: 1
         case .missing: 2
@@ -23,6 +23,9 @@ package enum DriftKind: String, Sendable, Equatable {
 
 /// One way in which the upstream's records and the schema disagree, and how often they do.
 package struct Drift: Sendable, Equatable {
+    /// Stands for all fields or values beyond the number kept apart, and for secret values.
+    package static let others = "…"
+
     package var entity: String
     package var field: String
     package var kind: DriftKind
@@ -36,6 +39,21 @@ package struct Drift: Sendable, Equatable {
     package var example: String
     package var firstSeen: Timestamp
     package var lastSeen: Timestamp
+
+    package init(
+        entity: String, field: String, kind: DriftKind, expected: String?, found: String, count: Int, example: String,
+        firstSeen: Timestamp, lastSeen: Timestamp
+    ) {
+        self.entity = entity
+        self.field = field
+        self.kind = kind
+        self.expected = expected
+        self.found = found
+        self.count = count
+        self.example = example
+        self.firstSeen = firstSeen
+        self.lastSeen = lastSeen
+    }
 }
 
 /// A record that came without a usable key and is not in the cache.
@@ -44,4 +62,10 @@ package struct SetAsideRecord: Sendable, Equatable {
     /// The beginning of its text, without secret fields.
     package var record: String
     package var at: Timestamp
+
+    package init(entity: String, record: String, at: Timestamp) {
+        self.entity = entity
+        self.record = record
+        self.at = at
+    }
 }

@@ -2,12 +2,12 @@
 ///
 /// Two 64-bit multiplications into 128 bits for every sixteen bytes (the scheme of wyhash): some gigabytes a second. It is
 /// no proof against somebody who makes up bytes on purpose.
-enum ContentHash {
+package enum ContentHash {
     private static let secret: (UInt64, UInt64, UInt64) = (
         0x2d35_8dcc_aa6c_78a5, 0x8bb8_4b93_962e_acc9, 0x4b33_a62e_d433_d4a3
     )
 
-    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = secret.2
         var at = 0
         while bytes.count - at >= 16 {
@@ -21,7 +21,7 @@ enum ContentHash {
         return mix(hash ^ secret.1, UInt64(bytes.count) ^ secret.2)
     }
 
-    static func of(_ bytes: some Collection<UInt8>) -> UInt64 {
+    package static func of(_ bytes: some Collection<UInt8>) -> UInt64 {
         bytes.withContiguousStorageIfAvailable { of(UnsafeRawBufferPointer($0)) } ?? of(Array(bytes))
     }
 

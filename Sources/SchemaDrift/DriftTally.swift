@@ -2,38 +2,44 @@ internal import EntitySchema
 internal import JSONText
 
 /// Counts how records disagree with the rules, each disagreement once however many records share it.
-struct DriftTally {
-    struct Disagreement: Hashable {
-        var field: String
-        var kind: DriftKind
-        var found: String
+package struct DriftTally {
+    package struct Disagreement: Hashable {
+        package var field: String
+        package var kind: DriftKind
+        package var found: String
+
+        package init(field: String, kind: DriftKind, found: String) {
+            self.field = field
+            self.kind = kind
+            self.found = found
+        }
     }
 
-    struct Entry {
-        var disagreement: Disagreement
-        var count: Int
-        var example: String
+    package struct Entry {
+        package var disagreement: Disagreement
+        package var count: Int
+        package var example: String
     }
 
-    let rules: DriftRules
-    private(set) var entries: [Entry] = []
+    package let rules: DriftRules
+    package private(set) var entries: [Entry] = []
     /// Records looked at, and the last one's key.
-    private(set) var records = 0
-    private(set) var lastKey = ""
+    package private(set) var records = 0
+    package private(set) var lastKey = ""
     /// For each field whether any record had the member.
-    private(set) var present: [Bool]
+    package private(set) var present: [Bool]
     private var places: [UInt64: Int] = [:]
 
     /// Longer names and values are cut.
     private static let longestText = 100
 
-    init(_ rules: DriftRules) {
+    package init(_ rules: DriftRules) {
         self.rules = rules
         present = Array(repeating: false, count: rules.entity.fields.count)
     }
 
     /// Counts those records of `page`, a JSON array, whose keys are in `written`, which has them in the page's order.
-    mutating func count(_ page: String, written: [String]) {
+    package mutating func count(_ page: String, written: [String]) {
         var page = page
         page.withUTF8 { bytes in
             var walk = DriftWalk(rules, bytes)
@@ -48,7 +54,7 @@ struct DriftTally {
     }
 
     /// Counts one record.
-    mutating func count(_ record: String, key: String) {
+    package mutating func count(_ record: String, key: String) {
         var record = record
         record.withUTF8 { bytes in
             var walk = DriftWalk(rules, bytes)
@@ -88,7 +94,7 @@ struct DriftTally {
             return Disagreement(field: field.name, kind: note.kind, found: note.found.word)
         }
         // What is secret is not told, not even by a value that should not be.
-        let value = field.secret ? DriftTable.others : Self.cut(walk.text(note.value)?.string ?? "")
+        let value = field.secret ? Drift.others : Self.cut(walk.text(note.value)?.string ?? "")
         return Disagreement(field: field.name, kind: .value, found: value)
     }
 
@@ -99,7 +105,7 @@ struct DriftTally {
 
 extension DriftWalk {
     /// Whether the record at hand has this key.
-    func keyIs(_ expected: String) -> Bool {
+    package func keyIs(_ expected: String) -> Bool {
         guard !key.isEmpty else { return false }
         let inner = bytes[key.lowerBound] == UInt8(ascii: "\"") ? key.dropFirst().dropLast() : key
         if expected.utf8.elementsEqual(bytes[inner]) { return true }
@@ -110,7 +116,7 @@ extension DriftWalk {
 
 extension DriftWalk.Found {
     /// As JSON Schema calls them.
-    var word: String {
+    package var word: String {
         switch self {
         case .nothing: "absent"
         case .null: "null"

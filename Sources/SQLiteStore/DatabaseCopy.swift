@@ -1,5 +1,5 @@
 internal import Foundation
-internal import GRDB
+package import GRDB
 internal import Glibc
 
 /// A whole copy of a database, of one moment, while others may write to it; checked before it gets its name.
@@ -11,11 +11,11 @@ package enum DatabaseCopy {
     /// pass the check; then nothing is left of it.
     package static func make(of source: String, at target: String) throws {
         // In one step: a copy in several begins anew whenever another connection writes.
-        try make(of: source, at: target) { copy in try OpeningCheck.readOnly(source).backup(to: copy) }
+        try make(of: source, at: target) { copy in try DatabaseFile.openReadOnly(source).backup(to: copy) }
     }
 
     /// The same of a database that `copyPages` copies.
-    static func make(of source: String, at target: String, copyPages: (DatabaseQueue) throws -> Void) throws {
+    package static func make(of source: String, at target: String, copyPages: (DatabaseQueue) throws -> Void) throws {
         guard !FileManager.default.fileExists(atPath: target) else {
             throw CacheError.unwritable("\(target) is there already; name another file")
         }
@@ -37,13 +37,13 @@ package enum DatabaseCopy {
     /// What `PRAGMA integrity_check` finds wrong with the file; nothing when it is sound. The file is only read.
     package static func problems(of path: String) throws -> [String] {
         do {
-            return try OpeningCheck.readOnly(path).read(problems)
+            return try DatabaseFile.openReadOnly(path).read(problems)
         } catch {
             throw GroupCommit.classified(error)
         }
     }
 
-    static func problems(_ db: Database) throws -> [String] {
+    package static func problems(_ db: Database) throws -> [String] {
         try String.fetchAll(db, sql: "PRAGMA integrity_check(10)").filter { $0 != "ok" }
     }
 
@@ -117,46 +117,5 @@ package struct DiskSpace: Sendable {
         var status = statvfs()
         guard statvfs(folder, &status) == 0 else { return nil }
         free = Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
-    }
-}
-
-extension CacheStore {
-    /// The database's.
-    package var path: String { pool.path }
-
-    /// Copies the database to `target` while it goes on being used. A damaged copy of a sound database is an error of the
-    /// copy's disk; of a damaged one whoever waits for damage hears.
-    package func backUp(to target: String) async throws {
-        let pool = pool
-        do {
-            try await Self.onThread {
-                try DatabaseCopy.make(of: pool.path, at: target, copyPages: CopyInSteps(writer: pool).copy)
-            }
-        } catch CacheError.damaged(let message) {
-            try await check()
-            throw CacheError.unwritable("\(target) came out damaged (\(message)); check that disk")
-        }
-    }
-
-    /// Looks through the whole file. Throws `.damaged`, of which whoever waits for damage hears, too.
-    package func check() async throws {
-        let path = pool.path
-        do {
-            let problems = try await Self.onThread { try DatabaseCopy.problems(of: path) }
-            guard problems.isEmpty else {
-                throw CacheError.damaged("the database is damaged: \(problems.joined(separator: "; "))")
-            }
-        } catch {
-            throw damage.classified(error)
-        }
-    }
-
-    /// Off the threads that tasks share, since it may take minutes.
-    private static func onThread<Result: Sendable>(
-        _ body: @escaping @Sendable () throws -> Result
-    ) async throws -> Result {
-        try await withCheckedThrowingContinuation { done in
-            Thread.detachNewThread { done.resume(with: Swift.Result(catching: body)) }
-        }
     }
 }

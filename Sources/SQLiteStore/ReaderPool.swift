@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// GRDB's pool takes a reader through three dispatch queues and looks at the schema's version in a transaction of its
 /// own; together that costs more than reading a record. Here a caller takes whichever connection is free.
-struct ReaderPool: Sendable {
+package struct ReaderPool: Sendable {
     private final class Seat: Sendable {
         /// Nil once closed.
         let connection: Mutex<ReadConnection?>
@@ -18,13 +18,13 @@ struct ReaderPool: Sendable {
     private let seats: [Seat]
     private let damage: DamageWatch
 
-    init(path: String, damage: DamageWatch, count: Int) throws {
+    package init(path: String, damage: DamageWatch, count: Int) throws {
         self.damage = damage
         seats = try (0..<max(1, count)).map { _ in try Seat(path: path) }
     }
 
     /// Throws `CacheError` for whatever SQLite complains of.
-    func read<Result: Sendable>(_ body: @Sendable (ReadConnection) throws -> Result) throws -> Result {
+    package func read<Result: Sendable>(_ body: @Sendable (ReadConnection) throws -> Result) throws -> Result {
         for seat in seats {
             if let result = try seat.connection.withLockIfAvailable({ try run(body, $0) }) { return result }
         }
@@ -32,7 +32,7 @@ struct ReaderPool: Sendable {
     }
 
     /// Waits for what is being read; nothing can be read afterwards.
-    func close() {
+    package func close() {
         for seat in seats { seat.connection.withLock { $0 = nil } }
     }
 

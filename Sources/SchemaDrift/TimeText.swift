@@ -1,14 +1,14 @@
 internal import EntitySchema
 
 /// Whether bytes are a time as `Timestamp` reads it, without allocating for the usual notation.
-enum TimeText {
-    static func isTime(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
+package enum TimeText {
+    package static func isTime(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
         isUsual(bytes, range)
             || Timestamp(iso8601: String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)) != nil
     }
 
     /// `2026-11-21T10:42:00Z`, with or without a fraction.
-    static func isUsual(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
+    package static func isUsual(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
         guard range.count >= 20 else { return false }
         func digit(_ offset: Int) -> UInt8 { bytes[range.lowerBound + offset] &- 0x30 }
         func two(_ offset: Int, in allowed: ClosedRange<UInt8>) -> Bool {

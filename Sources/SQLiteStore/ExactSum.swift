@@ -1,21 +1,21 @@
-internal import GRDB
+package import GRDB
 internal import JSONText
 
 /// The SQL aggregate `exact_sum(json)`: the sum of numbers given as their JSON text, as such a text, without rounding.
 ///
 /// Null, and what is no amount of money, adds nothing.
-struct ExactSum: DatabaseAggregate {
-    static let function = DatabaseFunction("exact_sum", argumentCount: 1, pure: true, aggregate: ExactSum.self)
+package struct ExactSum: DatabaseAggregate {
+    package static let function = DatabaseFunction("exact_sum", argumentCount: 1, pure: true, aggregate: ExactSum.self)
 
     private var sum = Amount.zero
 
-    init() {}
+    package init() {}
 
-    mutating func step(_ values: [DatabaseValue]) {
+    package mutating func step(_ values: [DatabaseValue]) {
         guard let value = values.first, let text = String.fromDatabaseValue(value), let amount = Amount(json: text)
         else { return }
         sum = sum + amount
     }
 
-    func finalize() -> (any DatabaseValueConvertible)? { sum.json.text }
+    package func finalize() -> (any DatabaseValueConvertible)? { sum.json.text }
 }

@@ -1,12 +1,12 @@
 internal import EntitySchema
-internal import JSONText
+package import JSONText
 
 /// Goes over records in memory and notes where each disagrees with the rules; nothing is allocated while they fit.
 ///
 /// The text must be JSON that was checked before. What is not leads to no notes or odd ones, never outside the text.
-struct DriftWalk {
+package struct DriftWalk {
     /// One disagreement of the record at hand, by where it stands in the text.
-    struct Note {
+    package struct Note {
         /// The same for the same disagreement in another record.
         var hash: UInt64
         var kind: DriftKind
@@ -16,10 +16,10 @@ struct DriftWalk {
         var found: Found
     }
 
-    enum Found: UInt8 { case nothing, null, boolean, integer, number, string, array, object }
+    package enum Found: UInt8 { case nothing, null, boolean, integer, number, string, array, object }
 
     private let rules: DriftRules
-    let bytes: UnsafeBufferPointer<UInt8>
+    package let bytes: UnsafeBufferPointer<UInt8>
     private var at = 0
     /// Inside the outermost array.
     private var isOpen = false
@@ -27,11 +27,11 @@ struct DriftWalk {
     /// For each field the last record that had the member, and the last whose member was not null.
     private var seen: [Int32]
     private var filled: [Int32]
-    private(set) var notes: [Note] = []
+    package private(set) var notes: [Note] = []
     /// Where the key of the record at hand stands.
-    private(set) var key = 0..<0
+    package private(set) var key = 0..<0
 
-    init(_ rules: DriftRules, _ bytes: UnsafeBufferPointer<UInt8>) {
+    package init(_ rules: DriftRules, _ bytes: UnsafeBufferPointer<UInt8>) {
         self.rules = rules
         self.bytes = bytes
         filled = Array(repeating: 0, count: rules.entity.fields.count)
@@ -39,11 +39,11 @@ struct DriftWalk {
     }
 
     /// Whether any record so far had the field's member, be it null.
-    func hasSeen(_ field: Int) -> Bool { seen[field] > 0 }
+    package func hasSeen(_ field: Int) -> Bool { seen[field] > 0 }
 
     /// Moves past the next object at the top of the text or of its array, `notes` and `key` then telling of it; false at
     /// the end.
-    mutating func next() -> Bool {
+    package mutating func next() -> Bool {
         while at < bytes.count {
             switch bytes[at] {
             case UInt8(ascii: "{"):
@@ -142,7 +142,7 @@ struct DriftWalk {
     }
 
     /// What stands in `range`.
-    func text(_ range: Range<Int>) -> JSONText? { try? JSONText(Array(bytes[range])) }
+    package func text(_ range: Range<Int>) -> JSONText? { try? JSONText(Array(bytes[range])) }
 
     private mutating func noteMissing() {
         for field in rules.required where filled[field] != record {

@@ -1,14 +1,14 @@
-internal import EntitySchema
+package import EntitySchema
 
 /// What the records of one entity should look like, laid out so that a record is compared byte by byte.
-struct DriftRules {
+package struct DriftRules {
     /// What a value should be; `anything` for members that mean something to syncing alone.
-    enum Expected: UInt8 {
+    package enum Expected: UInt8 {
         case anything, string, integer, number, boolean, time, key, object, list, oneOf
     }
 
     /// A name that a record may have: what field it is, and where its own members are looked up.
-    struct Member {
+    package struct Member {
         var field: Int32
         var expected: Expected
         /// The scope of the member's own members; 0, the record's own, where they are nobody's business.
@@ -16,17 +16,17 @@ struct DriftRules {
         var isKey = false
     }
 
-    static let noField: Int32 = -1
+    package static let noField: Int32 = -1
 
-    let entity: Entity
+    package let entity: Entity
     /// Fields that every record must have, as indexes into `entity.fields`.
-    let required: [Int]
-    private(set) var members: [Member] = []
-    let names: NameTable
+    package let required: [Int]
+    package private(set) var members: [Member] = []
+    package let names: NameTable
     /// The scope in which the values of each field's enum are looked up.
-    static func enumScope(of field: Int32) -> Int32 { -1 - field }
+    package static func enumScope(of field: Int32) -> Int32 { -1 - field }
 
-    init(_ entity: Entity) {
+    package init(_ entity: Entity) {
         self.entity = entity
         required = entity.fields.indices.filter { entity.fields[$0].required || entity.fields[$0].name == entity.key }
         var builder = Builder()
@@ -49,7 +49,7 @@ struct DriftRules {
     }
 
     /// Tells whether drift that was counted by other rules must be counted anew.
-    var fingerprint: String {
+    package var fingerprint: String {
         let fields = entity.fields.map { field in
             "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.secret)\(field.isDerivedHere ? " kept" : "")"
         }
@@ -102,7 +102,7 @@ extension DriftRules {
 }
 
 extension DriftRules.Expected {
-    init(_ kind: Field.Kind) {
+    package init(_ kind: Field.Kind) {
         switch kind {
         case .string: self = .string
         case .integer: self = .integer

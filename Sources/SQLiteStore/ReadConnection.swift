@@ -1,8 +1,8 @@
-internal import GRDB
+package import GRDB
 internal import GRDBSQLite
 
 /// One read-only connection and its prepared statements, for one thread at a time.
-final class ReadConnection {
+package final class ReadConnection {
     private let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
 
@@ -11,7 +11,7 @@ final class ReadConnection {
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
     /// Opens a file that the writer has open already, so that its log is there.
-    init(path: String) throws {
+    package init(path: String) throws {
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let opened else {
@@ -30,7 +30,7 @@ final class ReadConnection {
     }
 
     /// Calls `row` with the statement on each row of the result until it returns false. One query is its own snapshot.
-    func query(_ sql: String, _ arguments: [DatabaseValue], row: (OpaquePointer) -> Bool) throws {
+    package func query(_ sql: String, _ arguments: [DatabaseValue], row: (OpaquePointer) -> Bool) throws {
         let statement = try prepared(sql)
         defer { sqlite3_reset(statement) }
         for (index, value) in arguments.enumerated() { try bind(value, to: Int32(index + 1), of: statement) }
@@ -43,10 +43,10 @@ final class ReadConnection {
         }
     }
 
-    typealias Statement = (sql: String, arguments: [DatabaseValue])
+    package typealias Statement = (sql: String, arguments: [DatabaseValue])
 
     /// The same with one statement after the other; what `row` returns false for is the last of all.
-    func query(_ statements: [Statement], row: (OpaquePointer) -> Bool) throws {
+    package func query(_ statements: [Statement], row: (OpaquePointer) -> Bool) throws {
         var goesOn = true
         for statement in statements where goesOn {
             try query(statement.sql, statement.arguments) {
@@ -57,7 +57,7 @@ final class ReadConnection {
     }
 
     /// Several queries that see the same state.
-    func snapshot(_ body: () throws -> Void) throws {
+    package func snapshot(_ body: () throws -> Void) throws {
         try execute("BEGIN")
         defer { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
         try body()

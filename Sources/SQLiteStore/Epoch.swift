@@ -1,12 +1,12 @@
-internal import GRDB
+package import GRDB
 internal import Glibc
 
 /// Names the file that a sequence of changes was counted in, so that a number of another one is never taken for its own.
 ///
 /// Made with the file, and made anew when the file turns out to be a copy: a backup that was put back counts on from where
 /// it was made, which others have counted before.
-enum Epoch {
-    static func current(_ pool: DatabasePool, path: String) throws -> String {
+package enum Epoch {
+    package static func current(_ pool: DatabasePool, path: String) throws -> String {
         var file = stat()
         guard stat(path, &file) == 0 else {
             throw CacheError.unwritable("\(path) cannot be looked at (\(String(cString: strerror(errno))))")

@@ -1,22 +1,22 @@
-internal import GRDB
+package import GRDB
 internal import GRDBSQLite
 
 /// Asks again and again, while SQLite works on the writing connection, whether to go on.
 ///
 /// It is asked every so many of SQLite's own instructions, so an answer shows that the work really moves.
-final class WorkWatch {
+package final class WorkWatch {
     /// Less than a millisecond of work.
     private static let instructions: Int32 = 5000
 
     private let goesOn: @Sendable () -> Bool
 
-    init(_ goesOn: @escaping @Sendable () -> Bool) {
+    package init(_ goesOn: @escaping @Sendable () -> Bool) {
         self.goesOn = goesOn
     }
 
     /// Runs `body`, which works on `pool`. Throws `CancellationError` when it was to be given up; SQLite has then undone
     /// the transaction under way.
-    func during(_ pool: DatabasePool, _ body: () throws -> Void) throws {
+    package func during(_ pool: DatabasePool, _ body: () throws -> Void) throws {
         let context = Unmanaged.passRetained(self)
         defer { context.release() }
         pool.writeWithoutTransaction { db in

@@ -2,11 +2,11 @@
 ///
 /// SQLite writes the log back when the last connection closes. This one only reads and closes after the others, so nobody
 /// does: what a foreign log would overwrite stays, and what a log alone has can still be read from it.
-struct LogGuardian {
+package struct LogGuardian {
     private let connection: ReadConnection
 
     /// Nil where there is no file yet.
-    init?(path: String) {
+    package init?(path: String) {
         guard let connection = try? ReadConnection(path: path) else { return nil }
         self.connection = connection
         // A number of the file's header is found without reading the schema. Also where it fails for damage, the log is
@@ -15,5 +15,5 @@ struct LogGuardian {
     }
 
     /// Ends the guard; all that matters is that it lasted until here.
-    func close() { withExtendedLifetime(connection) {} }
+    package func close() { withExtendedLifetime(connection) {} }
 }

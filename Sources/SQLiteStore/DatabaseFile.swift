@@ -1,5 +1,6 @@
 package import EntitySchema
 internal import Foundation
+package import GRDB
 internal import Glibc
 
 /// One database with the files that belong to it, and how another takes its place.
@@ -85,5 +86,13 @@ package struct DatabaseFile: Sendable {
         guard folder >= 0 else { return false }
         defer { close(folder) }
         return fsync(folder) == 0
+    }
+
+    /// A connection that leaves the file as it is.
+    package static func openReadOnly(_ path: String) throws -> DatabaseQueue {
+        var configuration = GRDB.Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        return try DatabaseQueue(path: path, configuration: configuration)
     }
 }

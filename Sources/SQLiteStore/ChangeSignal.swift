@@ -49,7 +49,7 @@ package final class ChangeSignal: Sendable {
     package func announce() { wakeAll { $0.commits += 1 } }
 
     /// How many wait.
-    var waiterCount: Int { state.withLock { $0.waiters.count } }
+    package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
     private func wakeAll(_ change: (inout State) -> Void) {
         let woken = state.withLock { state -> [UInt64: CheckedContinuation<Void, Never>] in

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import GRDB
+package import GRDB
 internal import JSONText
 internal import Synchronization
 
@@ -9,7 +9,7 @@ internal import Synchronization
 /// has changed something, the transaction is rolled back and made once more with each piece in a savepoint of its own.
 /// Savepoints cost enough, in the journal and in FTS5, not to be taken for all who do not throw. A caller hears back after
 /// the commit is on disk, never before: with `synchronous=FULL` one fsync then serves all who waited for it.
-final class GroupCommit: Sendable {
+package final class GroupCommit: Sendable {
     private typealias Answer = @Sendable () -> Void
 
     private struct Job: Sendable {
@@ -21,7 +21,7 @@ final class GroupCommit: Sendable {
     private static let largestGroup = 256
 
     /// Runs a commit, later and never two at once.
-    typealias Schedule = @Sendable (_ commit: @escaping @Sendable () -> Void) -> Void
+    package typealias Schedule = @Sendable (_ commit: @escaping @Sendable () -> Void) -> Void
 
     private let writer: DatabasePool
     private let schedule: Schedule
@@ -32,7 +32,7 @@ final class GroupCommit: Sendable {
 
     /// `finish` is the last work of each transaction; `committed` is called after each commit, before those who wrote
     /// hear of it.
-    init(
+    package init(
         writer: DatabasePool, schedule: @escaping Schedule, damage: DamageWatch,
         finish: @escaping @Sendable (Database) throws -> Void, committed: @escaping @Sendable () -> Void
     ) {
@@ -43,14 +43,15 @@ final class GroupCommit: Sendable {
         self.committed = committed
     }
 
-    static func onQueue() -> Schedule {
+    package static func onQueue() -> Schedule {
         let queue = DispatchQueue(label: "cache-writer")
         return { commit in queue.async(execute: commit) }
     }
 
     /// Throws what `body` threw, with its changes undone, or `CacheError.unwritable` when the commit failed. `body` may be
     /// called twice, what it changed the first time undone; what else it does must be the same when done again.
-    func write<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
+    package func write<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result
+    {
         try await withCheckedThrowingContinuation { continuation in
             let job = Job(
                 work: { db in
@@ -134,7 +135,7 @@ final class GroupCommit: Sendable {
     /// SQLite's errors as the case that says what they mean for the caller; any other as it is.
     ///
     /// What is parsed in here, by us or by SQLite, was checked before it was stored: text that is no JSON any more is damage.
-    static func classified(_ error: any Error) -> any Error {
+    package static func classified(_ error: any Error) -> any Error {
         if let error = error as? JSONError {
             return CacheError.damaged("the database is damaged (a stored text is \(error))")
         }

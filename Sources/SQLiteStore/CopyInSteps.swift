@@ -1,4 +1,4 @@
-internal import GRDB
+package import GRDB
 internal import GRDBSQLite
 
 /// Copies a database that is in use a few pages at a time, on the connection that writes it.
@@ -6,15 +6,20 @@ internal import GRDBSQLite
 /// Writers wait for one step at most, and between the steps the log is written back, so that it does not grow by all that
 /// is written while a large database is copied. What is written meanwhile SQLite puts into the copy as well, since it goes
 /// through the same connection (https://sqlite.org/c3ref/backup_finish.html): the copy is of the moment of the last step.
-struct CopyInSteps {
-    let writer: DatabasePool
+package struct CopyInSteps {
+    package let writer: DatabasePool
     /// 1 MiB: a few milliseconds.
-    var pagesPerStep: Int32 = 256
+    package var pagesPerStep: Int32
     /// Called after each step but the last.
-    var afterStep: () throws -> Void = {}
+    package var afterStep: () throws -> Void = {}
+
+    package init(writer: DatabasePool, pagesPerStep: Int32 = 256) {
+        self.writer = writer
+        self.pagesPerStep = pagesPerStep
+    }
 
     /// Blocks until all is copied. `target` is used by nobody else meanwhile.
-    func copy(to target: DatabaseQueue) throws {
+    package func copy(to target: DatabaseQueue) throws {
         let target = target.inDatabase { db in Handle(connection: db.sqliteConnection) }
         let copying = try writer.writeWithoutTransaction { db in
             guard let begun = sqlite3_backup_init(target.connection, "main", db.sqliteConnection, "main") else {

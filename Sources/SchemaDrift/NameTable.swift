@@ -1,5 +1,5 @@
 /// Names by scope, found by their bytes without allocating: open addressing over one run of bytes.
-struct NameTable {
+package struct NameTable {
     private struct Slot {
         var hash: UInt64
         var scope: Int32
@@ -8,14 +8,14 @@ struct NameTable {
         var value: Int32
     }
 
-    static let noName: Int32 = -1
+    package static let noName: Int32 = -1
 
     private var slots: [Slot]
     private var names: [UInt8] = []
     private let mask: Int
 
     /// `entries` must not name one thing twice in a scope; the first of two is found.
-    init(_ entries: [(scope: Int32, name: String, value: Int32)]) {
+    package init(_ entries: [(scope: Int32, name: String, value: Int32)]) {
         var size = 16
         while size < entries.count * 2 { size *= 2 }
         mask = size - 1
@@ -33,14 +33,16 @@ struct NameTable {
     }
 
     /// What a hash of a name in `scope` starts from; every byte is mixed in after that (FNV-1a).
-    static func seed(_ scope: Int32) -> UInt64 {
+    package static func seed(_ scope: Int32) -> UInt64 {
         0xcbf2_9ce4_8422_2325 ^ (UInt64(truncatingIfNeeded: scope) &* 0x9e37_79b9_7f4a_7c15)
     }
 
-    static func mix(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    package static func mix(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
 
     /// The value of the name that stands in `range` and has this hash; `noName` when there is none.
-    func value(_ scope: Int32, _ hash: UInt64, _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Int32 {
+    package func value(_ scope: Int32, _ hash: UInt64, _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>)
+        -> Int32
+    {
         slots.withUnsafeBufferPointer { slots in
             var index = Int(truncatingIfNeeded: hash ^ hash >> 32) & mask
             while slots[index].count >= 0 {

@@ -3,7 +3,7 @@ extension String {
     /// With `quote` around it, and doubled within.
     ///
     /// Byte by byte: to Swift a quote with a combining mark behind it is another character, to SQLite it ends the text.
-    func quoted(by quote: Unicode.Scalar) -> String {
+    package func quoted(by quote: Unicode.Scalar) -> String {
         let quote = UInt8(ascii: quote)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(utf8.count + 2)
