@@ -10,8 +10,8 @@ from figures import Row
 
 TITLE = "Reads while it works"
 HOW = """
-400 reads a second over 8 connections, sent at that pace whatever the daemon does, so a wait counts in full; first while it
-pulls everything for the first time and sends 100 changes a second, then alone. The upstream runs on the same cores.
+400 reads a second over 8 connections. They are sent at that rate whatever the daemon does, so waiting counts in full. First
+during a first pull with 100 changes sent a second, then alone. The upstream runs on the same cores.
 """
 
 # Calm enough for two cores that also run the upstream: what counts is how long an answer takes, not how many there are.

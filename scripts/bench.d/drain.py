@@ -7,8 +7,9 @@ from figures import Row
 
 TITLE = "Sending the queue"
 HOW = """
-Changes of as many records, queued while paused; then the time from resuming until the reference upstream, which answers
-everything so much later, has acknowledged the last. The least possible is the latency alone, eight at a time.
+Changes of different records are queued while sending is paused. Measured is the time from resuming until the reference upstream
+has acknowledged the last one. The upstream delays every answer by the stated latency. The minimum is the latency alone, eight
+requests at a time.
 """
 
 LATENCY_MS = 50

@@ -7,7 +7,8 @@ from reads import LIST, gets
 
 TITLE = "Growth"
 HOW = """
-The same over 16 connections on caches of three sizes at the same time: how many times longer a call takes with more rows.
+The same calls over 16 connections, on caches of three sizes at the same time. The ratio is how many times longer a call takes
+with more rows.
 """
 
 CONNECTIONS = 16

@@ -18,8 +18,8 @@ from shop import PAGE
 
 TITLE = "Instructions"
 HOW = """
-Counted by valgrind's callgrind for the whole daemon, after a first go that warms it up; against the counts kept in
-`scripts/bench.d/instructions.json`. They hardly depend on the machine's mood, so they tell what a change costs.
+Counted with valgrind's callgrind for the whole daemon, after a warm-up, and compared with the counts stored in
+`scripts/bench.d/instructions.json`. They hardly depend on the machine's load, so they show what a change of the code costs.
 """
 
 KEPT = Path(__file__).with_name("instructions.json")
@@ -38,7 +38,7 @@ def measure(bench):
         KEPT.write_text(json.dumps(counts, indent=2) + "\n")
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     return [
-        Row(f"instructions of {kind}", [taken], "", "the kept count", [kept[kind]] if kind in kept else [],
+        Row(f"instructions of {kind}", [taken], "", "the stored count", [kept[kind]] if kind in kept else [],
             at_most=WORSE_BY if kind in kept else None)
         for kind, taken in counts.items()]
 

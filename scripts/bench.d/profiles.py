@@ -6,8 +6,8 @@ from reads import LIST, SEARCH, common_name, deep, deepest_page, gets
 
 TITLE = "Where the time goes"
 HOW = """
-Samples of the daemon's call stacks by `perf`, 499 a second (4,999 of a start), while it does one thing: the functions with most
-of the time of their own, and the whole as a flame graph.
+`perf` samples the daemon's call stacks 499 times a second (4,999 times for a start) while it does one thing. The table lists the
+functions with the most time of their own; each flame graph shows the whole.
 """
 
 

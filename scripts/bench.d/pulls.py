@@ -10,19 +10,23 @@ from shop import ENTITIES, flush, lines
 
 TITLE = "Pulls"
 HOW = """
-From the start of the daemon on an empty folder to the end of `POST /v1/sync?wait=true`, from an upstream that serves
-pages of 500 from memory. The floor is one `curl` with a kept connection that downloads every page, and the `sqlite3` shell
-that loads them, one transaction an entity, into tables and indexes taken from the daemon's own database, with
-`synchronous=FULL`: once into all of them, those that are searched filled afterwards, each by one statement; once without
-these. The change log and the merging are ours alone. All end with every record counted. `requests and executemany` is the script that one would write at first, dlt its own REST source into SQLite,
-replacing everything.
+From the start of the daemon on an empty folder to the end of `POST /v1/sync?wait=true`. The upstream serves pages of 500 from
+memory. All contestants end with every record counted.
 
-Later pulls go to the same upstream. *Nothing changed* and *1 % changed* ask it for what changed since; a *full pull* has it
-send everything again. Written is what the kernel counts for the process, and the growth of the log.
+- *curl of all pages and sqlite3* is the floor: one `curl` with a kept connection downloads every page, and the `sqlite3` shell
+  loads them, one transaction for each entity, into tables and indexes copied from the daemon's database, with
+  `synchronous=FULL`. Its full-text tables are filled afterwards, each with one statement. The daemon also writes a change log
+  and merges.
+- *the same without full-text search* leaves those tables empty.
+- *requests and executemany* is the script you would write first.
+- *dlt* is its own REST source into SQLite, replacing everything.
+
+Later pulls go to the same upstream. *Nothing changed* and *1 % changed* ask for what changed since; a *full pull* transfers
+everything again. *Written* is what the kernel counts for the process, plus the growth of the log.
 """
 
 # Name → whether the tables that are searched are filled too.
-FLOORS = {"curl of all pages and sqlite3": True, "the same without the search": False}
+FLOORS = {"curl of all pages and sqlite3": True, "the same without full-text search": False}
 
 # After every time in the generated data.
 LATER = "2030-01-01T00:00:00Z"
@@ -70,7 +74,7 @@ def first(bench, data, what, others):
     finally:
         upstream.stop()
     rows = [Row(what, samples["ours"], "s", name, samples[name], at_most=1.3) for name in FLOORS] + [
-        Row(f"peak memory of: {what}", peaks, "MiB", at_most=64),
+        Row(f"peak memory: {what}", peaks, "MiB", at_most=64),
     ]
     for name, (_, times) in others.items():
         rows.append(Row(what, samples["ours"], "s", name, samples[name], at_most=times and 1 / times))

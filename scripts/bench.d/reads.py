@@ -9,12 +9,15 @@ from nginx import Nginx
 
 TITLE = "Reads"
 HOW = """
-Over TCP with the token, by `wrk`, 1,000 records in turn; the cache holds as many orders as the first pull. nginx has the
-same bytes as files with its descriptors kept, PocketBase the same orders in a collection with the same indexes, filled
-directly into its database, Kinto has them in memory, Datasette in an immutable file. The deep page is reached by our
-cursor, by Datasette's `_next` and by PocketBase's page number. *SQLite alone* is a C program that takes the rows of the
-same list from the same file and throws them away, without a socket; processor time hardly depends on who else uses the
-machine.
+Over TCP with the token, with `wrk`, 1,000 records in turn. The cache holds as many orders as the first pull.
+
+- *nginx* serves the same bytes as files, with cached descriptors.
+- *PocketBase* has the same orders in a collection with the same indexes, written directly into its database.
+- *Kinto* has them in memory, *Datasette* in an immutable file.
+- *SQLite alone* is a C program that reads the rows of the same list from the same file and discards them, without a socket. CPU
+  time hardly depends on what else runs on the machine.
+
+The deep page is reached with the daemon's cursor, Datasette's `_next` and PocketBase's page number.
 """
 
 LIST = "/v1/orders?status=collected&sort=-created_at&limit=50"
@@ -133,7 +136,7 @@ def against_sqlite(bench, daemon):
 
     times = bench.in_turn({"ours": ours, "sqlite": sqlite})
     return [
-        Row("processor time of a list of 50 by status", times["ours"], "µs", "SQLite alone", times["sqlite"],
+        Row("CPU time of a list of 50 by status", times["ours"], "µs", "SQLite alone", times["sqlite"],
             at_most=1.3)]
 
 

@@ -12,14 +12,14 @@ import machine
 from figures import Row, median, with_spread
 from shop import ROOT
 
-HEAD = ["what", "ours", "against", "theirs", "ratio", "target", "reached"]
+HEAD = ["measurement", "ours", "compared with", "theirs", "ratio", "target", "met"]
 BARS = {"pulls": "s", "reads": "/s", "writes": "/s"}
 INTRODUCTION = """# Benchmarks
 
-Written by `make bench`. Times mean little on a machine that others use too; **ratios** do: all contestants of a line are
-measured in turn in the same run, and the ratio is the median of the rounds'. Figures are medians, with the least and the
-most in brackets. `make bench-setup` installs the rivals; without them the suite runs all the same. `scripts/bench --help`
-lists its options. {reached} of {all} targets are reached.
+`make bench` writes this page. Absolute times mean little on a machine with other work; **ratios** do: all contestants of a row
+are measured in turn in the same run, and the ratio is the median over the rounds. Figures are medians, with minimum and maximum
+in brackets. `make bench-setup` installs the competitors; the suite also runs without them. `scripts/bench --help` lists its
+options. {reached} of {all} targets are met.
 """
 
 
@@ -90,7 +90,7 @@ def section(module, topic, taken, rows, pictures):
 
 def profiles(series, pictures):
     """What was sampled, each with its flame graph and the functions that lead."""
-    return [["flame graph", "functions with most time of their own"]] + [
+    return [["flame graph", "functions with the most time of their own"]] + [
         [f"[{what}]({pictures.name}/flame-{what.replace(' ', '-')}.svg)",
          ", ".join(f"`{frame}` {share:.0%}" for frame, share in heaviest[:6])]
         for what, heaviest in series.items()]
