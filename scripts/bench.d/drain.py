@@ -1,4 +1,4 @@
-"""Sending a long queue to an upstream that takes its time."""
+"""Sending a long queue to a slow upstream."""
 
 import contextlib
 import time
@@ -30,7 +30,7 @@ def measure(bench):
 
 @contextlib.contextmanager
 def queued(bench):
-    """A paused daemon with all changes in its queue, and the upstream that they are for."""
+    """A paused daemon with all changes in its queue, and their upstream."""
     shop, rows = bench.shop, bench.sizes[1]
     state = shop.state(rows)
     upstream = shop.true_upstream(shop.orders(rows), LATENCY_MS)

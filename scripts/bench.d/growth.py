@@ -48,7 +48,7 @@ def calls(daemon):
 
 
 def against_smallest(bench, kind, rates):
-    """How many times longer the same takes with more rows."""
+    """How many times longer the same call takes with more rows."""
     smallest = bench.sizes[0]
     bench.series[f"growth: {kind}"] = {str(size): round(median(rates[size]), 1) for size in bench.sizes}
     return [

@@ -1,6 +1,6 @@
 """How many instructions one get, one list, one write and one page take, counted by valgrind: the same on every machine.
 
-The counts that a change is compared with are kept in instructions.json; `--keep-counts` writes them anew.
+instructions.json stores the counts to compare with; `--keep-counts` replaces them.
 """
 
 import json
@@ -73,20 +73,20 @@ def count(bench):
 
 
 def stripped(shop, folder):
-    """Without what is only for debuggers, which valgrind cannot read as Swift writes it."""
+    """Without debug information, which valgrind cannot read as Swift writes it."""
     binary = folder / "repairminder-sync"
     subprocess.run(["strip", "--strip-debug", "-o", binary, shop.binaries / binary.name], check=True)
     return binary
 
 
 class Meter:
-    """Counts by difference, after a first go that nobody counts: caches are warm then, and statements prepared."""
+    """Counts by difference, after a warm-up that fills caches and prepares statements."""
 
     def __init__(self, daemon, folder):
         self.daemon, self.folder = daemon, folder
 
     def count(self, calls):
-        """The lesser of two halves: in the other the daemon may have given memory back meanwhile."""
+        """The smaller of two halves: during the other the daemon may have returned memory."""
         self.ask(calls[:20])
         counted = calls[20:]
         halves = counted[::2], counted[1::2]

@@ -1,4 +1,4 @@
-"""A million records: how soon the first answer comes, what memory everything takes, and that it stays flat under load."""
+"""A million records: time to the first answer, memory, and whether memory stays flat under load."""
 
 from figures import Row, in_turn
 

@@ -1,4 +1,4 @@
-"""Pulls: the first against curl and sqlite3 doing the least that could be done, and later ones against the first."""
+"""Pulls: the first against the minimum that curl and sqlite3 need, later ones against the first."""
 
 import json
 import time
@@ -25,10 +25,10 @@ Later pulls go to the same upstream. *Nothing changed* and *1 % changed* ask for
 everything again. *Written* is what the kernel counts for the process, plus the growth of the log.
 """
 
-# Name → whether the tables that are searched are filled too.
+# Name → whether the full-text tables are filled too.
 FLOORS = {"curl of all pages and sqlite3": True, "the same without full-text search": False}
 
-# After every time in the generated data.
+# Later than every time in the generated data.
 LATER = "2030-01-01T00:00:00Z"
 
 
@@ -42,7 +42,7 @@ def measure(bench):
 
 
 def first(bench, data, what, others):
-    """`others`: as `rivals.pullers` has them."""
+    """`others`: from `rivals.pullers`."""
     shop, peaks = bench.shop, []
     example = (shop.state(bench.sizes[0]) / "current.db").resolve()
     upstream = shop.static_upstream(data)
@@ -82,7 +82,7 @@ def first(bench, data, what, others):
 
 
 def later(bench):
-    """Pulls into a cache that has everything: of nothing new, of all once more, and of one record in a hundred changed."""
+    """Pulls into a complete cache: nothing new, everything again, and one record in a hundred changed."""
     shop, data = bench.shop, bench.shop.orders(bench.orders)
     changed = changed_copy(shop, data, every=100)
     samples = {name: [] for name in ("full", "unchanged", "again", "changed", "written", "written again")}
@@ -117,13 +117,13 @@ def later(bench):
 
 
 def written(daemon):
-    """Grows with whatever is written: bytes on their way to the disk, and the log's length."""
+    """Grows with every write: bytes sent to the disk plus the log's length."""
     log = daemon.database().with_name(daemon.database().name + "-wal")
     return daemon.program.bytes_written() + (log.stat().st_size if log.exists() else 0)
 
 
 def changed_copy(shop, data, every):
-    """The same orders, one of so many with other notes and a later time."""
+    """The same orders, one in `every` with other notes and a later time."""
     folder = shop.folder("changed")
     for entity in ENTITIES:
         (folder / f"{entity}.ndjson").write_text("")

@@ -1,4 +1,4 @@
-"""Reads of one record, of lists and of counts: against the same bytes from nginx, and against rivals."""
+"""Reads of one record, of lists and of counts: against the same bytes from nginx, and against alternatives."""
 
 import subprocess
 
@@ -22,7 +22,7 @@ The deep page is reached with the daemon's cursor, Datasette's `_next` and Pocke
 
 LIST = "/v1/orders?status=collected&sort=-created_at&limit=50"
 SEARCH = "/v1/orders?q={}&limit=50"
-# The same rows as SQLite is asked for them.
+# The SQL for the same rows.
 ROWS = """
 SELECT coalesce(_document, _remote), _synced_at, _local IS NULL, _pk FROM records_orders
 WHERE status = 'collected' AND _deleted = 0 ORDER BY created_at DESC, _pk DESC LIMIT 50
@@ -68,7 +68,7 @@ def load_of(server, calls, connections, bench):
 
 
 def rate_rows(what, loads, targets):
-    """A row for each of the others, of ours against it."""
+    """One row for each contestant, comparing ours with it."""
     rates = {name: [load.rate for load in taken] for name, taken in loads.items()}
     return [
         Row(what, rates["ours"], "/s", name, theirs, at_least=targets.get(name))
@@ -101,7 +101,7 @@ def lists(bench, daemon, nginx, servers):
 
 
 def common_name(daemon):
-    """The surname of clients of many orders."""
+    """A surname that many orders have."""
     names = [order["client_name"].split()[-1] for order in daemon.get("/v1/orders?limit=50")["data"]]
     return next(name for name in names if name.isascii())
 
@@ -111,7 +111,7 @@ def deepest_page(bench):
 
 
 def deep(daemon, page):
-    """The path of a page far behind the first."""
+    """The path of a page deep in the list."""
     path = LIST
     for _ in range(page - 1):
         path = f"{LIST}&cursor={daemon.get(path)['next']}"
@@ -119,8 +119,7 @@ def deep(daemon, page):
 
 
 def against_sqlite(bench, daemon):
-    """What the daemon takes of the processor for a list, against a C program that takes the same rows from the same file
-    and does nothing with them."""
+    """CPU time of a list, against a C program that reads the same rows from the same file and discards them."""
     if not compiled.compiler():
         return []
     floor = compiled.list_floor(bench.shop.folder("list-floor"))
@@ -141,7 +140,7 @@ def against_sqlite(bench, daemon):
 
 
 def counts(bench, daemon):
-    """At a queue of ten changes and at a long one."""
+    """With ten queued changes, and with many."""
     one = gets(f"/v1/orders/{id}" for id in daemon.some(100))
     ids = daemon.some(bench.backlog)
     rows, queued = [], 0

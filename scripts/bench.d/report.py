@@ -1,4 +1,4 @@
-"""Keeps what was measured, prints it, and writes docs/benchmarks.md with its charts."""
+"""Stores the results, prints them, and writes docs/benchmarks.md with its charts."""
 
 import datetime
 import importlib
@@ -24,7 +24,7 @@ options. {reached} of {all} targets are met.
 
 
 def keep(bench, topic, rows):
-    """Topics can be measured one by one: each keeps its own day, commit and rounds."""
+    """Topics can be measured separately: each stores its own date, commit and rounds."""
     kept = json.loads(bench.results.read_text()) if bench.results.exists() else {}
     kept[topic] = {
         "on": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}", "commit": commit(), "rounds": bench.rounds,
@@ -89,7 +89,7 @@ def section(module, topic, taken, rows, pictures):
 
 
 def profiles(series, pictures):
-    """What was sampled, each with its flame graph and the functions that lead."""
+    """One line for each profile: its flame graph and the functions with the most samples."""
     return [["flame graph", "functions with the most time of their own"]] + [
         [f"[{what}]({pictures.name}/flame-{what.replace(' ', '-')}.svg)",
          ", ".join(f"`{frame}` {share:.0%}" for frame, share in heaviest[:6])]

@@ -68,7 +68,7 @@ def rate(bench, daemon, ids, connections):
 
 
 class Disk:
-    """Appends a page and makes it durable, again and again, in the folder where the database is."""
+    """Appends and syncs a page in a loop, in the database's folder."""
 
     def __init__(self, folder):
         self.path = folder / "fsync-rate"
