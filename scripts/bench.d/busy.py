@@ -10,11 +10,11 @@ from figures import Row
 
 TITLE = "Reads while it works"
 HOW = """
-400 reads a second over 8 connections, sent at that pace whatever the daemon does, so a wait counts in full; first while it
-pulls everything for the first time and sends 100 changes a second, then alone. The upstream runs on the same cores.
+400 reads a second over 8 connections. They are sent at that rate whatever the daemon does, so waiting counts in full. First
+during a first pull with 100 changes sent a second, then alone. The upstream runs on the same cores.
 """
 
-# Calm enough for two cores that also run the upstream: what counts is how long an answer takes, not how many there are.
+# Low enough for two cores that also run the upstream: the topic measures latency, not throughput.
 READS_A_SECOND = 400
 CONNECTIONS = 8
 
@@ -37,7 +37,7 @@ def one_round(bench):
             while not daemon.rows()["orders"]:
                 time.sleep(0.01)
             ids = daemon.some(400)
-            # A process, so that writing and reading do not wait for one another in the interpreter.
+            # A process of its own, because reads and writes would share the interpreter lock.
             stop = multiprocessing.Event()
             writer = multiprocessing.Process(target=change, args=(daemon, ids, stop))
             writer.start()
@@ -48,7 +48,7 @@ def one_round(bench):
             stop.set()
             writer.join()
             if not still_pulling and not bench.smallest:
-                print("  the first pull was over before the reads were", flush=True)
+                print("  the first pull ended before the reads did", flush=True)
             daemon.sync()
             while daemon.pending():
                 time.sleep(0.05)
@@ -65,7 +65,7 @@ def reads(daemon, ids):
 
 
 def change(daemon, ids, stop):
-    """Keeps the queue filled: a hundred changes a second."""
+    """Adds a hundred changes a second to the queue."""
     for number in itertools.count():
         if stop.wait(0.1):
             return

@@ -12,7 +12,7 @@ STYLE = "font-family='system-ui, sans-serif' font-size='12' fill='#222'"
 
 def bars(title, groups, unit):
     """Horizontal bars. `groups`: what is measured, then the figure of each contestant by name, ours first. Each group has a
-    scale of its own, since only what stands together is to be compared."""
+    scale of its own, because only figures of one group are comparable."""
     parts, y = [text(12, 22, title, "font-weight='600' font-size='14'")], 40
     colours = colouring(groups)
     for what, figures in groups:

@@ -13,7 +13,7 @@ LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 @dataclass
 class Load:
-    """What came of a load: answers a second, and how long they took in milliseconds."""
+    """The result of a load: answers a second and their latencies in milliseconds."""
 
     answers: int
     rate: float
@@ -30,7 +30,7 @@ def request(method, path, headers=None, body=""):
 
 
 class Connection:
-    """One kept connection with at most one request under way."""
+    """One kept connection with at most one request in flight."""
 
     def __init__(self, address):
         self.socket = socket.create_connection(address)
@@ -43,7 +43,7 @@ class Connection:
         self.socket.sendall(text)
 
     def take(self):
-        """Reads what is there. True when the answer is complete; anything but a 2xx is an error."""
+        """Reads what has arrived. True when the answer is complete; anything but a 2xx is an error."""
         part = self.socket.recv(1 << 20)
         if not part:
             raise ConnectionError("the server closed the connection")
@@ -61,10 +61,10 @@ class Connection:
 
 
 def drive(address, requests, connections, count=None, seconds=None, pace=None):
-    """Sends what the iterator `requests` yields over so many connections, one after the other on each.
+    """Sends the requests that the iterator `requests` yields over that many connections, one at a time on each.
 
-    Ends after `count` answers or `seconds`. With `pace`, requests go out so many times a second whatever the server does,
-    and the time that one had to wait for a free connection counts.
+    Ends after `count` answers or `seconds`. With `pace`, that many requests are sent a second whatever the server does,
+    and waiting for a free connection counts.
     """
     poll = select.epoll()
     open_connections = {}

@@ -1,4 +1,4 @@
-"""Small C programs of the suite, compiled when they are needed."""
+"""The suite's small C programs, compiled on first use."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ def slow_fsync(folder):
 
 
 def own_sigmask(folder):
-    """Another, with which valgrind can run programs that use libdispatch."""
+    """A second library to preload: lets valgrind run programs that use libdispatch."""
     return build("own-sigmask.c", folder / "own-sigmask.so", "-shared", "-fPIC")
 
 

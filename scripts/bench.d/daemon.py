@@ -1,4 +1,4 @@
-"""The daemon as the suite runs it: its own process on a state folder, asked over TCP with its token."""
+"""The daemon as the suite runs it: its own process on a state folder, called over TCP with its token."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ log: {{ level: notice }}
 
 
 class Daemon:
-    """One run of the daemon. `start` returns when it answers."""
+    """A daemon on one state folder. `start` returns when it answers."""
 
     def __init__(self, binary, schema, folder, upstream_port, parallel=4, wrapper=(), environment=None):
         self.folder = folder
@@ -35,7 +35,7 @@ class Daemon:
         self.program = None
 
     def start(self):
-        """Returns how many seconds it took until the first answer."""
+        """Returns the seconds until the first answer."""
         began = time.perf_counter()
         self.program = Program(self.command, self.folder / "daemon.log", self.environment)
         address = self.program.await_ready(self.logged_address, seconds=600, every=0.002)
@@ -66,7 +66,7 @@ class Daemon:
     def __exit__(self, *_):
         self.stop()
 
-    # What it is asked
+    # Calls
 
     def call(self, method, path, body=None):
         connection = http.client.HTTPConnection(*self.address, timeout=600)
@@ -85,7 +85,7 @@ class Daemon:
         return json.loads(self.call("GET", path))
 
     def sync(self, full=False):
-        """Returns how many seconds the sync took, or the one that was under way."""
+        """Returns the seconds that the sync took, or the one already running."""
         began = time.perf_counter()
         self.call("POST", "/v1/sync?wait=true", {"full": True} if full else None)
         return time.perf_counter() - began
@@ -103,7 +103,7 @@ class Daemon:
         return self.get("/v1/pending/count")["pending"]
 
     def some(self, count, query=""):
-        """The ids of so many orders."""
+        """The ids of `count` orders."""
         path, found = f"/v1/orders?limit=1000{query}", []
         answer = self.get(path)
         while True:
@@ -122,10 +122,10 @@ class Daemon:
             for id in ids)
         client.drive(self.address, changes, connections=32, count=len(ids))
 
-    # What it costs
+    # Costs
 
     def resident(self):
-        """MiB."""
+        """In MiB."""
         return self.program.status("VmRSS") / 1024
 
     def peak(self):

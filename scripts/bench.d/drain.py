@@ -1,4 +1,4 @@
-"""Sending a long queue to an upstream that takes its time."""
+"""Sending a long queue to a slow upstream."""
 
 import contextlib
 import time
@@ -7,8 +7,9 @@ from figures import Row
 
 TITLE = "Sending the queue"
 HOW = """
-Changes of as many records, queued while paused; then the time from resuming until the reference upstream, which answers
-everything so much later, has acknowledged the last. The least possible is the latency alone, eight at a time.
+Changes of different records are queued while sending is paused. Measured is the time from resuming until the reference upstream
+has acknowledged the last one. The upstream delays every answer by the stated latency. The minimum is the latency alone, eight
+requests at a time.
 """
 
 LATENCY_MS = 50
@@ -29,7 +30,7 @@ def measure(bench):
 
 @contextlib.contextmanager
 def queued(bench):
-    """A paused daemon with all changes in its queue, and the upstream that they are for."""
+    """A paused daemon with all changes in its queue, and their upstream."""
     shop, rows = bench.shop, bench.sizes[1]
     state = shop.state(rows)
     upstream = shop.true_upstream(shop.orders(rows), LATENCY_MS)

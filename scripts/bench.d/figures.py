@@ -1,4 +1,4 @@
-"""Samples, and the rows of the table that they make."""
+"""Samples, and the table rows made of them."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ def percentile(samples, share):
 
 
 def in_turn(rounds, contestants):
-    """Calls every contestant once a round, one after the other, so that all meet the machine's moods alike.
+    """Calls every contestant once a round, one after the other, so all see the same load of the machine.
 
     `contestants` are functions by name, each returning a figure; the figures come back as lists by name.
     """
@@ -28,9 +28,9 @@ def in_turn(rounds, contestants):
 
 @dataclass
 class Row:
-    """One line of the table: a figure of ours, what it is held against, and what is to be reached.
+    """One row of the table: our figure, the one it is compared with, and the target.
 
-    With `theirs` the target is about the ratio of the two, taken round by round; without, about our own median.
+    With `theirs` the target is for the median over the rounds of ours / theirs; without, for our own median.
     """
 
     what: str
@@ -62,14 +62,14 @@ class Row:
 
     @property
     def reached(self):
-        """True, False, or None where nothing is to be reached."""
+        """True, False, or None where there is no target."""
         if self.at_most is not None:
             return self.measured <= self.at_most
         return None if self.at_least is None else self.measured >= self.at_least
 
     @property
     def missed_by(self):
-        """How far from the target, as a factor; None when it is reached."""
+        """How far from the target, as a factor; None when it is met."""
         if self.reached is not False:
             return None
         if self.at_most is None:
@@ -78,7 +78,7 @@ class Row:
 
 
 def number(value, unit=""):
-    """A figure for people: 61,234/s, 1.27 s, 0.034 ms."""
+    """A readable figure: 61,234/s, 1.27 s, 0.034 ms."""
     if value >= 1000:
         text = f"{value:,.0f}"
     elif value == int(value):
@@ -89,7 +89,7 @@ def number(value, unit=""):
 
 
 def with_spread(samples, unit):
-    """The median, and the least and most where there were several."""
+    """The median, with minimum and maximum if there are several samples."""
     text = number(median(samples), unit)
     if len(samples) < 2:
         return text

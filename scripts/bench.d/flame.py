@@ -18,7 +18,7 @@ def can_record():
 
 
 class Recording:
-    """Samples a process while the block runs, or a command from its first instruction on; `draw` makes the picture."""
+    """Samples a process while the block runs, or a command from its first instruction on; `draw` makes the graph."""
 
     def __init__(self, pid=None, rate=499):
         self.file = Path(tempfile.mkdtemp(prefix="repairminder-flame.")) / "samples"
@@ -28,7 +28,7 @@ class Recording:
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        # It begins a while after it was started.
+        # perf starts sampling a moment after it is launched.
         deadline = time.monotonic() + 20
         while not self.file.exists() and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -55,7 +55,7 @@ class Recording:
 
 
 def readable(text):
-    """Swift's names as they are in the source."""
+    """Demangles Swift's names."""
     if not shutil.which("swift-demangle"):
         return text
     return subprocess.run(
@@ -73,7 +73,7 @@ def draw(title, stacks):
     parts, depths = [], [0]
 
     def place(below, left, depth):
-        """`below`: the stacks under one frame, the frame itself taken away."""
+        """`below`: the stacks under one frame, without the frame itself."""
         depths.append(depth)
         groups = {}
         for stack, count in below.items():
@@ -107,7 +107,7 @@ def box(frame, left, depth, count, total):
 
 
 def heaviest(stacks, count=12):
-    """The functions in which most samples fell, with their shares: their own time, not that of what they call."""
+    """The functions with the most samples of their own, not counting what they call, and their shares."""
     own = Counter()
     for stack, samples in stacks.items():
         own[stack[-1]] += samples

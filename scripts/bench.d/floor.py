@@ -1,4 +1,4 @@
-"""What a first pull takes at least: one curl, and the sqlite3 shell that loads its files."""
+"""The minimum for a first pull: one curl, and the sqlite3 shell that loads its files."""
 
 import re
 import sqlite3
@@ -14,11 +14,11 @@ PRAGMA secure_delete = 0;
 
 
 class Floor:
-    """Every page over a kept connection, then loaded, one transaction an entity, into the daemon's own tables with their
-    indexes; synchronous=FULL as the daemon has it. The tables that are searched are filled only where `searched`."""
+    """Downloads every page over one connection, then loads it, one transaction for each entity, into the daemon's own tables
+    and indexes with synchronous=FULL, as the daemon does. The full-text tables are filled only if `searched`."""
 
     def __init__(self, shop, data, urls, example, searched):
-        """`example`: a database of the daemon's, whose tables are taken."""
+        """`example`: a database of the daemon, whose tables are copied."""
         self.shop, self.data, self.urls = shop, data, urls
         files = re.findall(r'^output = "(.*)"$', urls.read_text(), re.MULTILINE)
         self.script = PRAGMAS + tables(example) + "".join(loading(files))
@@ -47,7 +47,7 @@ def tables(database):
 
 
 def indexing(database):
-    """The same full-text tables, each filled at once."""
+    """The same full-text tables, each filled with one statement."""
     with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
         yield "BEGIN;\n"
         for (view,) in db.execute("SELECT sql FROM sqlite_master WHERE type = 'view' AND name GLOB 'sync_*_searched'"):
@@ -75,7 +75,7 @@ def loading(files):
 
 
 def require(have, data):
-    """Every record must be there."""
+    """Fails if a record is missing."""
     for entity in ENTITIES:
         want = lines(data / f"{entity}.ndjson")
         if have[entity] != want:

@@ -7,7 +7,8 @@ from reads import LIST, gets
 
 TITLE = "Growth"
 HOW = """
-The same over 16 connections on caches of three sizes at the same time: how many times longer a call takes with more rows.
+The same calls over 16 connections, on caches of three sizes at the same time. The ratio is how many times longer a call takes
+with more rows.
 """
 
 CONNECTIONS = 16
@@ -47,7 +48,7 @@ def calls(daemon):
 
 
 def against_smallest(bench, kind, rates):
-    """How many times longer the same takes with more rows."""
+    """How many times longer the same call takes with more rows."""
     smallest = bench.sizes[0]
     bench.series[f"growth: {kind}"] = {str(size): round(median(rates[size]), 1) for size in bench.sizes}
     return [

@@ -6,10 +6,10 @@ from figures import Row
 
 TITLE = "Idle"
 HOW = """
-Nothing to pull, nothing to send, nobody asks. Wake-ups are the voluntary context switches of all threads.
+Nothing to pull, nothing to send, no callers. Wake-ups are the voluntary context switches of all threads.
 """
 
-# Memory is given back and idle threads end within this time; what they did is nobody's wake-up afterwards.
+# Within this time memory is returned and idle threads end, so neither counts as a wake-up.
 SETTLING_SECONDS = 20
 
 

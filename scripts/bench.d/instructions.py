@@ -1,6 +1,6 @@
 """How many instructions one get, one list, one write and one page take, counted by valgrind: the same on every machine.
 
-The counts that a change is compared with are kept in instructions.json; `--keep-counts` writes them anew.
+instructions.json stores the counts to compare with; `--keep-counts` replaces them.
 """
 
 import json
@@ -18,8 +18,8 @@ from shop import PAGE
 
 TITLE = "Instructions"
 HOW = """
-Counted by valgrind's callgrind for the whole daemon, after a first go that warms it up; against the counts kept in
-`scripts/bench.d/instructions.json`. They hardly depend on the machine's mood, so they tell what a change costs.
+Counted with valgrind's callgrind for the whole daemon, after a warm-up, and compared with the counts stored in
+`scripts/bench.d/instructions.json`. They hardly depend on the machine's load, so they show what a change of the code costs.
 """
 
 KEPT = Path(__file__).with_name("instructions.json")
@@ -38,7 +38,7 @@ def measure(bench):
         KEPT.write_text(json.dumps(counts, indent=2) + "\n")
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     return [
-        Row(f"instructions of {kind}", [taken], "", "the kept count", [kept[kind]] if kind in kept else [],
+        Row(f"instructions of {kind}", [taken], "", "the stored count", [kept[kind]] if kind in kept else [],
             at_most=WORSE_BY if kind in kept else None)
         for kind, taken in counts.items()]
 
@@ -73,20 +73,20 @@ def count(bench):
 
 
 def stripped(shop, folder):
-    """Without what is only for debuggers, which valgrind cannot read as Swift writes it."""
+    """Without debug information, which valgrind cannot read as Swift writes it."""
     binary = folder / "repairminder-sync"
     subprocess.run(["strip", "--strip-debug", "-o", binary, shop.binaries / binary.name], check=True)
     return binary
 
 
 class Meter:
-    """Counts by difference, after a first go that nobody counts: caches are warm then, and statements prepared."""
+    """Counts by difference, after a warm-up that fills caches and prepares statements."""
 
     def __init__(self, daemon, folder):
         self.daemon, self.folder = daemon, folder
 
     def count(self, calls):
-        """The lesser of two halves: in the other the daemon may have given memory back meanwhile."""
+        """The smaller of two halves: during the other the daemon may have returned memory."""
         self.ask(calls[:20])
         counted = calls[20:]
         halves = counted[::2], counted[1::2]

@@ -1,11 +1,11 @@
-"""A million records: how soon the first answer comes, what memory everything takes, and that it stays flat under load."""
+"""A million records: time to the first answer, memory, and whether memory stays flat under load."""
 
 from figures import Row, in_turn
 
 TITLE = "A million rows"
 HOW = """
-Start is from `exec` to the first answer of `GET /v1/status`. The mixed load is reads, lists, searches, counts and writes
-over 8 connections without a pause, with the upstream there, so that what is written is sent.
+Start is from `exec` to the first answer of `GET /v1/status`. The mixed load is reads, lists, searches, counts and writes over 8
+connections without a pause. The upstream is reachable, so changes are sent.
 """
 
 WARM_UP_SECONDS = 10
@@ -62,8 +62,8 @@ def memory(bench, daemon):
     bench.series["memory"] = [round(value, 1) for value in resident]
     return [
         Row(f"resident memory, {bench.large:,} rows, under mixed load", resident, "MiB", at_most=64),
-        Row("its peak", [peak], "MiB", at_most=64),
-        Row(f"resident memory after {minutes:.0f} minutes of mixed load", last, "MiB", "at the beginning", first,
+        Row("peak memory under mixed load", [peak], "MiB", at_most=64),
+        Row(f"resident memory after {minutes:.0f} minutes of mixed load", last, "MiB", "at the start", first,
             at_most=1.05),
     ]
 

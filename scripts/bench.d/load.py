@@ -1,4 +1,4 @@
-"""Load on an HTTP server: by wrk where it is installed, else by our own slower client."""
+"""Load on an HTTP server: by wrk where it is installed, else with a slower client of our own."""
 
 import itertools
 import json
@@ -12,7 +12,7 @@ from client import Load
 
 UNITS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0}
 
-# Every request is made before the first is sent, but for writes, which must each say something new.
+# All requests are built before the first is sent, except writes, each of which needs a new text.
 SCRIPT = """
 local calls = %s
 local next, made, mine = 0, {}, ""
@@ -40,8 +40,8 @@ def wrk_is_there():
 def measure(address, calls, connections, seconds, headers=None):
     """Keeps `connections` busy for `seconds` with `calls`, each (method, path, body), in turn.
 
-    In a body NEW becomes text that is never the same twice. An answer that is no 2xx makes the figure worthless, and is
-    an error.
+    NEW in a body becomes a text that never repeats. An answer other than 2xx makes the figure worthless, so it is an
+    error.
     """
     if wrk_is_there():
         return with_wrk(address, calls, connections, seconds, headers or {})
@@ -57,7 +57,7 @@ def with_wrk(address, calls, connections, seconds, headers):
         table = "{" + ",".join("{%s}" % ",".join(json.dumps(part) for part in call) for call in calls) + "}"
         script.write(SCRIPT % (table, json.dumps(f"{next(_runs)}")))
         script.flush()
-        # A long wait is no error but a figure; wrk's own two seconds are too few where others use the machine.
+        # A long wait is a figure, not an error; wrk's default of two seconds is too short on a busy machine.
         command = ["wrk", "--latency", "--timeout", "30s",
                    f"-t{min(2, connections)}", f"-c{connections}", f"-d{max(1, round(seconds))}s"]
         for name, value in {"Content-Type": "application/json", **headers}.items():

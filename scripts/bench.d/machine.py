@@ -1,4 +1,4 @@
-"""What the figures were taken on."""
+"""Describes the machine."""
 
 import os
 import platform

@@ -19,7 +19,7 @@ http {{
 
 
 class Nginx:
-    """Serves what it is given, at paths of its own; its port opens with the first load."""
+    """Serves the given files at generated paths; its port opens with the first load."""
 
     def __init__(self, shop):
         self.shop, self.program = shop, None
@@ -41,7 +41,7 @@ class Nginx:
         path = self.files / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-        # What is served from memory is read when the program starts.
+        # The server that stands in for nginx reads its files when it starts.
         if not executable():
             self.__exit__()
             self.program = None
@@ -58,7 +58,7 @@ class Nginx:
             return [self.shop.binaries / "bench-server", "--listen", f"127.0.0.1:{self.port}", "--files", self.files]
         configuration = self.folder / "nginx.conf"
         configuration.write_text(CONFIGURATION.format(folder=self.folder, port=self.port))
-        # Its workers may be another user, who must reach the files.
+        # nginx workers may run as another user, who must be able to read the files.
         for folder in (self.shop.work, self.folder, self.files):
             folder.chmod(0o755)
         return [executable(), "-e", self.folder / "error.log", "-c", configuration]

@@ -1,4 +1,4 @@
-"""What is measured, how often and on how much; a full run, or the smallest that shows that everything works."""
+"""The options: what is measured, how often and on how much data. `--smallest` only shows that everything works."""
 
 import argparse
 from dataclasses import dataclass, field
@@ -8,13 +8,13 @@ import figures
 from shop import ROOT, Shop
 
 TOPICS = ["pulls", "reads", "writes", "drain", "busy", "large", "idle", "growth", "instructions", "profiles"]
-# Those that need valgrind or perf; the smallest run does without.
+# Topics that need valgrind or perf; the smallest run skips them.
 WITH_TOOLS = ["instructions", "profiles"]
 
 
 @dataclass
 class Bench:
-    """What every topic is handed: the shop, the sizes, and a place for the series that become charts."""
+    """What every topic receives: the shop, the sizes, and a place for the series that become charts."""
 
     shop: Shop
     data: Path | None
@@ -49,18 +49,18 @@ SMALLEST = {
 
 
 def read(arguments, binaries):
-    """`binaries` is asked for the folder of built commands once the options are known to be right."""
+    """Calls `binaries` for the folder of built commands once the options are valid."""
     parser = argparse.ArgumentParser(
-        prog="scripts/bench", description="Measures the daemon against floors and rivals and writes docs/benchmarks.md.")
+        prog="scripts/bench", description="Measures the daemon against floors and alternatives and writes docs/benchmarks.md.")
     parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"only these of: {', '.join(TOPICS)}")
-    parser.add_argument("--smallest", action="store_true", help="little of everything, once, to see that it works")
+    parser.add_argument("--smallest", action="store_true", help="the smallest run, once, to check that everything works")
     parser.add_argument("--rounds", type=int, help="rounds of each measurement, all contestants in turn (5)")
-    parser.add_argument("--seconds", type=float, help="for each load (4)")
-    parser.add_argument("--orders", type=int, help="in the cache of pulls, reads and writes (200,000)")
-    parser.add_argument("--soak", type=int, metavar="SECONDS", help="how long memory is watched under mixed load (600)")
+    parser.add_argument("--seconds", type=float, help="duration of each load (4)")
+    parser.add_argument("--orders", type=int, help="records in the cache of pulls, reads and writes (200,000)")
+    parser.add_argument("--soak", type=int, metavar="SECONDS", help="duration of the mixed load (600)")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data/repair-cafes",
-                        help="a folder of <entity>.ndjson or .ndjson.gz to be pulled as well")
-    parser.add_argument("--keep-counts", action="store_true", help="keep these instruction counts to compare with later")
+                        help="a folder of <entity>.ndjson or .ndjson.gz to pull as well")
+    parser.add_argument("--keep-counts", action="store_true", help="store these instruction counts for later comparison")
     parser.add_argument("--check", action="store_true", help="fail when a target is missed")
     given = parser.parse_args(arguments)
     if unknown := set(given.topics) - set(TOPICS):

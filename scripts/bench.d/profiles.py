@@ -1,4 +1,4 @@
-"""Where the time goes: flame graphs of the daemon at all that is measured here."""
+"""Flame graphs of the daemon during everything that is measured here."""
 
 import drain
 import flame
@@ -6,8 +6,8 @@ from reads import LIST, SEARCH, common_name, deep, deepest_page, gets
 
 TITLE = "Where the time goes"
 HOW = """
-Samples of the daemon's call stacks by `perf`, 499 a second (4,999 of a start), while it does one thing: the functions with most
-of the time of their own, and the whole as a flame graph.
+`perf` samples the daemon's call stacks 499 times a second (4,999 times for a start) while it does one thing. The table lists the
+functions with the most time of their own; each flame graph shows the whole.
 """
 
 
@@ -35,7 +35,7 @@ def measure(bench):
         }
         for what, calls in loads.items():
             connections = 64 if what == "durable writes" else 16
-            # Threads that begin later are not sampled.
+            # Threads that start later are not sampled.
             daemon.load(calls, connections, 0.5)
             work(bench, daemon, what, lambda: daemon.load(calls, connections, bench.seconds))
     with drain.queued(bench) as daemon:
@@ -51,7 +51,7 @@ def work(bench, daemon, what, body):
 
 
 def start(bench, daemon):
-    """From its first instruction to its last, having answered once."""
+    """Samples from the first instruction to the last, with one answer in between."""
     recording = flame.Recording(rate=4999)
     daemon.command = [*recording.command, "--", *daemon.command]
     daemon.start()

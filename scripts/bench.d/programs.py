@@ -1,4 +1,4 @@
-"""Programs that the suite starts: waits until they are ready, ends them, and reads what the kernel knows of them."""
+"""Starts the suite's programs, waits until they are ready, stops them, and reads what the kernel knows about them."""
 
 import os
 import random
@@ -10,11 +10,11 @@ from pathlib import Path
 
 
 class ProgramError(Exception):
-    """A program ended, or did not get ready."""
+    """A program ended, or did not become ready."""
 
 
 class Program:
-    """One started program; its output goes to a file, which `ready` is asked to find something in."""
+    """One started program; its output goes to a file, which `ready` searches."""
 
     def __init__(self, command, log, environment=None, folder=None):
         self.log = Path(log)
@@ -29,7 +29,7 @@ class Program:
         return self.process.pid
 
     def await_ready(self, ready, seconds=120, every=0.01):
-        """Asks `ready` until it answers something, which is returned."""
+        """Calls `ready` until it returns something, and returns that."""
         deadline = time.monotonic() + seconds
         while True:
             found = ready()
@@ -42,7 +42,7 @@ class Program:
             time.sleep(every)
 
     def await_line(self, prefix, seconds=300):
-        """The rest of the first line of its output that has `prefix`."""
+        """The rest of the first output line that contains `prefix`."""
         def found():
             for line in self.log.read_text(errors="replace").splitlines():
                 if prefix in line:
@@ -54,7 +54,7 @@ class Program:
         self.await_ready(lambda: accepts(port), seconds)
 
     def stop(self):
-        """Ends it and whatever it started."""
+        """Stops the program and everything it started."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -74,16 +74,16 @@ class Program:
         return field(f"/proc/{self.pid}/status", key)
 
     def processor_seconds(self):
-        """What it has used of the processors, in itself and in the kernel on its behalf."""
+        """CPU time in user space and in the kernel."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def bytes_written(self):
-        """What it made the disks write."""
+        """Bytes that it made the disks write."""
         return field(f"/proc/{self.pid}/io", "write_bytes")
 
     def wake_ups(self):
-        """How often its threads have slept and gone on, by thread: what a thread that ends has done goes with it."""
+        """Voluntary context switches by thread; those of a thread that has ended are lost."""
         tasks = Path(f"/proc/{self.pid}/task")
         return {task.name: field(task / "status", "voluntary_ctxt_switches") for task in tasks.iterdir()}
 
@@ -104,7 +104,7 @@ def accepts(port):
 
 
 def free_port():
-    """Below those that the kernel gives to connections: it must still be free when its program is started again."""
+    """A port below the kernel's ephemeral range, so it is still free when the program restarts."""
     for port in random.sample(range(20_000, 32_000), 100):
         with socket.socket() as taken:
             try:

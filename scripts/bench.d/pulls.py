@@ -1,4 +1,4 @@
-"""Pulls: the first against curl and sqlite3 doing the least that could be done, and later ones against the first."""
+"""Pulls: the first against the minimum that curl and sqlite3 need, later ones against the first."""
 
 import json
 import time
@@ -10,21 +10,25 @@ from shop import ENTITIES, flush, lines
 
 TITLE = "Pulls"
 HOW = """
-From the start of the daemon on an empty folder to the end of `POST /v1/sync?wait=true`, from an upstream that serves
-pages of 500 from memory. The floor is one `curl` with a kept connection that downloads every page, and the `sqlite3` shell
-that loads them, one transaction an entity, into tables and indexes taken from the daemon's own database, with
-`synchronous=FULL`: once into all of them, those that are searched filled afterwards, each by one statement; once without
-these. The change log and the merging are ours alone. All end with every record counted. `requests and executemany` is the script that one would write at first, dlt its own REST source into SQLite,
-replacing everything.
+From the start of the daemon on an empty folder to the end of `POST /v1/sync?wait=true`. The upstream serves pages of 500 from
+memory. All contestants end with every record counted.
 
-Later pulls go to the same upstream. *Nothing changed* and *1 % changed* ask it for what changed since; a *full pull* has it
-send everything again. Written is what the kernel counts for the process, and the growth of the log.
+- *curl of all pages and sqlite3* is the floor: one `curl` with a kept connection downloads every page, and the `sqlite3` shell
+  loads them, one transaction for each entity, into tables and indexes copied from the daemon's database, with
+  `synchronous=FULL`. Its full-text tables are filled afterwards, each with one statement. The daemon also writes a change log
+  and merges.
+- *the same without full-text search* leaves those tables empty.
+- *requests and executemany* is the script you would write first.
+- *dlt* is its own REST source into SQLite, replacing everything.
+
+Later pulls go to the same upstream. *Nothing changed* and *1 % changed* ask for what changed since; a *full pull* transfers
+everything again. *Written* is what the kernel counts for the process, plus the growth of the log.
 """
 
-# Name → whether the tables that are searched are filled too.
-FLOORS = {"curl of all pages and sqlite3": True, "the same without the search": False}
+# Name → whether the full-text tables are filled too.
+FLOORS = {"curl of all pages and sqlite3": True, "the same without full-text search": False}
 
-# After every time in the generated data.
+# Later than every time in the generated data.
 LATER = "2030-01-01T00:00:00Z"
 
 
@@ -38,7 +42,7 @@ def measure(bench):
 
 
 def first(bench, data, what, others):
-    """`others`: as `rivals.pullers` has them."""
+    """`others`: from `rivals.pullers`."""
     shop, peaks = bench.shop, []
     example = (shop.state(bench.sizes[0]) / "current.db").resolve()
     upstream = shop.static_upstream(data)
@@ -70,7 +74,7 @@ def first(bench, data, what, others):
     finally:
         upstream.stop()
     rows = [Row(what, samples["ours"], "s", name, samples[name], at_most=1.3) for name in FLOORS] + [
-        Row(f"peak memory of: {what}", peaks, "MiB", at_most=64),
+        Row(f"peak memory: {what}", peaks, "MiB", at_most=64),
     ]
     for name, (_, times) in others.items():
         rows.append(Row(what, samples["ours"], "s", name, samples[name], at_most=times and 1 / times))
@@ -78,7 +82,7 @@ def first(bench, data, what, others):
 
 
 def later(bench):
-    """Pulls into a cache that has everything: of nothing new, of all once more, and of one record in a hundred changed."""
+    """Pulls into a complete cache: nothing new, everything again, and one record in a hundred changed."""
     shop, data = bench.shop, bench.shop.orders(bench.orders)
     changed = changed_copy(shop, data, every=100)
     samples = {name: [] for name in ("full", "unchanged", "again", "changed", "written", "written again")}
@@ -113,13 +117,13 @@ def later(bench):
 
 
 def written(daemon):
-    """Grows with whatever is written: bytes on their way to the disk, and the log's length."""
+    """Grows with every write: bytes sent to the disk plus the log's length."""
     log = daemon.database().with_name(daemon.database().name + "-wal")
     return daemon.program.bytes_written() + (log.stat().st_size if log.exists() else 0)
 
 
 def changed_copy(shop, data, every):
-    """The same orders, one of so many with other notes and a later time."""
+    """The same orders, one in `every` with other notes and a later time."""
     folder = shop.folder("changed")
     for entity in ENTITIES:
         (folder / f"{entity}.ndjson").write_text("")

@@ -1,4 +1,4 @@
-"""Reads of one record, of lists and of counts: against the same bytes from nginx, and against rivals."""
+"""Reads of one record, of lists and of counts: against the same bytes from nginx, and against alternatives."""
 
 import subprocess
 
@@ -9,17 +9,20 @@ from nginx import Nginx
 
 TITLE = "Reads"
 HOW = """
-Over TCP with the token, by `wrk`, 1,000 records in turn; the cache holds as many orders as the first pull. nginx has the
-same bytes as files with its descriptors kept, PocketBase the same orders in a collection with the same indexes, filled
-directly into its database, Kinto has them in memory, Datasette in an immutable file. The deep page is reached by our
-cursor, by Datasette's `_next` and by PocketBase's page number. *SQLite alone* is a C program that takes the rows of the
-same list from the same file and throws them away, without a socket; processor time hardly depends on who else uses the
-machine.
+Over TCP with the token, with `wrk`, 1,000 records in turn. The cache holds as many orders as the first pull.
+
+- *nginx* serves the same bytes as files, with cached descriptors.
+- *PocketBase* has the same orders in a collection with the same indexes, written directly into its database.
+- *Kinto* has them in memory, *Datasette* in an immutable file.
+- *SQLite alone* is a C program that reads the rows of the same list from the same file and discards them, without a socket. CPU
+  time hardly depends on what else runs on the machine.
+
+The deep page is reached with the daemon's cursor, Datasette's `_next` and PocketBase's page number.
 """
 
 LIST = "/v1/orders?status=collected&sort=-created_at&limit=50"
 SEARCH = "/v1/orders?q={}&limit=50"
-# The same rows as SQLite is asked for them.
+# The SQL for the same rows.
 ROWS = """
 SELECT coalesce(_document, _remote), _synced_at, _local IS NULL, _pk FROM records_orders
 WHERE status = 'collected' AND _deleted = 0 ORDER BY created_at DESC, _pk DESC LIMIT 50
@@ -65,7 +68,7 @@ def load_of(server, calls, connections, bench):
 
 
 def rate_rows(what, loads, targets):
-    """A row for each of the others, of ours against it."""
+    """One row for each contestant, comparing ours with it."""
     rates = {name: [load.rate for load in taken] for name, taken in loads.items()}
     return [
         Row(what, rates["ours"], "/s", name, theirs, at_least=targets.get(name))
@@ -98,7 +101,7 @@ def lists(bench, daemon, nginx, servers):
 
 
 def common_name(daemon):
-    """The surname of clients of many orders."""
+    """A surname that many orders have."""
     names = [order["client_name"].split()[-1] for order in daemon.get("/v1/orders?limit=50")["data"]]
     return next(name for name in names if name.isascii())
 
@@ -108,7 +111,7 @@ def deepest_page(bench):
 
 
 def deep(daemon, page):
-    """The path of a page far behind the first."""
+    """The path of a page deep in the list."""
     path = LIST
     for _ in range(page - 1):
         path = f"{LIST}&cursor={daemon.get(path)['next']}"
@@ -116,8 +119,7 @@ def deep(daemon, page):
 
 
 def against_sqlite(bench, daemon):
-    """What the daemon takes of the processor for a list, against a C program that takes the same rows from the same file
-    and does nothing with them."""
+    """CPU time of a list, against a C program that reads the same rows from the same file and discards them."""
     if not compiled.compiler():
         return []
     floor = compiled.list_floor(bench.shop.folder("list-floor"))
@@ -133,12 +135,12 @@ def against_sqlite(bench, daemon):
 
     times = bench.in_turn({"ours": ours, "sqlite": sqlite})
     return [
-        Row("processor time of a list of 50 by status", times["ours"], "µs", "SQLite alone", times["sqlite"],
+        Row("CPU time of a list of 50 by status", times["ours"], "µs", "SQLite alone", times["sqlite"],
             at_most=1.3)]
 
 
 def counts(bench, daemon):
-    """At a queue of ten changes and at a long one."""
+    """With ten queued changes, and with many."""
     one = gets(f"/v1/orders/{id}" for id in daemon.some(100))
     ids = daemon.some(bench.backlog)
     rows, queued = [], 0

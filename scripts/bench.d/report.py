@@ -1,4 +1,4 @@
-"""Keeps what was measured, prints it, and writes docs/benchmarks.md with its charts."""
+"""Stores the results, prints them, and writes docs/benchmarks.md with its charts."""
 
 import datetime
 import importlib
@@ -12,19 +12,19 @@ import machine
 from figures import Row, median, with_spread
 from shop import ROOT
 
-HEAD = ["what", "ours", "against", "theirs", "ratio", "target", "reached"]
+HEAD = ["measurement", "ours", "compared with", "theirs", "ratio", "target", "met"]
 BARS = {"pulls": "s", "reads": "/s", "writes": "/s"}
 INTRODUCTION = """# Benchmarks
 
-Written by `make bench`. Times mean little on a machine that others use too; **ratios** do: all contestants of a line are
-measured in turn in the same run, and the ratio is the median of the rounds'. Figures are medians, with the least and the
-most in brackets. `make bench-setup` installs the rivals; without them the suite runs all the same. `scripts/bench --help`
-lists its options. {reached} of {all} targets are reached.
+`make bench` writes this page. Absolute times mean little on a machine with other work; **ratios** do: all contestants of a row
+are measured in turn in the same run, and the ratio is the median over the rounds. Figures are medians, with minimum and maximum
+in brackets. `make bench-setup` installs the competitors; the suite also runs without them. `scripts/bench --help` lists its
+options. {reached} of {all} targets are met.
 """
 
 
 def keep(bench, topic, rows):
-    """Topics can be measured one by one: each keeps its own day, commit and rounds."""
+    """Topics can be measured separately: each stores its own date, commit and rounds."""
     kept = json.loads(bench.results.read_text()) if bench.results.exists() else {}
     kept[topic] = {
         "on": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}", "commit": commit(), "rounds": bench.rounds,
@@ -89,8 +89,8 @@ def section(module, topic, taken, rows, pictures):
 
 
 def profiles(series, pictures):
-    """What was sampled, each with its flame graph and the functions that lead."""
-    return [["flame graph", "functions with most time of their own"]] + [
+    """One line for each profile: its flame graph and the functions with the most samples."""
+    return [["flame graph", "functions with the most time of their own"]] + [
         [f"[{what}]({pictures.name}/flame-{what.replace(' ', '-')}.svg)",
          ", ".join(f"`{frame}` {share:.0%}" for frame, share in heaviest[:6])]
         for what, heaviest in series.items()]

@@ -14,7 +14,7 @@ FILES = Path(__file__).with_name("rivals.d")
 
 
 class Server:
-    """A rival with its own port and folder. What it is not made for it returns None for."""
+    """An alternative server with its own port and folder. Returns None for what it does not support."""
 
     one_target = None
     list_target = None
@@ -57,7 +57,7 @@ class PocketBase(Server):
     path = "/api/collections/orders/records"
 
     def fill(self):
-        """Straight into its database: through its API this would take minutes."""
+        """Writes directly into its database: through its API this would take minutes."""
         migrations = self.folder / "pb_migrations"
         migrations.mkdir()
         (migrations / "1_orders.js").write_bytes((FILES / "pocketbase.js").read_bytes())
@@ -72,14 +72,14 @@ class PocketBase(Server):
             db.execute("ANALYZE")
 
     def key(self, id):
-        """Its own kind of key: 15 letters and digits."""
+        """Its own key format: 15 letters and digits."""
         if id not in self.ids:
             self.ids[id] = f"o{len(self.ids):014d}"
         return self.ids[id]
 
     @staticmethod
     def value(value):
-        """It knows no null."""
+        """It has no null."""
         return "" if value is None else value
 
     def folders(self):

@@ -1,5 +1,4 @@
-"""What people use instead, as far as `make bench-setup` has installed it: servers that are read from and written to, and
-scripts that pull."""
+"""The alternatives that `make bench-setup` has installed: servers to read from and write to, and scripts that pull."""
 
 import contextlib
 import sys
@@ -19,7 +18,7 @@ def installed(name):
 
 @contextlib.contextmanager
 def servers(bench, kinds=(PocketBase, Kinto, Datasette)):
-    """Those that are installed, filled with the orders and started."""
+    """The installed servers, filled with the orders and started."""
     with contextlib.ExitStack() as stack:
         yield [
             stack.enter_context(kind(bench.shop, bench.orders, PROGRAMS))
@@ -27,8 +26,8 @@ def servers(bench, kinds=(PocketBase, Kinto, Datasette)):
 
 
 def pullers(bench):
-    """Functions by name that pull all orders from the upstream at a port into a folder; a name says how many times the
-    daemon's time they are to take at least."""
+    """Functions by name that pull all orders from the upstream at a port into a folder, each with the target: how many
+    times the daemon's time it should take at least."""
     if bench.smallest:
         return {}
     found = {}

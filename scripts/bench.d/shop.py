@@ -1,4 +1,4 @@
-"""What the measurements work on: orders, upstreams that serve them, and daemons that hold them."""
+"""Test data: orders, upstreams that serve them, and daemons that cache them."""
 
 import gzip
 import os
@@ -16,7 +16,7 @@ PAGE = 500
 
 
 class Shop:
-    """Makes everything in one temporary folder, and clears it all away in the end.
+    """Creates everything in one temporary folder and removes it at the end.
 
     There is one port for upstreams, and one upstream at a time: a daemon's cache belongs to an address.
     """
@@ -34,7 +34,7 @@ class Shop:
         shutil.rmtree(self.work, ignore_errors=True)
 
     def folder(self, name):
-        """A new folder of its own."""
+        """A new folder."""
         self.made += 1
         folder = self.work / f"{self.made}-{name}"
         folder.mkdir()
@@ -43,7 +43,7 @@ class Shop:
     # Data
 
     def orders(self, count):
-        """A folder with `count` orders of the demo's generator and empty files of all else; made once and kept."""
+        """A folder with `count` orders from the demo's generator and empty files for all other entities; created once."""
         folder = self.kept / f"orders-{count}"
         if (folder / "orders.ndjson").exists():
             return folder
@@ -78,7 +78,7 @@ class Shop:
     # Upstreams
 
     def static_upstream(self, data):
-        """Serves pages that are made before the first request; the paths of all are in its `urls`, for curl -K."""
+        """Serves pages built before the first request; `urls` lists all paths, for curl -K."""
         folder = self.folder("upstream")
         program = Program(
             [self.binaries / "bench-server", "--listen", f"127.0.0.1:{self.upstream_port}", "--data", data,
@@ -88,7 +88,7 @@ class Shop:
         return program
 
     def true_upstream(self, data, latency_ms):
-        """The reference upstream, which takes changes; every answer comes so much later."""
+        """The reference upstream, which accepts changes; every answer is delayed by `latency_ms`."""
         program = Program(
             [self.binaries / "repairminder-upstream", "--schema", self.schema, "--data", data, "--latency",
              f"{latency_ms}ms", "--listen", f"127.0.0.1:{self.upstream_port}"], self.folder("upstream") / "log")
@@ -98,14 +98,14 @@ class Shop:
     # Daemons
 
     def daemon(self, name, state=None, binary=None, **more):
-        """A daemon on a copy of the folder `state`, or on nothing yet."""
+        """A daemon on a copy of the folder `state`, or on an empty folder."""
         folder = self.folder(name)
         if state:
             shutil.copytree(state, folder / "state", symlinks=True)
         return Daemon(binary or self.binaries / "repairminder-sync", self.schema, folder, self.upstream_port, **more)
 
     def state(self, count):
-        """A state folder with `count` orders, pulled once a run."""
+        """A state folder with `count` orders, pulled once for each run."""
         folder = self.work / f"state-{count}"
         if not folder.exists():
             upstream = self.static_upstream(self.orders(count))
@@ -125,5 +125,5 @@ def lines(path):
 
 
 def flush():
-    """Leaves the disk nothing to catch up with."""
+    """Syncs the disk, so nothing earlier is still being written."""
     os.sync()

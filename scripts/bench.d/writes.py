@@ -11,9 +11,9 @@ from rival_servers import PocketBase
 TITLE = "Writes"
 HOW = """
 `PATCH` of one field of 1,000 orders in turn, each with a new text, while sending is paused. Nothing is answered before its
-transaction is on disk (`synchronous=FULL`). The disk's own rate is a loop that appends 4 KiB and calls `fdatasync`, in the
-same folder. Where each fsync is 2 ms slower, a preloaded library waits before it. PocketBase commits with
-`synchronous=NORMAL`: its answers can come before the disk has them.
+transaction is on disk (`synchronous=FULL`). The disk's own rate is a loop that appends 4 KiB and calls `fdatasync` in the same
+folder. Where each fsync is 2 ms slower, a preloaded library waits before it. PocketBase commits with `synchronous=NORMAL`, so
+it may answer before the data is on disk.
 """
 
 CALLERS = 64
@@ -68,7 +68,7 @@ def rate(bench, daemon, ids, connections):
 
 
 class Disk:
-    """Appends a page and makes it durable, again and again, in the folder where the database is."""
+    """Appends and syncs a page in a loop, in the database's folder."""
 
     def __init__(self, folder):
         self.path = folder / "fsync-rate"
