@@ -29,7 +29,8 @@ struct SealingAdapter {
             throw CacheError.incompatible(
                 """
                 the secrets in this cache were sealed with another key; put secret.key back into state_dir, or name the \
-                right one as secret_key_file. If it is lost, docs/operations.md says how to go on without these secrets
+                right one as secret_key_file. If it is lost, docs/guides/securing.md says how to go on \
+                without these secrets
                 """)
         }
         if known == nil, schema.entities.contains(where: { !$0.secretPlaces.isEmpty }) {

@@ -3,7 +3,7 @@ internal import EntitySchema
 internal import SocketServer
 internal import SyncEngine
 
-/// `GET /metrics`, for Prometheus. docs/operations.md says what to alert on.
+/// `GET /metrics`, for Prometheus. docs/guides/operating.md says what to alert on.
 extension LocalAPIServer {
     private static let prefix = "repairminder_sync_"
 

@@ -89,7 +89,7 @@ struct StateChecks {
             }
             return .ok("secret key", "it can be read")
         } catch {
-            return .error("secret key", error.message, "put the right file there, see docs/operations.md, Secrets")
+            return .error("secret key", error.message, "put the right file there, see docs/guides/securing.md")
         }
     }
 
