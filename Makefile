@@ -1,6 +1,6 @@
 # The commands that people and CI type. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help packages build test lint demo bench bench-setup simulate fuzz sanitize fuzz-api torture completions man deb boot \
+.PHONY: help packages build check test test-all lint demo bench bench-setup simulate fuzz sanitize fuzz-api torture completions man deb boot \
     clean
 
 help:            ## list these commands
@@ -15,17 +15,21 @@ build: packages  ## build the release binaries into .build/release
 demo: packages   ## an upstream and the daemon on it, until Ctrl-C; SCHEMA=propdocs for another system, ARGS="--rows 100000" for more
 	@scripts/demo $(if $(SCHEMA),--schema $(SCHEMA)) $(ARGS)
 
-# One at a time: some tests hold sockets open on purpose, and on two cores they would starve each other.
-test: packages   ## run every test
-	swift build --build-tests
-	swift test --skip-build --no-parallel
+check: packages  ## the quick loop: lint, the fence, and the fast tests of the modules you edited; TESTS="CacheStoreTests" for others
+	@scripts/check $(TESTS)
+
+test: packages   ## run every test; FILTER="PusherTests" for some
+	@scripts/test $(FILTER)
+
+test-all: packages ## run every test with every draw of the randomized suites
+	@scripts/test --all $(FILTER)
 
 simulate: packages ## run SEEDS (2000) bad days from FIRST (1) against engine and store, or replay one: SEED=n
 	@scripts/simulate $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),2000) --first $(or $(FIRST),1))
 
-lint:            ## formatting, imports, line counts, log lines that nobody explains
+lint:            ## check formatting, the import fence, file sizes, and that each log line is explained
 	swift format lint --strict -rp Sources Tests Package.swift
-	scripts/import-fence
+	scripts/import-fence --check
 	scripts/file-sizes
 	scripts/log-lines
 
