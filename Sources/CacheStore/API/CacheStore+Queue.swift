@@ -132,7 +132,7 @@ extension CacheStore {
     /// Writes down what became of an attempt, with what it does to the record, in one transaction.
     package func settle(_ id: Int64, _ outcome: PushOutcome, at now: Timestamp) async throws {
         try await change(at: now) { db in
-            try OutcomeApplier(schema: schema, db: db, now: now, makeID: makeID, sealers: sealers).settle(id, outcome)
+            try OutcomeApplier(context: context(db, at: now)).settle(id, outcome)
         }
     }
 

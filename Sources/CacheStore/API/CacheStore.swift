@@ -87,6 +87,12 @@ package struct CacheStore: Sendable {
         return EntityTable(entity: entity)
     }
 
+    /// For writing inside the transaction that is open on `db`.
+    func context(_ db: Database, at now: Timestamp, clockOffset: Duration = .zero) -> WriteContext {
+        WriteContext(
+            schema: schema, db: db, now: now, clockOffset: clockOffset, makeID: makeID, sealers: sealers)
+    }
+
     // MARK: Opening
 
     private static func configuration(_ reminderDays: ReminderDays) -> Configuration {

@@ -18,7 +18,6 @@ extension ChangeWriter {
 
     /// Takes what the schema cascades to along.
     func remove(_ key: String) throws {
-        _ = try PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
-            .delete(keys: [key])
+        _ = try PageApplier(table: table, context: context).delete(keys: [key])
     }
 }

@@ -6,26 +6,22 @@ internal import SQLiteStore
 /// Turns one local change into an entry of the queue, inside the caller's transaction.
 struct ChangeWriter {
     let table: EntityTable
-    let schema: EntitySchema
-    let db: Database
-    let now: Timestamp
-    /// How far the server's clock is ahead of `now`.
-    let clockOffset: Duration
-    let makeID: @Sendable () -> String
-    let sealers: RecordSealers
+    let context: WriteContext
 
-    var sealer: RecordSealer { sealers[entity.name] }
+    var db: Database { context.db }
+    var now: Timestamp { context.now }
+    var sealer: RecordSealer { context.sealers[entity.name] }
     var entity: Entity { table.entity }
-    var row: RecordRow { RecordRow(table: table, db: db) }
-    var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
-    var log: ChangeLog { ChangeLog(db: db, at: now) }
+    var row: RecordRow { context.row(table) }
+    var queue: OutboxTable { context.queue }
+    var log: ChangeLog { context.log }
 
     func create(_ given: JSONText) throws -> String {
         try requireSupport(.create)
         let clear = try withCurrentKeys(given)
         try requireFit(clear, operation: .create, record: clear)
         let body = try sealer.seal(clear)
-        let key = body[entity.key]?.plain ?? makeID()
+        let key = body[entity.key]?.plain ?? context.makeID()
         guard try row.load(key) == nil, try KeyAlias.current(of: key, entity.name, db) == key else {
             throw CacheError.conflict("\(entity.name)/\(key) exists already; change it, or create with another key")
         }
@@ -76,9 +72,9 @@ struct ChangeWriter {
         let key = try KeyAlias.current(of: key, entity.name, db)
         let current = try requireRecord(key)
         try requireVersion(expected, of: key)
-        try children.requireNoDenial(entity, key)
+        try deleteRules.requireNoDenial(entity, key)
         if entity.isLocal { return try remove(key) }
-        var needs = try children.giveUp(entity, key)
+        var needs = try deleteRules.giveUp(entity, key)
         let waiting = try queue.changes(of: entity.name, key: key)
         if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy({ !$0.tried }) {
             try requireNoDependents(creation, among: waiting)
@@ -88,7 +84,7 @@ struct ChangeWriter {
         } else {
             // Edits that nobody has seen need not be sent before the deletion.
             for change in waiting where !change.tried { try supersede(change) }
-            needs.formUnion(try children.nullify(entity, key))
+            needs.formUnion(try deleteRules.nullify(entity, key))
             let change = newChange(
                 .delete, key: key, body: .object([:]), base: current.remote ?? .object([:]), record: current.document)
             let id = try queue.append(change, at: now)
@@ -107,6 +103,8 @@ struct ChangeWriter {
             by: dependents.map(\.id),
             "the queued change \(first.id) refers to \(entity.name)/\(creation.key); discard or delete that first")
     }
+
+    private var deleteRules: DeleteRules { DeleteRules(context: context) }
 
     // MARK: Steps
 
@@ -185,11 +183,12 @@ struct ChangeWriter {
         OutboxTable.NewChange(
             entity: entity, key: key, operation: operation, body: body, base: base,
             edited: edited(operation == .delete ? [OutboxTable.wholeRecord] : body.members.map(\.key)),
-            group: entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain }, idempotencyKey: makeID())
+            group: entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain },
+            idempotencyKey: context.makeID())
     }
 
     func edited(_ fields: [String]) -> JSONText {
-        let time = JSONText.integer(Int((now + clockOffset).milliseconds))
+        let time = JSONText.integer(Int((now + context.clockOffset).milliseconds))
         return .object(members: fields.map { (key: $0, value: time) })
     }
 

@@ -158,9 +158,7 @@ struct QueueImport {
     }
 
     private func merge(_ entity: Entity) -> Merge {
-        Merge(
-            table: EntityTable(entity: entity), schema: store.schema, db: db, now: now, makeID: store.makeID,
-            sealers: store.sealers)
+        Merge(table: EntityTable(entity: entity), context: store.context(db, at: now))
     }
 
     // MARK: Secrets

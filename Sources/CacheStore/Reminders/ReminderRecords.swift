@@ -5,10 +5,12 @@ internal import JSONText
 /// Brings the records that stand for reminders up to date, inside the caller's transaction, and forgets reminders whose
 /// record is gone.
 struct ReminderRecords {
-    let schema: EntitySchema
-    let db: Database
-    /// Writes records of an entity.
-    let writer: (EntityTable) -> ChangeWriter
+    let context: WriteContext
+
+    private var schema: EntitySchema { context.schema }
+    private var db: Database { context.db }
+
+    private func writer(_ table: EntityTable) -> ChangeWriter { ChangeWriter(table: table, context: context) }
 
     private static let batch = 200
 
