@@ -28,7 +28,7 @@ struct Merge {
         // What earlier changes of ours set there is no one else's doing.
         var own: [String: [JSONText]] = [:]
         for change in changes {
-            if change.state != "uploading" {
+            if change.state != .uploading {
                 switch change.operation {
                 case .create: break
                 case .update: try mergeUpdate(change, remote, own)
@@ -151,7 +151,7 @@ struct Merge {
         // A creation makes the record anew, whatever became of one that had its key before.
         if changes.contains(where: { $0.operation == .create }) { return try forgetRemote(of: key) }
         // What is being sent tells by its outcome.
-        guard !changes.contains(where: { $0.state == "uploading" }) else { return try row.markGone(key) }
+        guard !changes.contains(where: { $0.state == .uploading }) else { return try row.markGone(key) }
         guard let first = changes.first, let content = try row.load(key) else { return }
         // Where both sides deleted it there is nothing to decide.
         if changes.contains(where: { $0.operation == .delete }) {
@@ -179,7 +179,8 @@ struct Merge {
             try noteMerged(change)
         }
         if winner == .local, let first = changes.first, let document {
-            try queue.turnIntoCreation(first, body: entity.withoutDerivedFields(document), makeID: context.makeID)
+            try queue.recreate(
+                first.id, body: entity.withoutDerivedFields(document), idempotencyKey: context.makeID())
             if let content {
                 _ = try queue.append(ContentWriter.change(content, of: key, entity, context.makeID()), at: context.now)
             }

@@ -26,11 +26,11 @@ struct ContentWriter {
         let waiting = try queue.changes(of: entity.name, key: key).filter { $0.content != nil }
         // The same again is no change, but after a failure it asks for another attempt.
         if let last = waiting.last {
-            if last.content == column, last.state != "failed" { return }
+            if last.content == column, last.state != .failed { return }
         } else if try kept(key, record.document) == column {
             return
         }
-        for change in waiting where change.state != "uploading" {
+        for change in waiting where change.state != .uploading {
             try queue.remove(change.id)
             try log.append(.discarded, change, detail: [ChangeLogReason.superseded.member])
         }

@@ -15,15 +15,7 @@ struct OutboxAdmin {
     // MARK: Trying again
 
     func retry(_ id: Int64?) throws -> Int {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                UPDATE sync_outbox SET state = 'queued', next_attempt_at = NULL, attempt_count = 0,
-                  tried = iif(error_class = 'unclear', 0, tried)
-                WHERE state = 'failed' AND ?1 IS NULL OR id = ?1 AND state IN ('failed', 'waiting')
-                RETURNING id, entity, record_key, body, content
-                """,
-            arguments: [id])
+        let rows = try queue.retry(id)
         if let id, rows.isEmpty { _ = try queue.change(id) }
         for row in rows {
             try log.append(.queued, row, detail: [ChangeLogReason.retried.member])
@@ -42,7 +34,7 @@ struct OutboxAdmin {
         guard let table = context.table(change.entity) else {
             throw CacheError.conflict("the schema has no entity \(change.entity) any more; discard the change")
         }
-        guard change.operation != .create || !change.tried || change.state == "failed" else {
+        guard change.operation != .create || !change.tried || change.state == .failed else {
             throw CacheError.conflict(
                 "change \(id) may have arrived; it can be corrected when it has failed, or the record when it has not")
         }
@@ -92,7 +84,7 @@ struct OutboxAdmin {
     }
 
     private func requireIdle(_ change: OutboxTable.Entry) throws -> OutboxTable.Entry {
-        guard change.state != "uploading" else {
+        guard change.state != .uploading else {
             throw CacheError.conflict("change \(change.id) is being sent right now; wait for its outcome")
         }
         return change

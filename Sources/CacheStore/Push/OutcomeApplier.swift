@@ -18,14 +18,14 @@ struct OutcomeApplier {
         case .vanished(let record): return try acknowledge(change, record, nil, isGone: true)
         case .gone(let failure): return try forget(change, failure)
         case .notSent:
-            try db.cachedStatement(
-                sql: "UPDATE sync_outbox SET state = 'queued', tried = max(tried - 1, 0) WHERE id = ?"
-            ).execute(arguments: [id])
+            try queue.takeBack(id)
             try log.append(.queued, change, detail: [ChangeLogReason.notSent.member])
         case .waiting(let failure, let next, let counted):
-            try note(failure, "waiting", of: change, next: next, counted: counted)
+            try queue.postpone(id, failure, until: next, counted: counted)
+            try note(failure, .waiting, of: change, next: next)
         case .failed(let failure):
-            try note(failure, "failed", of: change, next: nil, counted: true)
+            try queue.fail(id, failure)
+            try note(failure, .failed, of: change)
         }
         try catchUp(change)
     }
@@ -41,27 +41,19 @@ struct OutcomeApplier {
     }
 
     private func note(
-        _ failure: PushFailure, _ state: String, of change: OutboxTable.Entry, next: Timestamp?, counted: Bool
+        _ failure: PushFailure, _ kind: ChangeLogKind, of change: OutboxTable.Entry, next: Timestamp? = nil
     ) throws {
-        try db.cachedStatement(
-            sql: """
-                UPDATE sync_outbox SET state = ?, next_attempt_at = ?, attempt_count = attempt_count + ?,
-                  error_class = ?, error_status = ?, error_message = ? WHERE id = ?
-                """
-        ).execute(arguments: [
-            state, next?.milliseconds, counted ? 1 : 0, failure.kind, failure.status, failure.message, change.id,
-        ])
         let error = JSONText.object([
             "class": .string(failure.kind), "status": .integer(failure.status), "message": .string(failure.message),
         ])
         try log.append(
-            state == "failed" ? .failed : .waiting, change,
-            detail: [("error", error), ("next_attempt_at", .string(next?.description))])
+            kind, change, detail: [("error", error), ("next_attempt_at", .string(next?.description))])
     }
 
     /// The server has no such record any more: the same as if a pull had said so.
     private func forget(_ change: OutboxTable.Entry, _ failure: PushFailure) throws {
-        try note(failure, "queued", of: change, next: nil, counted: true)
+        try queue.requeue(change.id, failure)
+        try note(failure, .waiting, of: change)
         if let table = context.table(change.entity) { try delete(change.key, table) }
     }
 

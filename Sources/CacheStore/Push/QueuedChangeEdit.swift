@@ -93,16 +93,7 @@ struct QueuedChangeEdit {
             edited: JSONText.object(members: change.edited.members.filter { !removed.contains($0.key) })
                 .setting(writer.edited(fields.members.map(\.key))),
             group: group, idempotencyKey: writer.context.makeID())
-        try writer.db.cachedStatement(
-            sql: """
-                UPDATE sync_outbox SET body = ?2, base = ?3, edited = ?4, order_group = ?5,
-                  idempotency_key = iif(tried > 0, ?6, idempotency_key), state = 'queued', tried = 0, attempt_count = 0,
-                  known_pk = NULL, next_attempt_at = NULL, error_class = NULL, error_status = NULL, error_message = NULL
-                WHERE id = ?1
-                """
-        ).execute(arguments: [
-            change.id, corrected.body.text, corrected.base.text, corrected.edited.text, group, corrected.idempotencyKey,
-        ])
+        try queue.edit(change.id, to: corrected)
         try waitAnew(corrected)
     }
 

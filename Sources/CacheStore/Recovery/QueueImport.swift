@@ -106,7 +106,7 @@ struct QueueImport {
     }
 
     private func fail(_ change: inout ExportedChange) {
-        change.state = "failed"
+        change.state = OutboxState.failed.rawValue
         change.errorClass = "unclear"
         change.errorStatus = nil
         change.errorMessage =
@@ -124,11 +124,12 @@ struct QueueImport {
             arguments: [
                 id, change.entity, change.recordKey, change.operation, change.body, change.base,
                 change.edited ?? "{}", change.idempotencyKey, change.orderGroup,
-                change.state == "uploading" ? "queued" : change.state, change.attemptCount, change.tried,
+                change.state == OutboxState.uploading.rawValue ? OutboxState.queued.rawValue : change.state,
+                change.attemptCount, change.tried,
                 change.createdAt, change.lastAttemptAt, change.nextAttemptAt, change.errorClass, change.errorStatus,
                 change.errorMessage, change.knownPk, change.content,
             ])
-        if change.state == "failed" {
+        if change.state == OutboxState.failed.rawValue {
             try db.execute(sql: "UPDATE sync_tally SET count = count + 1 WHERE name = 'failed'")
         }
         return db.lastInsertedRowID
