@@ -46,7 +46,7 @@ package struct LocalTransaction {
     }
 
     package func delete(_ entity: String, key: String, expecting expected: ExpectedVersion = .any) throws {
-        try working { try writer(entity).delete(key, expecting: expected) }
+        try working { try DeletionWriter(writer(entity)).delete(key, expecting: expected) }
     }
 
     /// Queues the upload of `content`, or with nil its deletion, and shows it at once; `install` puts its file in place.

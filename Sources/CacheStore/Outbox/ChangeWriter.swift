@@ -67,13 +67,23 @@ struct ChangeWriter {
         try row.rebuildDocument(over: key)
     }
 
-    func delete(_ key: String, expecting expected: ExpectedVersion = .any) throws {
+    // MARK: Deleting
+
+    /// Returns the record's current key and content. Throws when it may not be deleted.
+    func requireDeletable(
+        _ key: String, _ expected: ExpectedVersion
+    ) throws -> (key: String, content: RecordRow.Content) {
         try requireSupport(.delete)
         let key = try KeyAlias.current(of: key, entity.name, db)
-        let current = try requireRecord(key)
+        let content = try requireRecord(key)
         try requireVersion(expected, of: key)
         try deleteRules.requireNoDenial(entity, key)
-        if entity.isLocal { return try remove(key) }
+        return (key, content)
+    }
+
+    /// Queues the deletion of a record with `content`. A record that was never sent is deleted along with its queued
+    /// changes, and nothing is queued.
+    func queueDeletion(of key: String, _ content: RecordRow.Content) throws {
         var needs = try deleteRules.giveUp(entity, key)
         let waiting = try queue.changes(of: entity.name, key: key)
         if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy({ !$0.tried }) {
@@ -82,11 +92,11 @@ struct ChangeWriter {
             try row.rebuildDocument(over: key)
             try log.append(.deleted, entity: entity.name, keys: [key])
         } else {
-            // Edits that nobody has seen need not be sent before the deletion.
+            // Edits that were never sent need not be sent before the deletion.
             for change in waiting where !change.tried { try supersede(change) }
             needs.formUnion(try deleteRules.nullify(entity, key))
             let change = newChange(
-                .delete, key: key, body: .object([:]), base: current.remote ?? .object([:]), record: current.document)
+                .delete, key: key, body: .object([:]), base: content.remote ?? .object([:]), record: content.document)
             let id = try queue.append(change, at: now)
             try queue.depend(id, on: needs)
             try note(change, carriedBy: id)
@@ -105,6 +115,18 @@ struct ChangeWriter {
     }
 
     private var deleteRules: DeleteRules { DeleteRules(context: context) }
+
+    // MARK: Records kept on this machine only
+
+    /// Writes a record that is kept on this machine only in the place of a server's version, so that reading, searching
+    /// and sealing work as for any other. `fields` are those that change.
+    private func save(_ record: JSONText, of key: String, fields: JSONText, _ operation: Operation) throws {
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _remote = ? WHERE _key = ?")
+            .execute(arguments: [record.text, key])
+        try log.append(
+            saved: key, of: entity.name, fields: fields.members.map(\.key),
+            detail: detail(of: fields, .edited, operation))
+    }
 
     // MARK: Steps
 

@@ -209,3 +209,15 @@ struct OutboxTable {
             state: OutboxState(rawValue: row["state"]) ?? .queued, content: row["content"])
     }
 }
+
+extension ChangeLog {
+    /// A step of a queued change. Returns the entry's number.
+    @discardableResult
+    func append(
+        _ kind: ChangeLogKind, _ change: OutboxTable.Entry, detail: [(key: String, value: JSONText)] = []
+    ) throws -> Int64 {
+        try append(
+            kind, change: change.id, entity: change.entity, key: change.key,
+            fields: change.body.members.map(\.key), detail: detail)
+    }
+}

@@ -57,7 +57,7 @@ struct ConflictResolver {
             let value = (winner == .server ? conflict.local : conflict.server) ?? .null
             try writer.update(conflict.key, body: opened(.object(members: [(key: field, value: value)]), conflict))
         case (nil, .delete, .server), (nil, .create, .local), (nil, .update, .local):
-            try writer.delete(conflict.key)
+            try DeletionWriter(writer).delete(conflict.key)
         case (nil, .delete, .local):
             try recreate(conflict.server.map { try opened($0, conflict) }, writer)
         case (nil, .create, .server), (nil, .update, .server):

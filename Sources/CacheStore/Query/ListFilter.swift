@@ -83,7 +83,7 @@ struct ListFilter {
     }
 
     mutating func add(_ search: SearchQuery) throws(CacheError) {
-        guard let searched = SearchTable(table.entity) else { throw CacheStore.nothingSearched(table.entity.name) }
+        guard let searched = SearchTable(table.entity) else { throw SearchTable.missing(in: table.entity.name) }
         match = SearchMatch(table: searched, query: search)
     }
 

@@ -10,13 +10,14 @@ package struct ExportedCount: Sendable, Equatable {
 
 /// Puts changes that come from another database into this one's queue, inside the caller's transaction.
 struct QueueImport {
-    let store: CacheStore
-    let db: Database
-    let now: Timestamp
+    let context: WriteContext
     /// The settings of the database that the changes come from: which places are sealed in them.
     let settings: [String: String]
     /// Whether the records here are those that `knownPk` of the changes counts.
     var isSameCache = false
+
+    private var db: Database { context.db }
+    private var now: Timestamp { context.now }
 
     /// Those that are not here, and have not been. In the order given. Ids are kept where none of them has been given here
     /// before; else all get new ones, in the same order. Idempotency keys are always kept.
@@ -57,7 +58,7 @@ struct QueueImport {
     private func add(_ given: ExportedChange, id: Int64?) throws {
         var change = given
         if !isSameCache { change.knownPk = nil }
-        let entity = store.schema[change.entity]
+        let entity = context.schema[change.entity]
         if let entity {
             change = try resealed(change, entity)
             change.recordKey = try KeyAlias.current(of: change.recordKey, entity.name, db)
@@ -99,7 +100,7 @@ struct QueueImport {
     /// knows in another database.
     private func isUnknowable(_ change: ExportedChange, _ entity: Entity) -> Bool {
         guard change.tried > 0, change.knownPk == nil, change.operation == Operation.create.rawValue,
-            store.schema.upstream.idempotencyHeader == nil, let body = try? JSONText(parsing: change.body),
+            context.schema.upstream.idempotencyHeader == nil, let body = try? JSONText(parsing: change.body),
             case .match = entity.route(for: .create, record: body)?.lookUp
         else { return false }
         return true
@@ -149,7 +150,7 @@ struct QueueImport {
     }
 
     private func depend(_ id: Int64, _ change: ExportedChange, _ entity: Entity) throws {
-        let queue = OutboxTable(schema: store.schema, db: db)
+        let queue = context.queue
         let new = OutboxTable.NewChange(
             entity: entity, key: change.recordKey, operation: Operation(rawValue: change.operation) ?? .update,
             body: try JSONText(parsing: change.body), base: try JSONText(parsing: change.base),
@@ -159,7 +160,7 @@ struct QueueImport {
     }
 
     private func merge(_ entity: Entity) -> Merge {
-        Merge(table: EntityTable(entity: entity), context: store.context(db, at: now))
+        Merge(table: EntityTable(entity: entity), context: context)
     }
 
     // MARK: Secrets
@@ -169,7 +170,7 @@ struct QueueImport {
         // Where nothing is known of it, it is taken for what it is here.
         guard !settings.isEmpty,
             let conversion = try SealingAdapter.conversion(
-                of: entity, from: settings["secrets:\(entity.name)"], store.sealers.sealer)
+                of: entity, from: settings["secrets:\(entity.name)"], context.sealers.sealer)
         else { return change }
         var change = change
         change.body = try conversion.converted(change.body) ?? change.body

@@ -30,7 +30,7 @@ struct ReminderRecords {
         let into = isWithdrawn ? nil : rule?.into
         if let entity: String = row["into_entity"], let key: String = row["into_key"], entity != into?.entity {
             if let table = schema[entity].map(EntityTable.init), try RecordRow(table: table, db: db).exists(key) {
-                try writer(table).delete(key)
+                try DeletionWriter(writer(table)).delete(key)
             }
             try remember(nil, nil, of: id)
         }
