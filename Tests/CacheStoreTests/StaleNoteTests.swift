@@ -42,10 +42,8 @@ struct StaleNoteTests {
         do {
             return try await store.writer.write { db -> [String] in
                 _ = try IncomingRecords(table, db, at: TestCache.now).fill(page)
-                _ = try PageApplier(
-                    table: table, schema: store.schema, db: db, now: TestCache.now, makeID: store.makeID,
-                    sealers: store.sealers
-                ).applyIncoming(clear: page, position: .max)
+                _ = try PageApplier(table: table, context: store.context(db, at: TestCache.now))
+                    .applyIncoming(clear: page, position: .max)
                 throw Undone(
                     noted: try String.fetchAll(
                         db, sql: "SELECT entity || ' ' || record_key FROM sync_stale ORDER BY 1"))

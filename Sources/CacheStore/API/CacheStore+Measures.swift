@@ -54,11 +54,12 @@ extension CacheStore {
     }
 
     private static func queueStates(_ db: Database) throws -> [String: Int] {
-        var states = ["queued": 0, "uploading": 0, "waiting": 0, "failed": 0, "blocked": 0]
+        var states = Dictionary(uniqueKeysWithValues: OutboxState.allCases.map { ($0.rawValue, 0) })
+        states["blocked"] = 0
         let counts = try numbers(
             """
             WITH RECURSIVE stuck (id) AS (
-              SELECT id FROM sync_outbox WHERE state = 'failed'
+              SELECT id FROM sync_outbox WHERE state = \(OutboxState.failed.sql)
               UNION SELECT change_id FROM sync_conflict WHERE winner IS NULL),
             blocked (id) AS (
               SELECT change_id FROM sync_dependency WHERE needs_id IN stuck

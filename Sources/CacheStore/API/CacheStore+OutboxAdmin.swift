@@ -61,7 +61,7 @@ extension CacheStore {
     static let pendingColumns = """
         WITH RECURSIVE blocked (id, blocked_by) AS (
           SELECT change_id, needs_id FROM sync_dependency JOIN sync_outbox AS stuck ON stuck.id = needs_id
-          WHERE stuck.state = 'failed'
+          WHERE stuck.state = \(OutboxState.failed.sql)
             OR EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = stuck.id AND winner IS NULL)
           UNION
           SELECT change_id, blocked_by FROM blocked JOIN sync_dependency ON needs_id = blocked.id)

@@ -13,16 +13,15 @@ extension CacheStore {
         let clear = page.records
         let page = try sealed(page)
         return try await change(at: now) { db in
-            let applier = PageApplier(
-                table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+            let context = context(db, at: now)
+            let applier = PageApplier(table: table, context: context)
             let unchanged = try IncomingRecords(table, db, at: now).fill(page.records, isNew: page.isOfFirstPull)
             let measured = try applier.measure(page)
             var outcome = try applier.applyIncoming(clear: unchanged.rest(of: clear), position: page.position)
             outcome.add(measured)
             try unchanged.add(to: &outcome, of: page, db)
             if let children {
-                let applier = PageApplier(
-                    table: children.table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+                let applier = PageApplier(table: children.table, context: context)
                 outcome.children = try applier.apply(children.pulled, position: page.position)
             }
             if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }

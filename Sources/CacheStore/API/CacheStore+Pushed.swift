@@ -32,7 +32,7 @@ extension CacheStore {
                         """),
                 arguments: [list])
             if rows.contains(where: { ($0["conflict"] as Int?) != nil }) { return .conflict }
-            if rows.contains(where: { $0["state"] == "failed" }) { return .failed }
+            if rows.contains(where: { $0["state"] == OutboxState.failed.rawValue }) { return .failed }
             if rows.contains(where: { ($0["blocked_by"] as Int?) != nil }) { return .blocked }
             if let first = rows.first { return .pending(position: try Self.place(of: first["id"], db)) }
             if try Self.isLost(write, list, db) { return .conflict }

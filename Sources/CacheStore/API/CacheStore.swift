@@ -87,6 +87,12 @@ package struct CacheStore: Sendable {
         return EntityTable(entity: entity)
     }
 
+    /// For writing inside the transaction that is open on `db`.
+    func context(_ db: Database, at now: Timestamp, clockOffset: Duration = .zero) -> WriteContext {
+        WriteContext(
+            schema: schema, db: db, now: now, clockOffset: clockOffset, makeID: makeID, sealers: sealers)
+    }
+
     // MARK: Opening
 
     private static func configuration(_ reminderDays: ReminderDays) -> Configuration {
@@ -153,6 +159,34 @@ package struct CacheStore: Sendable {
             try db.execute(
                 sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
                 arguments: [name, value])
+        }
+    }
+
+    /// A transaction that may change records: what it makes stale is worked out at its end.
+    func change<Result: Sendable>(
+        at now: Timestamp, _ body: @escaping @Sendable (Database) throws -> Result
+    ) async throws -> Result {
+        try await writer.write { db in
+            let result = try body(db)
+            try DerivedRefresh(schema: schema, db: db, now: now).work()
+            return result
+        }
+    }
+
+    /// Writes down whose records these are, unless the file says so already or the address is not known.
+    package func claim(for origin: CacheOrigin) async throws {
+        guard let upstream = origin.upstream, try setting("upstream") == nil else { return }
+        try await setSetting("schema", to: origin.schema)
+        try await setSetting("upstream", to: upstream)
+    }
+
+    /// Writes down whose records these are. What depends on the account is worked out anew.
+    package func setAccount(_ account: String, at now: Timestamp) async throws {
+        try await setSetting("account", to: account)
+        try await change(at: now) { db in
+            for entity in schema.entities where !entity.derivedFields.isEmpty {
+                try DerivedRefresh.noteAll(of: entity, db)
+            }
         }
     }
 

@@ -44,8 +44,7 @@ extension CacheStore {
         while let from = start {
             let (count, next) = try await change(at: now) { db in
                 let (keys, next) = try Self.unseenKeys(table, seen, from: from, db)
-                let applier = PageApplier(
-                    table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+                let applier = PageApplier(table: table, context: context(db, at: now))
                 return (try applier.delete(keys: keys), next)
             }
             deleted += count

@@ -32,12 +32,3 @@ package struct CacheOrigin: Sendable, Hashable, CustomStringConvertible {
         self.init(schema: schema, upstream: upstream)
     }
 }
-
-extension CacheStore {
-    /// Writes down whose records these are, unless the file says so already or the address is not known.
-    package func claim(for origin: CacheOrigin) async throws {
-        guard let upstream = origin.upstream, try setting("upstream") == nil else { return }
-        try await setSetting("schema", to: origin.schema)
-        try await setSetting("upstream", to: upstream)
-    }
-}

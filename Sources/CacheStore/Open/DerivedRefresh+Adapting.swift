@@ -1,4 +1,4 @@
-package import EntitySchema
+internal import EntitySchema
 internal import GRDB
 
 /// Fitting what is worked out here to another schema, when the cache is opened.
@@ -38,17 +38,5 @@ extension DerivedRefresh {
             "\($0.name) \($0.kind) \(String(describing: $0.derivation)) \(String(describing: $0.follow))"
         }
         return "\(entity.name): \((fields + entity.ties.map { "\($0)" }).joined(separator: ", "))"
-    }
-}
-
-extension CacheStore {
-    /// Writes down whose records these are. What depends on the account is worked out anew.
-    package func setAccount(_ account: String, at now: Timestamp) async throws {
-        try await setSetting("account", to: account)
-        try await change(at: now) { db in
-            for entity in schema.entities where !entity.derivedFields.isEmpty {
-                try DerivedRefresh.noteAll(of: entity, db)
-            }
-        }
     }
 }

@@ -6,26 +6,22 @@ internal import SQLiteStore
 /// Turns one local change into an entry of the queue, inside the caller's transaction.
 struct ChangeWriter {
     let table: EntityTable
-    let schema: EntitySchema
-    let db: Database
-    let now: Timestamp
-    /// How far the server's clock is ahead of `now`.
-    let clockOffset: Duration
-    let makeID: @Sendable () -> String
-    let sealers: RecordSealers
+    let context: WriteContext
 
-    var sealer: RecordSealer { sealers[entity.name] }
+    var db: Database { context.db }
+    var now: Timestamp { context.now }
+    var sealer: RecordSealer { context.sealers[entity.name] }
     var entity: Entity { table.entity }
-    var row: RecordRow { RecordRow(table: table, db: db) }
-    var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
-    var log: ChangeLog { ChangeLog(db: db, at: now) }
+    var row: RecordRow { context.row(table) }
+    var queue: OutboxTable { context.queue }
+    var log: ChangeLog { context.log }
 
     func create(_ given: JSONText) throws -> String {
         try requireSupport(.create)
         let clear = try withCurrentKeys(given)
         try requireFit(clear, operation: .create, record: clear)
         let body = try sealer.seal(clear)
-        let key = body[entity.key]?.plain ?? makeID()
+        let key = body[entity.key]?.plain ?? context.makeID()
         guard try row.load(key) == nil, try KeyAlias.current(of: key, entity.name, db) == key else {
             throw CacheError.conflict("\(entity.name)/\(key) exists already; change it, or create with another key")
         }
@@ -71,14 +67,24 @@ struct ChangeWriter {
         try row.rebuildDocument(over: key)
     }
 
-    func delete(_ key: String, expecting expected: ExpectedVersion = .any) throws {
+    // MARK: Deleting
+
+    /// Returns the record's current key and content. Throws when it may not be deleted.
+    func requireDeletable(
+        _ key: String, _ expected: ExpectedVersion
+    ) throws -> (key: String, content: RecordRow.Content) {
         try requireSupport(.delete)
         let key = try KeyAlias.current(of: key, entity.name, db)
-        let current = try requireRecord(key)
+        let content = try requireRecord(key)
         try requireVersion(expected, of: key)
-        try children.requireNoDenial(entity, key)
-        if entity.isLocal { return try remove(key) }
-        var needs = try children.giveUp(entity, key)
+        try deleteRules.requireNoDenial(entity, key)
+        return (key, content)
+    }
+
+    /// Queues the deletion of a record with `content`. A record that was never sent is deleted along with its queued
+    /// changes, and nothing is queued.
+    func queueDeletion(of key: String, _ content: RecordRow.Content) throws {
+        var needs = try deleteRules.giveUp(entity, key)
         let waiting = try queue.changes(of: entity.name, key: key)
         if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy({ !$0.tried }) {
             try requireNoDependents(creation, among: waiting)
@@ -86,11 +92,11 @@ struct ChangeWriter {
             try row.rebuildDocument(over: key)
             try log.append(.deleted, entity: entity.name, keys: [key])
         } else {
-            // Edits that nobody has seen need not be sent before the deletion.
+            // Edits that were never sent need not be sent before the deletion.
             for change in waiting where !change.tried { try supersede(change) }
-            needs.formUnion(try children.nullify(entity, key))
+            needs.formUnion(try deleteRules.nullify(entity, key))
             let change = newChange(
-                .delete, key: key, body: .object([:]), base: current.remote ?? .object([:]), record: current.document)
+                .delete, key: key, body: .object([:]), base: content.remote ?? .object([:]), record: content.document)
             let id = try queue.append(change, at: now)
             try queue.depend(id, on: needs)
             try note(change, carriedBy: id)
@@ -106,6 +112,20 @@ struct ChangeWriter {
         throw CacheError.needed(
             by: dependents.map(\.id),
             "the queued change \(first.id) refers to \(entity.name)/\(creation.key); discard or delete that first")
+    }
+
+    private var deleteRules: DeleteRules { DeleteRules(context: context) }
+
+    // MARK: Records kept on this machine only
+
+    /// Writes a record that is kept on this machine only in the place of a server's version, so that reading, searching
+    /// and sealing work as for any other. `fields` are those that change.
+    private func save(_ record: JSONText, of key: String, fields: JSONText, _ operation: Operation) throws {
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _remote = ? WHERE _key = ?")
+            .execute(arguments: [record.text, key])
+        try log.append(
+            saved: key, of: entity.name, fields: fields.members.map(\.key),
+            detail: detail(of: fields, .edited, operation))
     }
 
     // MARK: Steps
@@ -185,11 +205,12 @@ struct ChangeWriter {
         OutboxTable.NewChange(
             entity: entity, key: key, operation: operation, body: body, base: base,
             edited: edited(operation == .delete ? [OutboxTable.wholeRecord] : body.members.map(\.key)),
-            group: entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain }, idempotencyKey: makeID())
+            group: entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain },
+            idempotencyKey: context.makeID())
     }
 
     func edited(_ fields: [String]) -> JSONText {
-        let time = JSONText.integer(Int((now + clockOffset).milliseconds))
+        let time = JSONText.integer(Int((now + context.clockOffset).milliseconds))
         return .object(members: fields.map { (key: $0, value: time) })
     }
 

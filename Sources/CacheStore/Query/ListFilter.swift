@@ -72,7 +72,8 @@ struct ListFilter {
     mutating func add(_ sync: ListQuery.SyncFilter) {
         isBySync = true
         let queued = "(SELECT record_key FROM sync_outbox WHERE entity = '\(table.entity.name)')"
-        let failed = "(SELECT record_key FROM sync_outbox WHERE entity = '\(table.entity.name)' AND state = 'failed')"
+        let failed =
+            "(SELECT record_key FROM sync_outbox WHERE entity = '\(table.entity.name)' AND state = \(OutboxState.failed.sql))"
         let disputed = "(SELECT record_key FROM sync_conflict WHERE entity = '\(table.entity.name)' AND winner IS NULL)"
         switch sync {
         case .pending: fixed += ["_key IN \(queued)", "_key NOT IN \(failed)", "_key NOT IN \(disputed)"]
@@ -82,7 +83,7 @@ struct ListFilter {
     }
 
     mutating func add(_ search: SearchQuery) throws(CacheError) {
-        guard let searched = SearchTable(table.entity) else { throw CacheStore.nothingSearched(table.entity.name) }
+        guard let searched = SearchTable(table.entity) else { throw SearchTable.missing(in: table.entity.name) }
         match = SearchMatch(table: searched, query: search)
     }
 

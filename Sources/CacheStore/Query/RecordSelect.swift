@@ -38,9 +38,9 @@ struct RecordSelect {
         return """
             CASE WHEN _local IS NOT NULL THEN (
               SELECT json_object(
-                'state', CASE WHEN sum(state = 'failed') THEN 'error'
+                'state', CASE WHEN sum(state = \(OutboxState.failed.sql)) THEN 'error'
                   WHEN EXISTS (SELECT 1 FROM sync_conflict WHERE \(record) AND winner IS NULL) THEN 'conflict'
-                  WHEN sum(state = 'uploading') THEN 'uploading'
+                  WHEN sum(state = \(OutboxState.uploading.sql)) THEN 'uploading'
                   ELSE 'pending' END,
                 'pending_fields', (SELECT json_group_array(key) FROM json_each(_local)),
                 'synced_at', \(Self.time("_synced_at")),

@@ -60,22 +60,3 @@ struct SearchIndex {
         for sql in table.renew { try db.cachedStatement(sql: sql).execute(arguments: [pk]) }
     }
 }
-
-extension CacheStore {
-    /// Local writes go in between two batches.
-    private static let searchBatch: Int64 = 1000
-
-    /// Indexes whatever a load has left, batch by batch; writes nothing when there is nothing. Where the task is cancelled
-    /// the rest stays for the next call, or the next opening.
-    package func completeSearch() async throws {
-        for entity in schema.entities {
-            guard let table = SearchTable(entity) else { continue }
-            while try !Task.isCancelled && read({ db in try SearchIndex(table: table, db: db).lag() }) > 0 {
-                let goesOn = try await writer.write { db in
-                    try SearchIndex(table: table, db: db).append(atMost: Self.searchBatch)
-                }
-                if !goesOn { break }
-            }
-        }
-    }
-}

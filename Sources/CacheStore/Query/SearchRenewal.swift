@@ -50,14 +50,3 @@ struct SearchRenewal {
         }
     }
 }
-
-extension CacheStore {
-    /// Called before each search and list with `q`, which then find all that was answered before. Where nothing can be
-    /// written now, they find what was indexed last; throws where the cache cannot be read.
-    package func renewSearch() async throws {
-        guard try read(searchRenewal.isBehind) else { return }
-        do {
-            try await writer.write(searchRenewal.run)
-        } catch CacheError.unwritable {}
-    }
-}

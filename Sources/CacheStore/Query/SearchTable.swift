@@ -1,4 +1,5 @@
 internal import EntitySchema
+internal import SQLiteStore
 
 /// How one entity's full-text index stands in SQL.
 ///
@@ -200,5 +201,12 @@ struct SearchTable {
           ON CONFLICT DO NOTHING;
 
         """
+    }
+}
+
+extension SearchTable {
+    /// The error of a search in an entity that has no searched fields.
+    static func missing(in entity: String) -> CacheError {
+        .badQuery(field: "q", message: "the schema marks no field of \(entity) with search, so nothing can be found")
     }
 }

@@ -58,15 +58,6 @@ struct ChangeLog {
         return db.lastInsertedRowID
     }
 
-    @discardableResult
-    func append(
-        _ kind: ChangeLogKind, _ change: OutboxTable.Entry, detail: [(key: String, value: JSONText)] = []
-    ) throws -> Int64 {
-        try append(
-            kind, change: change.id, entity: change.entity, key: change.key,
-            fields: change.body.members.map(\.key), detail: detail)
-    }
-
     /// The same of a row of the queue with `id`, `entity`, `record_key` and `body`.
     func append(
         _ kind: ChangeLogKind, _ change: Row, detail: [(key: String, value: JSONText)] = []

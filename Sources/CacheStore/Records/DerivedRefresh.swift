@@ -130,16 +130,3 @@ struct DerivedRefresh {
         ).isEmpty
     }
 }
-
-extension CacheStore {
-    /// A transaction that may change records: what it makes stale is worked out at its end.
-    func change<Result: Sendable>(
-        at now: Timestamp, _ body: @escaping @Sendable (Database) throws -> Result
-    ) async throws -> Result {
-        try await writer.write { db in
-            let result = try body(db)
-            try DerivedRefresh(schema: schema, db: db, now: now).work()
-            return result
-        }
-    }
-}

@@ -108,7 +108,7 @@ struct RecordRow {
 
     private static func creation(in changes: [Row]) -> ComputedFields.Creation? {
         changes.first { $0["operation"] == Operation.create.rawValue }.map {
-            $0["state"] == "failed" ? .failed : .queued
+            $0["state"] == OutboxState.failed.rawValue ? .failed : .queued
         }
     }
 
@@ -131,7 +131,8 @@ struct RecordRow {
     private func withContentState(_ document: JSONText, _ changes: [Row]) -> JSONText {
         let queued = changes.last { ($0["content"] as String?) ?? ContentTable.nothing != ContentTable.nothing }
         guard let field = table.entity.content?.state, let queued else { return document }
-        return document.setting(field, to: .string(ContentState(queueState: queued["state"]).rawValue))
+        let state = ContentState(OutboxState(rawValue: queued["state"]) ?? .queued)
+        return document.setting(field, to: .string(state.rawValue))
     }
 
     private func store(local: JSONText?, document: JSONText?, deleted: Bool, _ key: String) throws {

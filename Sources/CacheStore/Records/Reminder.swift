@@ -39,6 +39,13 @@ package struct Reminder: Sendable, Equatable {
     }
 }
 
+/// What became of one delivery.
+package enum ReminderOutcome: Sendable, Equatable {
+    case delivered
+    /// Nil when it is not tried again.
+    case failed(String, retryAt: Timestamp?)
+}
+
 extension Reminder {
     init(_ row: Row, text: String) {
         func time(_ column: String) -> Timestamp? {

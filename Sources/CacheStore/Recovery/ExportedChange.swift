@@ -59,7 +59,7 @@ package struct ExportedChange: Codable, FetchableRecord, Sendable, Equatable {
     var isSound: Bool {
         let texts = [body, base, edited ?? "{}"]
         return Operation(rawValue: operation) != nil && !recordKey.isEmpty && !idempotencyKey.isEmpty
-            && ["queued", "uploading", "waiting", "failed"].contains(state)
+            && OutboxState(rawValue: state) != nil
             && texts.allSatisfy { (try? JSONText(parsing: $0))?.kind == .object }
     }
 

@@ -10,13 +10,14 @@ package struct ExportedCount: Sendable, Equatable {
 
 /// Puts changes that come from another database into this one's queue, inside the caller's transaction.
 struct QueueImport {
-    let store: CacheStore
-    let db: Database
-    let now: Timestamp
+    let context: WriteContext
     /// The settings of the database that the changes come from: which places are sealed in them.
     let settings: [String: String]
     /// Whether the records here are those that `knownPk` of the changes counts.
     var isSameCache = false
+
+    private var db: Database { context.db }
+    private var now: Timestamp { context.now }
 
     /// Those that are not here, and have not been. In the order given. Ids are kept where none of them has been given here
     /// before; else all get new ones, in the same order. Idempotency keys are always kept.
@@ -57,7 +58,7 @@ struct QueueImport {
     private func add(_ given: ExportedChange, id: Int64?) throws {
         var change = given
         if !isSameCache { change.knownPk = nil }
-        let entity = store.schema[change.entity]
+        let entity = context.schema[change.entity]
         if let entity {
             change = try resealed(change, entity)
             change.recordKey = try KeyAlias.current(of: change.recordKey, entity.name, db)
@@ -99,14 +100,14 @@ struct QueueImport {
     /// knows in another database.
     private func isUnknowable(_ change: ExportedChange, _ entity: Entity) -> Bool {
         guard change.tried > 0, change.knownPk == nil, change.operation == Operation.create.rawValue,
-            store.schema.upstream.idempotencyHeader == nil, let body = try? JSONText(parsing: change.body),
+            context.schema.upstream.idempotencyHeader == nil, let body = try? JSONText(parsing: change.body),
             case .match = entity.route(for: .create, record: body)?.lookUp
         else { return false }
         return true
     }
 
     private func fail(_ change: inout ExportedChange) {
-        change.state = "failed"
+        change.state = OutboxState.failed.rawValue
         change.errorClass = "unclear"
         change.errorStatus = nil
         change.errorMessage =
@@ -124,11 +125,12 @@ struct QueueImport {
             arguments: [
                 id, change.entity, change.recordKey, change.operation, change.body, change.base,
                 change.edited ?? "{}", change.idempotencyKey, change.orderGroup,
-                change.state == "uploading" ? "queued" : change.state, change.attemptCount, change.tried,
+                change.state == OutboxState.uploading.rawValue ? OutboxState.queued.rawValue : change.state,
+                change.attemptCount, change.tried,
                 change.createdAt, change.lastAttemptAt, change.nextAttemptAt, change.errorClass, change.errorStatus,
                 change.errorMessage, change.knownPk, change.content,
             ])
-        if change.state == "failed" {
+        if change.state == OutboxState.failed.rawValue {
             try db.execute(sql: "UPDATE sync_tally SET count = count + 1 WHERE name = 'failed'")
         }
         return db.lastInsertedRowID
@@ -148,7 +150,7 @@ struct QueueImport {
     }
 
     private func depend(_ id: Int64, _ change: ExportedChange, _ entity: Entity) throws {
-        let queue = OutboxTable(schema: store.schema, db: db)
+        let queue = context.queue
         let new = OutboxTable.NewChange(
             entity: entity, key: change.recordKey, operation: Operation(rawValue: change.operation) ?? .update,
             body: try JSONText(parsing: change.body), base: try JSONText(parsing: change.base),
@@ -158,9 +160,7 @@ struct QueueImport {
     }
 
     private func merge(_ entity: Entity) -> Merge {
-        Merge(
-            table: EntityTable(entity: entity), schema: store.schema, db: db, now: now, makeID: store.makeID,
-            sealers: store.sealers)
+        Merge(table: EntityTable(entity: entity), context: context)
     }
 
     // MARK: Secrets
@@ -170,7 +170,7 @@ struct QueueImport {
         // Where nothing is known of it, it is taken for what it is here.
         guard !settings.isEmpty,
             let conversion = try SealingAdapter.conversion(
-                of: entity, from: settings["secrets:\(entity.name)"], store.sealers.sealer)
+                of: entity, from: settings["secrets:\(entity.name)"], context.sealers.sealer)
         else { return change }
         var change = change
         change.body = try conversion.converted(change.body) ?? change.body

@@ -5,10 +5,12 @@ internal import JSONText
 /// Brings the records that stand for reminders up to date, inside the caller's transaction, and forgets reminders whose
 /// record is gone.
 struct ReminderRecords {
-    let schema: EntitySchema
-    let db: Database
-    /// Writes records of an entity.
-    let writer: (EntityTable) -> ChangeWriter
+    let context: WriteContext
+
+    private var schema: EntitySchema { context.schema }
+    private var db: Database { context.db }
+
+    private func writer(_ table: EntityTable) -> ChangeWriter { ChangeWriter(table: table, context: context) }
 
     private static let batch = 200
 
@@ -28,7 +30,7 @@ struct ReminderRecords {
         let into = isWithdrawn ? nil : rule?.into
         if let entity: String = row["into_entity"], let key: String = row["into_key"], entity != into?.entity {
             if let table = schema[entity].map(EntityTable.init), try RecordRow(table: table, db: db).exists(key) {
-                try writer(table).delete(key)
+                try DeletionWriter(writer(table)).delete(key)
             }
             try remember(nil, nil, of: id)
         }

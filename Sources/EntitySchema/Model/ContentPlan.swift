@@ -41,11 +41,6 @@ package struct ContentPlan: Sendable, Equatable {
 /// How far the upload of a record's content is, as `ContentPlan.state` shows it.
 package enum ContentState: String, Sendable, CaseIterable {
     case queued, uploading, uploaded, failed
-
-    /// Of a change in this state of the queue.
-    package init(queueState: String) {
-        self = queueState == "uploading" ? .uploading : queueState == "failed" ? .failed : .queued
-    }
 }
 
 extension Entity {

@@ -127,7 +127,7 @@ extension CacheStore {
             for table in QueueSnapshot.kept where table != "sync_carried" {
                 try Self.insert(rows[table] ?? [], into: table, db)
             }
-            try QueueImport(store: self, db: db, now: now, settings: settings, isSameCache: isSameCache).add(changes)
+            try QueueImport(context: context(db, at: now), settings: settings, isSameCache: isSameCache).add(changes)
             try Self.insert(rows["sync_carried"] ?? [], into: "sync_carried", db)
             let last = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'") ?? 0
             try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'sync_outbox'")

@@ -40,7 +40,7 @@ extension CacheStore {
     package func importChanges(_ changes: [ExportedChange], at now: Timestamp) async throws -> Int {
         try await writer.write { db in
             let own = try changes.map(readable)
-            return try QueueImport(store: self, db: db, now: now, settings: [:]).addUnknown(own).added
+            return try QueueImport(context: context(db, at: now), settings: [:]).addUnknown(own).added
         }
     }
 
