@@ -94,7 +94,8 @@ package enum DatabaseCopy {
         guard let free = DiskSpace(of: folder)?.free else { throw unwritable(target) }
         guard free > size + DiskSpace.reserve else {
             throw CacheError.unwritable(
-                "\(folder) has \(free >> 20) MiB free, too little for a copy of \(size >> 20) MiB; free some space there")
+                "\(folder) has \(free >> 20) MiB free, too little for a copy of \(size >> 20) MiB; free some space there"
+            )
         }
     }
 
