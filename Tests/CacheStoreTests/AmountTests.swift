@@ -7,7 +7,7 @@ import Testing
 @Suite("Amounts")
 struct AmountTests {
     @Test(
-        "a number is read to its last digit, in quotes or not",
+        "a number is parsed exactly, quoted or not",
         arguments: [
             ("129.90", "129.90"), ("\"150.00\"", "150.00"), ("0.1", "0.1"), ("-0.05", "-0.05"), ("0", "0"),
             ("1.5e2", "150"), ("1.25e1", "12.5"), ("12E-1", "1.2"),
@@ -19,7 +19,7 @@ struct AmountTests {
     }
 
     @Test(
-        "what is no amount of money is not read",
+        "anything that is not an amount of money is rejected",
         arguments: [
             "", "null", "true", "\"\"", "\"abc\"", "\"£150\"", "\"1,250.00\"", "1.", ".5", "1e", "1e400", "1e-10",
             "1234567890123456", "0.0000000001", "--1", "\"", "+1", "1e99999999999999999999", "[1]", "١",
@@ -39,7 +39,7 @@ struct AmountTests {
     }
 
     @Test(
-        "a share is told in percent, halves away from zero",
+        "a share is a percentage with one decimal, halves rounded away from zero",
         arguments: [
             (3, 3, "100.0"), (1, 3, "33.3"), (2, 3, "66.7"), (-1, 3, "-33.3"), (1, 2000, "0.1"), (-1, 2000, "-0.1"),
             (1, 2001, "0.0"), (0, 5, "0.0"),
@@ -48,7 +48,7 @@ struct AmountTests {
         #expect(Amount(part).percent(of: Amount(whole))?.text == text)
     }
 
-    @Test("there is no share of nothing")
+    @Test("a share of zero is undefined")
     func percentOfNothing() {
         #expect(Amount(5).percent(of: .zero) == nil)
     }

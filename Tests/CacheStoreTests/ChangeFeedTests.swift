@@ -14,7 +14,7 @@ import Testing
 
     private static func ids(_ page: ChangePage) -> [String] { page.events.compactMap { $0.document["id"]?.string } }
 
-    @Test("every record of a pull has a number of its own, though all of them are one row")
+    @Test("every record of a pull has its own number, although all of them are one row")
     func runs() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", Self.records(0..<500))
@@ -33,7 +33,7 @@ import Testing
         #expect(try cache.store.changes(since: since, limit: 7).events.isEmpty)
     }
 
-    @Test("an entry says what, which record, which fields and which change")
+    @Test("an entry has the kind, the record, the fields and the change")
     func document() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
@@ -48,7 +48,7 @@ import Testing
             ])
     }
 
-    @Test("a filter lets through what it names, and goes on behind what it left out")
+    @Test("a filter passes what it names, and the cursor moves past what it leaves out")
     func filter() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", Self.records(0..<3))
@@ -61,7 +61,7 @@ import Testing
         #expect(Self.ids(queued) == ["k1"])
     }
 
-    @Test("a number that is not there yet is another file's")
+    @Test("a number beyond the end belongs to another file")
     func beyondTheEnd() throws {
         let cache = try TestCache()
         #expect(try cache.store.changes(since: 0, limit: 1).events.isEmpty)
@@ -70,7 +70,7 @@ import Testing
         } throws: { if case CacheError.gone = $0 { true } else { false } }
     }
 
-    @Test("the epoch stays with the file, and a copy has another")
+    @Test("the epoch stays with the file; a copy gets another")
     func epoch() throws {
         let cache = try TestCache()
         let epoch = cache.store.epoch
@@ -93,7 +93,7 @@ import Testing
         {}
     }
 
-    @Test("what is older than the limit goes, in batches, and what asks for it is told")
+    @Test("entries older than the limit are pruned in batches, and reading from before that point is refused")
     func age() async throws {
         let cache = try TestCache()
         for number in 0..<5 {
@@ -108,7 +108,7 @@ import Testing
         #expect(throws: CacheError.self) { try cache.store.changes(since: 29, limit: 1) }
     }
 
-    @Test("the sequence never restarts, even when all of it is old")
+    @Test("the sequence never restarts, even if all entries are old")
     func sequenceGoesOn() async throws {
         let cache = try TestCache()
         _ = try await cache.store.apply(
@@ -121,7 +121,7 @@ import Testing
         #expect(try cache.store.changes(since: 10, limit: 9).events.map(\.seq) == [11])
     }
 
-    @Test("beyond the number pulls go, and the history of edits is counted by itself")
+    @Test("beyond the maximum number, pulls are pruned; the history of edits has its own count")
     func number() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", Self.records(0..<1))
@@ -140,7 +140,7 @@ import Testing
 
     // MARK: Waking
 
-    @Test("whoever waits is woken by a commit, not by a write that fails")
+    @Test("a commit wakes waiting tasks; a failed write does not")
     func wakes() async throws {
         let cache = try TestCache()
         let store = cache.store
@@ -152,7 +152,7 @@ import Testing
         #expect(store.signal.commits > before)
     }
 
-    @Test("a wait that is begun after the commit it is for ends at once")
+    @Test("a wait that starts after its commit ends at once")
     func noLostWakeup() async throws {
         let cache = try TestCache()
         let before = cache.store.signal.commits
@@ -160,7 +160,7 @@ import Testing
         await cache.store.signal.wait(after: before)
     }
 
-    @Test("one that is cancelled is forgotten, and closing ends all")
+    @Test("a cancelled wait is removed, and closing ends all waits")
     func cancelled() async throws {
         let store = try TestCache().store
         let commits = store.signal.commits

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("Children that come with their parents")
+@Suite("Child lists")
 struct ChildListTests {
     private func apply(
         _ records: String, complete: [String], allowance: Int = .max, position: Int64 = .max, _ cache: TestCache
@@ -24,7 +24,7 @@ struct ChildListTests {
         return cache
     }
 
-    @Test("a child that is no longer in its parent's whole list goes; those of others stay")
+    @Test("a child missing from its parent's complete list is deleted; those of other parents stay")
     func missing() async throws {
         let cache = try await filled()
         let outcome = try await apply(#"[{"id":"m","order_id":"a"}]"#, complete: ["a"], cache)
@@ -33,14 +33,14 @@ struct ChildListTests {
         #expect(try cache.store.rowCounts()["messages"] == 2)
     }
 
-    @Test("where a list may not be whole nothing goes")
+    @Test("an incomplete list deletes nothing")
     func incomplete() async throws {
         let cache = try await filled()
         #expect(try await apply(#"[{"id":"m","order_id":"a"}]"#, complete: [], cache) == ChildOutcome())
         #expect(try cache.store.rowCounts()["messages"] == 3)
     }
 
-    @Test("more than is allowed are held, all of them")
+    @Test("deletions beyond the limit are all held back")
     func held() async throws {
         let cache = try await filled()
         let outcome = try await apply("[]", complete: ["a", "b"], allowance: 2, cache)
@@ -48,7 +48,7 @@ struct ChildListTests {
         #expect(try cache.store.rowCounts()["messages"] == 3)
     }
 
-    @Test("a parent that was deleted here takes its children along once the server has acknowledged it")
+    @Test("deleting a parent locally also deletes its children once the server has acknowledged it")
     func deletedHere() async throws {
         let cache = try await filled()
         try await cache.store.delete("orders", key: "a", at: TestCache.now)
@@ -60,7 +60,7 @@ struct ChildListTests {
         #expect(try cache.store.rowCounts()["messages"] ?? 0 < before)
     }
 
-    @Test("a child that was made here stays, before its acknowledgement and after it")
+    @Test("a child created locally stays, before and after its acknowledgement")
     func madeHere() async throws {
         let cache = try await filled()
         let position = try cache.store.position()
@@ -74,7 +74,7 @@ struct ChildListTests {
         #expect(try cache.record("messages", "x") != nil)
     }
 
-    @Test("the field that names the parent is indexed, whatever the schema says, so that a page costs no scan")
+    @Test("the field that refers to the parent is always indexed, so that a page costs no table scan")
     func indexed() throws {
         let yaml = TestCache.shop.replacing(
             "type: reference, to: orders, index: true,", with: "type: reference, to: orders,")

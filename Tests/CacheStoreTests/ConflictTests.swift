@@ -6,7 +6,7 @@ import Testing
 @testable import CacheStore
 
 /// Each name says who changed what first.
-@Suite("Changes made here and there")
+@Suite("Conflicts between local and server changes")
 struct ConflictTests {
     private let now = TestCache.now
 
@@ -31,7 +31,7 @@ struct ConflictTests {
         try cache.store.readyChanges(limit: 100, at: now).map(\.body.text)
     }
 
-    /// A server's time `seconds` after the local edits.
+    /// A time on the server, `seconds` after the local edits.
     private func time(_ seconds: Int) -> String { (now + .seconds(seconds)).description }
 
     @Test("fields changed on one side only are merged without a conflict")
@@ -53,7 +53,7 @@ struct ConflictTests {
         #expect(try conflicts(cache).isEmpty)
     }
 
-    @Test("of two writes to a field the later wins, by the server's clock, and a tie goes to the server")
+    @Test("of two writes to a field the later wins, by the server's clock; the server wins a tie")
     func lastWriteWins() async throws {
         for (server, offset, winner) in [(60, 0, "server"), (-60, 0, "local"), (0, 0, "server"), (60, 120, "local")] {
             let cache = try await cache(#"{"id":"a","notes":"n"}"#)
@@ -68,7 +68,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("a decision is made once, however often the page comes")
+    @Test("a conflict is resolved once, however often the page comes")
     func once() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#, "local_wins")
         try await edit(cache, #"{"notes":"mine"}"#)
@@ -77,7 +77,7 @@ struct ConflictTests {
         #expect(try conflicts(cache).count == 1)
     }
 
-    @Test("only the field that lost is given up, the rest of the change goes on")
+    @Test("only the field that lost is dropped; the rest of the change is still sent")
     func partial() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "server_wins")
         try await edit(cache, #"{"notes":"mine","total":2}"#)
@@ -86,7 +86,7 @@ struct ConflictTests {
         #expect(try cache.record("orders", "a")?["notes"] == "theirs")
     }
 
-    @Test("a change with another body than it was tried with gets another idempotency key")
+    @Test("a change whose body differs from the one attempted gets a new idempotency key")
     func newKey() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "server_wins")
         try await edit(cache, #"{"notes":"mine","total":2}"#)
@@ -101,7 +101,7 @@ struct ConflictTests {
         #expect(again.idempotencyKey != change.idempotencyKey)
     }
 
-    @Test("what is left of a change whose first attempt arrived is not sent again under another idempotency key")
+    @Test("the rest of a change whose first attempt arrived is not sent again under another idempotency key")
     func partlyArrived() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "server_wins")
         try await edit(cache, #"{"notes":"mine","total":2}"#)
@@ -109,13 +109,13 @@ struct ConflictTests {
         #expect(try await cache.store.begin(change, at: now))
         let lost = PushFailure(kind: "timeout", message: "no answer")
         try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
-        // It arrived, and somebody has written over a part of it since.
+        // It arrived, and another user has overwritten part of it since.
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":2}]"#)
         #expect(try cache.store.pendingCount().pending == 0)
         #expect(try cache.record("orders", "a")?["total"] == 2)
     }
 
-    @Test("what an earlier change of ours set there is no conflict for a later one")
+    @Test("a value set by an earlier local change is no conflict for a later one")
     func ownEarlierChange() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#, "server_wins")
         try await edit(cache, #"{"notes":"first"}"#)
@@ -133,7 +133,7 @@ struct ConflictTests {
         #expect(try ready(cache) == [#"{"notes":"second"}"#])
     }
 
-    @Test("a manual conflict holds the change until a person chooses")
+    @Test("a manual conflict holds the change until a user decides")
     func manual() async throws {
         for winner in [Conflict.Side.local, .server] {
             let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "manual")
@@ -153,7 +153,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("undoing queues the choice that was not taken, once")
+    @Test("undoing queues the other choice, once")
     func undo() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#, "server_wins")
         try await edit(cache, #"{"notes":"mine"}"#)
@@ -166,7 +166,7 @@ struct ConflictTests {
 
     // MARK: Deletions
 
-    @Test("edited here, deleted there: the deletion wins, and the edit can be undone as a creation")
+    @Test("edited locally, deleted on the server: the deletion wins; undoing it creates the record again")
     func deletedThere() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#)
         try await edit(cache, #"{"notes":"mine"}"#)
@@ -181,7 +181,7 @@ struct ConflictTests {
         #expect(change.operation == .create && change.body["total"] == 1)
     }
 
-    @Test("edited here, gone there, local wins: the record is created anew")
+    @Test("edited locally, deleted on the server, local wins: the record is created again")
     func recreated() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "local_wins")
         try await edit(cache, #"{"notes":"mine"}"#)
@@ -195,7 +195,7 @@ struct ConflictTests {
         #expect(try cache.record("orders", "a")?["notes"] == "mine")
     }
 
-    @Test("edited here, gone there, manual: the record stays in sight until a person chooses")
+    @Test("edited locally, deleted on the server, manual: the record stays visible until a user decides")
     func manualDeletion() async throws {
         for winner in [Conflict.Side.local, .server] {
             let cache = try await cache(#"{"id":"a","notes":"n","total":1}"#, "manual")
@@ -210,7 +210,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("deleted here, edited there: the later wins")
+    @Test("deleted locally, edited on the server: the later wins")
     func deletedHere() async throws {
         for (server, winner) in [(60, "server"), (-60, "local")] {
             let cache = try await cache(#"{"id":"a","notes":"n"}"#)
@@ -222,7 +222,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("deleted behind an edit that is on its way: only what somebody else did there meanwhile is weighed")
+    @Test("deleted locally after an edit in flight: only other users' changes in the meantime count")
     func deletedBehindOwnEdit() async throws {
         for (total, isConflict) in [(1, false), (2, true)] {
             let cache = try await cache(#"{"id":"a","notes":"n","total":1,"updated_at":"\#(time(-60))"}"#)
@@ -238,7 +238,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("deleted behind an edit that is on its way, and a page shows that edit before its answer comes: it is ours")
+    @Test("deleted locally after an edit in flight that a page shows before its response: the edit is ours")
     func deletedBehindOwnEditOnPage() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n","updated_at":"\#(time(-60))"}"#)
         try await edit(cache, #"{"notes":"mine"}"#)
@@ -251,7 +251,7 @@ struct ConflictTests {
         #expect(try cache.store.pendingCount().pending == 2)
     }
 
-    @Test("deleted on both sides there is nothing to decide and nothing to send")
+    @Test("deleted on both sides: nothing to decide and nothing to send")
     func deletedBoth() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)
         try await cache.store.delete("orders", key: "a", at: now)
@@ -261,7 +261,7 @@ struct ConflictTests {
         #expect(try cache.store.rowCounts()["orders"] == 0)
     }
 
-    @Test("a page that was asked for before a deletion was acknowledged does not bring the record back")
+    @Test("a page requested before a deletion was acknowledged does not bring the record back")
     func stalePage() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)
         let before = try cache.store.position()
@@ -278,7 +278,7 @@ struct ConflictTests {
         #expect(try cache.record("orders", "a") != nil, "a later page knows better")
     }
 
-    @Test("a deletion there that is heard of while a change is being sent is weighed when its outcome is known")
+    @Test("a server deletion seen while a change is in flight is resolved once the outcome is known")
     func deletedWhileUploading() async throws {
         let lost = PushFailure(kind: "timeout", message: "no answer")
         for outcome in [
@@ -297,7 +297,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("a disputed change is blocked, and what waits for it names it")
+    @Test("a change with an open conflict is blocked, and changes waiting for it name it")
     func blocked() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#, "manual")
         try await edit(cache, #"{"notes":"mine"}"#)
@@ -313,7 +313,7 @@ struct ConflictTests {
         #expect(changes.map { $0["blocked_by"] } == [JSONText.null, .integer(Int(change.id))])
     }
 
-    @Test("a field that stands elsewhere in the server's record is weighed where it stands")
+    @Test("a field with a source path is compared at that path of the server's record")
     func source() async throws {
         let cache = try TestCache(
             schema: TestCache.shop.replacing(
@@ -328,7 +328,7 @@ struct ConflictTests {
         #expect(try JSONText(list.records).elements.first?["notes"] == "theirs")
     }
 
-    @Test("the deletion of a record that is created anew does not reach the new one")
+    @Test("the tombstone of a record that is created again does not delete the new one")
     func oldTombstone() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#, "local_wins")
         let tombstone = #"[{"id":"a","deleted_at":"2026-11-21T00:00:00Z"}]"#
@@ -343,7 +343,7 @@ struct ConflictTests {
         #expect(try cache.record("orders", "b")?["notes"] == "mine")
         #expect(try cache.record("orders", "a")?["id"] == "b", "the old key goes on working")
     }
-    @Test("a record that came of a creation whose answer was lost, and was deleted there, is only a creation again")
+    @Test("if the response to a creation was lost and the record was deleted on the server, it is only created again")
     func lostCreationDeleted() async throws {
         let cache = try await cache(#"{"id":"a"}"#)
         let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"mine"}"#), at: now)

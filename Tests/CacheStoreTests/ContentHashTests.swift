@@ -3,9 +3,9 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("Marks of content")
+@Suite("Content hashes")
 struct ContentHashTests {
-    @Test("texts that differ in one byte, or only in length, have different marks")
+    @Test("texts that differ in one byte, or only in length, have different hashes")
     func differ() {
         var seen: Set<UInt64> = []
         var count = 0
@@ -21,7 +21,7 @@ struct ContentHashTests {
         #expect(seen.count == count)
     }
 
-    @Test("a mark is the same in every run, so that one given out before a restart still counts")
+    @Test("a hash is the same in every run, so that it can be compared after a restart")
     func stable() {
         #expect(ContentHash.of(Array("{\"id\":\"a\",\"total\":129.90}".utf8)) == Self.known)
         #expect(ContentHash.of("{\"id\":\"a\",\"total\":129.90}".utf8) == Self.known)

@@ -44,7 +44,7 @@ struct ContentTests {
         _ = try await cache.pull("photos", #"[{"id":"a","url":"/a"},{"id":"b","url":"/b"}]"#)
     }
 
-    /// Settles what is ready to be uploaded.
+    /// Settles the first change that is ready.
     private func settle(_ outcome: PushOutcome) async throws {
         for change in try store.readyChanges(limit: 9, at: TestCache.now, in: .content) {
             #expect(try await store.begin(change, at: TestCache.now))
@@ -53,7 +53,7 @@ struct ContentTests {
     }
 
     @Test
-    func `a queued upload comes along into another database, and keeps its file from being swept`() async throws {
+    func `exports a queued upload into another database, and does not sweep its file`() async throws {
         try await pulled()
         try await set(one, of: "a")
         try await set(nil, of: "b")
@@ -66,7 +66,7 @@ struct ContentTests {
     }
 
     @Test
-    func `a queued upload is rescued from a damaged database, from its bare pages too`() async throws {
+    func `rescues a queued upload from a damaged database, even from its bare pages`() async throws {
         try await pulled()
         try await set(one, of: "a")
         try cache.store.close()
@@ -80,7 +80,7 @@ struct ContentTests {
         }
     }
 
-    /// The contents that are forgotten.
+    /// The contents that a sweep removes.
     private func forgotten() async throws -> Set<String> {
         let all = Mutex<Set<String>>([])
         while try await store.forgetUnusedContent(retire: { name in all.withLock { _ = $0.insert(name) } }) != nil {}
@@ -91,7 +91,7 @@ struct ContentTests {
 
     // MARK: The queue
 
-    @Test func `an upload that waits is carried into the database that takes a damaged one's place`() async throws {
+    @Test func `moves a waiting upload into the database that replaces a damaged one`() async throws {
         try await pulled()
         try await set(one, of: "a")
         try store.close()
@@ -109,7 +109,7 @@ struct ContentTests {
         #expect(try await new.store.forgetUnusedContent(retire: { _ in }) == nil)
     }
 
-    @Test func `shows how far an upload is, and finds records by it`() async throws {
+    @Test func `shows the state of an upload, and filters by it`() async throws {
         try await pulled()
         try await set(one, of: "a")
         #expect(try state("a") == "queued")
@@ -127,7 +127,7 @@ struct ContentTests {
         #expect(try cache.record("photos", "a")?.at(path: "_sync.state") == "synced")
     }
 
-    @Test func `sends content after the creation of its record, and holds no edit up`() async throws {
+    @Test func `sends content after the creation of its record, and does not delay edits`() async throws {
         let key = try await store.create("photos", body: JSONText(parsing: #"{"caption":"x"}"#), at: TestCache.now)
         try await set(one, of: key)
         #expect(try store.readyChanges(limit: 9, at: TestCache.now, in: .content).isEmpty)
@@ -143,7 +143,7 @@ struct ContentTests {
         #expect(edits.map { $0.body.text } == [#"{"caption":"y"}"#])
     }
 
-    @Test func `replaces what waits, and tries once more what failed`() async throws {
+    @Test func `replaces a waiting upload, and retries a failed one`() async throws {
         try await pulled()
         try await set(one, of: "a")
         try await set(other, of: "a")
@@ -156,7 +156,7 @@ struct ContentTests {
         #expect(try store.pendingCount() == PendingCount(pending: 1, failed: 0))
     }
 
-    @Test func `goes back to what the server has when an upload is discarded`() async throws {
+    @Test func `shows the server's content again when an upload is discarded`() async throws {
         try await pulled()
         try await store.keep(one, of: "a", "photos", from: "/a", at: TestCache.now) {}
         try await set(other, of: "a")
@@ -167,7 +167,7 @@ struct ContentTests {
         #expect(try await forgotten() == [other.sha256])
     }
 
-    @Test func `deletes content without its record`() async throws {
+    @Test func `deletes content without deleting its record`() async throws {
         try await pulled()
         try await store.keep(one, of: "a", "photos", from: "/a", at: TestCache.now) {}
         try await set(nil, of: "a")
@@ -177,7 +177,7 @@ struct ContentTests {
         #expect(try cache.record("photos", "a") != nil)
     }
 
-    @Test func `makes a correction of content no correction of fields`() async throws {
+    @Test func `does not let a change of content be corrected as fields`() async throws {
         try await pulled()
         try await set(one, of: "a")
         let id = try #require(try store.readyChanges(limit: 1, at: TestCache.now, in: .content).first?.id)
@@ -188,7 +188,7 @@ struct ContentTests {
 
     // MARK: Counting
 
-    @Test func `keeps a content as long as any record has it`() async throws {
+    @Test func `keeps a content as long as any record uses it`() async throws {
         try await pulled()
         try await store.keep(one, of: "a", "photos", from: "/a", at: TestCache.now) {}
         try await set(one, of: "b")
@@ -204,7 +204,7 @@ struct ContentTests {
         #expect(try await forgotten() == [one.sha256])
     }
 
-    @Test func `notices that the server has another content by now`() async throws {
+    @Test func `notices when the server has another content`() async throws {
         try await pulled()
         try await store.keep(one, of: "a", "photos", from: "/a", at: TestCache.now) {}
         #expect(try store.contentStanding(of: "a", "photos")?.isOutdated == false)
@@ -212,7 +212,7 @@ struct ContentTests {
         #expect(try store.contentStanding(of: "a", "photos")?.isOutdated == true)
     }
 
-    @Test func `makes room by last use, and never with what is not uploaded`() async throws {
+    @Test func `evicts the least recently used content, and never one waiting to be uploaded`() async throws {
         try await pulled()
         _ = try await cache.pull("photos", #"[{"id":"c","url":"/c"}]"#)
         let third = Content(sha256: String(repeating: "3", count: 64), size: 70, type: "image/png")
@@ -227,7 +227,7 @@ struct ContentTests {
         #expect(try store.contentBytes() == other.size)
     }
 
-    @Test func `puts no file in place for a write that comes to nothing`() async throws {
+    @Test func `moves no file into place for a write that fails`() async throws {
         let installed = Mutex(false)
         await #expect(throws: CacheError.self) {
             try await store.write(at: TestCache.now) { transaction in
@@ -237,7 +237,7 @@ struct ContentTests {
         #expect(!installed.withLock { $0 })
     }
 
-    @Test func `lets contents go when the schema has none any more`() async throws {
+    @Test func `removes contents when the schema no longer has any`() async throws {
         try await pulled()
         try await store.keep(one, of: "a", "photos", from: "/a", at: TestCache.now) {}
         let schema = Self.home.split(separator: "\n").filter { !$0.contains("/content") }.joined(separator: "\n")

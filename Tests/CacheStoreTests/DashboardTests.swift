@@ -54,7 +54,7 @@ struct DashboardTests {
     private let may = ("2026-05-01", "2026-06-01")
     private let june = ("2026-06-01", "2026-07-01")
 
-    @Test("each figure counts what the schema says, in each stretch of time")
+    @Test("each figure counts what the schema says, in each period")
     func figures() async throws {
         let cache = try TestCache(schema: Self.shop)
         _ = try await cache.pull(
@@ -77,7 +77,7 @@ struct DashboardTests {
         #expect(found["old"] == ["1", "0"])
     }
 
-    @Test("with a user only that one's records count, while a buyer is new to all of them or to none")
+    @Test("with a user, only that user's records count, while a buyer is new across all users")
     func user() async throws {
         let cache = try TestCache(schema: Self.shop)
         _ = try await cache.pull(
@@ -94,7 +94,7 @@ struct DashboardTests {
         #expect(try figures(cache, [june], user: "nobody")["sales"] == ["0"])
     }
 
-    @Test("what is pending counts as it is seen: edits, deletions, and a sale whose time the upstream has yet to give")
+    @Test("pending changes count as readers see them: edits, deletions, and sales without a time from the upstream")
     func pending() async throws {
         let cache = try TestCache(schema: Self.shop)
         _ = try await cache.pull(
@@ -115,7 +115,7 @@ struct DashboardTests {
         #expect(found["new"] == ["0", "1"])
     }
 
-    @Test("every period is one range of the time's index, every earlier record one look into the buyer's")
+    @Test("each period is one range of the time's index, each check for earlier records one lookup in the buyer's")
     func plan() throws {
         let cache = try TestCache(schema: Self.shop)
         let schema = try EntitySchema(yaml: Self.shop, file: "shop.yaml")
@@ -135,7 +135,7 @@ struct DashboardTests {
         #expect(!lines.contains { $0.hasPrefix("SCAN record") || $0.hasPrefix("SCAN earlier") }, "\(lines)")
     }
 
-    @Test("ranges that touch or overlap are read once")
+    @Test("adjoining and overlapping ranges are read once")
     func merging() throws {
         let days = try ["2026-06-01", "2026-06-05", "2026-06-10", "2026-06-20"].map { try time($0) }
         #expect(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("Copying and restoring databases")
+@Suite("Database copies and restores")
 struct DatabaseCopyTests {
     private func restore(_ backup: String, to path: String) async throws -> DatabaseRestore.Report {
         try await DatabaseRestore(
@@ -15,7 +15,7 @@ struct DatabaseCopyTests {
         ).run(from: backup, at: RescueScene.later)
     }
 
-    @Test("a copy made while others write is of one moment, for its owner alone, and one file")
+    @Test("a copy made during writes is consistent, private to its owner, and one file")
     func underLoad() async throws {
         let scene = try await RescueScene()
         let store = scene.cache.store
@@ -42,7 +42,7 @@ struct DatabaseCopyTests {
         }
     }
 
-    @Test("between the steps of a copy others write and the log is written back, and the copy has what they wrote")
+    @Test("between the steps of a copy, other writes run, the log is checkpointed, and the copy has those writes")
     func steps() async throws {
         let scene = try await RescueScene()
         let pool = scene.cache.store.pool
@@ -54,7 +54,7 @@ struct DatabaseCopyTests {
             guard steps <= 20 else { return }
             try pool.writeWithoutTransaction { db in
                 try db.execute(sql: "INSERT INTO written VALUES (?, randomblob(10000))", arguments: [steps])
-                // Throws while anybody reads from the log.
+                // Throws while any reader uses the log.
                 _ = try db.checkpoint(.truncate)
             }
         }
@@ -68,7 +68,7 @@ struct DatabaseCopyTests {
         #expect(copied == Array(1...20))
     }
 
-    @Test("a copy whose target cannot be written ends, and the database is written to as before")
+    @Test("a copy to a target that cannot be written fails, and the database stays writable")
     func unwritableStep() async throws {
         let scene = try await RescueScene()
         let pool = scene.cache.store.pool
@@ -79,7 +79,7 @@ struct DatabaseCopyTests {
         #expect(try scene.cache.record("orders", "c") != nil)
     }
 
-    /// Records that only the queue has, and changes that make some.
+    /// Counts the records that only the queue has, and the changes that create them.
     private func newOrders(in path: String) throws -> (rows: Int?, changes: Int?) {
         try DatabaseQueue(path: path).read { db in
             let rows = try Int.fetchOne(db, sql: "SELECT count(*) FROM records_orders WHERE _remote IS NULL")
@@ -89,14 +89,14 @@ struct DatabaseCopyTests {
         }
     }
 
-    @Test("no file is ever overwritten")
+    @Test("a copy never overwrites a file")
     func existing() async throws {
         let scene = try await RescueScene()
         let backup = try scene.backUp()
         #expect(throws: CacheError.self) { try DatabaseCopy.make(of: scene.path, at: backup) }
     }
 
-    @Test("a damaged database gives no copy")
+    @Test("a damaged database cannot be copied")
     func damaged() async throws {
         let scene = try await RescueScene()
         try scene.cache.store.close()
@@ -106,7 +106,7 @@ struct DatabaseCopyTests {
         #expect(!FileManager.default.fileExists(atPath: copy))
     }
 
-    @Test("a restore begins another epoch, keeps what it replaces, and has the backup's records")
+    @Test("a restore starts a new epoch, keeps the replaced file, and has the backup's records")
     func epoch() async throws {
         let scene = try await RescueScene()
         let backup = try scene.backUp()
@@ -122,7 +122,7 @@ struct DatabaseCopyTests {
         #expect(try DatabaseCopy.problems(of: replaced).isEmpty)
     }
 
-    @Test("a restore neither sends again what was acknowledged since nor drops what was written since")
+    @Test("a restore neither resends changes acknowledged since the backup nor loses changes written since")
     func queue() async throws {
         let scene = try await RescueScene()
         let backup = try scene.backUp()
@@ -138,7 +138,7 @@ struct DatabaseCopyTests {
         #expect(try cache.record("orders", "b")?["notes"]?.string == "late")
     }
 
-    @Test("on another machine the changes of a backup may have arrived")
+    @Test("on another machine, the changes of a backup count as possibly sent")
     func elsewhere() async throws {
         let scene = try await RescueScene()
         let backup = try scene.backUp()
@@ -151,7 +151,7 @@ struct DatabaseCopyTests {
         #expect(try cache.store.pendingCount().pending == 3)
     }
 
-    @Test("a backup of a newer version is refused, the database unchanged")
+    @Test("a backup of a newer version is refused, and the database is unchanged")
     func newer() async throws {
         let scene = try await RescueScene()
         let backup = try scene.backUp()

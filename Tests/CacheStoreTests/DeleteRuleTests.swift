@@ -5,7 +5,7 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("What becomes of the records that refer to a deleted one")
+@Suite("Delete rules")
 struct DeleteRuleTests {
     private let now = TestCache.now
 
@@ -21,7 +21,7 @@ struct DeleteRuleTests {
         try #require(try cache.store.readyChanges(limit: 10, at: now).first { $0.entity == entity })
     }
 
-    @Test("where others forbid it a record is not deleted here, and they are counted")
+    @Test("deny: a record that others refer to cannot be deleted, and the error counts them")
     func denied() async throws {
         let cache = try await cache()
         let error = await #expect(throws: CacheError.self) { try await cache.store.delete("people", key: "p", at: now) }
@@ -31,12 +31,12 @@ struct DeleteRuleTests {
         #expect(try cache.record("people", "p") == nil)
     }
 
-    @Test("what goes with it is out of sight at once, comes back when that is discarded, and goes when it is confirmed")
+    @Test("cascade: children are hidden at once, return on discard, and are deleted on confirmation")
     func cascades() async throws {
         let cache = try await cache()
         try await cache.store.delete("talks", key: "t", at: now)
         #expect(try cache.keys(ListQuery(entity: "lines")).isEmpty)
-        // A page still has one of them, and one that is new.
+        // A page still has one of them, and a new one.
         _ = try await cache.pull("lines", #"[{"id":"a","talk_id":"t","text":"x"},{"id":"c","talk_id":"t"}]"#)
         #expect(try cache.keys(ListQuery(entity: "lines")).isEmpty)
         try await cache.store.discard(change(cache, "talks").id, cascade: false, at: now)
@@ -49,7 +49,7 @@ struct DeleteRuleTests {
         #expect(try reopened.store.rowCounts()["lines"] == 0)
     }
 
-    @Test("children that were made or edited here and that nobody has seen are given up with it")
+    @Test("cascade: children that exist only in the queue are dropped with their parent")
     func givenUp() async throws {
         let cache = try await cache()
         _ = try await cache.make("lines", #"{"talk_id":"t"}"#)
@@ -62,7 +62,7 @@ struct DeleteRuleTests {
         #expect(try cache.store.pendingCount().pending == 1)
     }
 
-    @Test("a reference becomes null by a change that goes out first, and has its value again when that is discarded")
+    @Test("nullify: the reference is set to null by a change sent first, and is restored on discard")
     func nullified() async throws {
         let cache = try await cache()
         try await cache.store.delete("people", key: "q", at: now)
@@ -76,7 +76,7 @@ struct DeleteRuleTests {
         #expect(try cache.store.pendingCount().pending == 0)
     }
 
-    @Test("where the server deletes it the reference is null here, unsent, and no conflict with what was changed here")
+    @Test("nullify by the server: the reference becomes null locally, without a change and without a conflict")
     func nullifiedThere() async throws {
         let cache = try await cache()
         try await cache.change("talks", "t", #"{"helper_id":"p"}"#)
@@ -89,7 +89,7 @@ struct DeleteRuleTests {
 }
 
 extension DeleteRuleTests {
-    @Test("records that go with one another in a ring are deleted all the same")
+    @Test("records that cascade to one another in a cycle can be deleted")
     func ring() async throws {
         let schema = """
             schema: ring
@@ -136,7 +136,7 @@ struct ReferenceKeyTests {
 
     private let now = TestCache.now
 
-    @Test("such a record needs its key, is found by it, and is renamed with the other")
+    @Test("such a record needs its key, is found by it, and is renamed with the record it refers to")
     func renamed() async throws {
         let cache = try TestCache(schema: Self.schema)
         await #expect(throws: CacheError.self) { _ = try await cache.make("grades", #"{"percent":1}"#) }
@@ -152,7 +152,7 @@ struct ReferenceKeyTests {
         #expect(try cache.record("grades", "C-1") == nil)
     }
 
-    @Test("nothing and zero are different values, and keys differ by their case")
+    @Test("null and zero are different values, and keys are case-sensitive")
     func spelling() async throws {
         let cache = try TestCache(schema: Self.schema)
         let (upper, lower) = ("3F2504E0-4F89-41D3-9A0C-0305E82C3301", "3f2504e0-4f89-41d3-9a0c-0305e82c3301")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("Deleting what a full pull did not see")
+@Suite("The deletion sweep after a full pull")
 struct DeletionSweepTests {
     private func see(_ records: String, _ seen: inout SeenRecords, _ cache: TestCache) async throws {
         seen.insert(
@@ -12,7 +12,7 @@ struct DeletionSweepTests {
                 PulledPage(entity: "orders", records: records, knownUpTo: seen.knownUpTo), at: TestCache.now))
     }
 
-    @Test("gaps are the runs of what was not seen, up to what there was")
+    @Test("gaps are the runs of records not seen, up to the last one that existed")
     func gaps() {
         var seen = SeenRecords(knownUpTo: 200, position: 0)
         var outcome = PageOutcome()
@@ -29,12 +29,12 @@ struct DeletionSweepTests {
         #expect(seen.contains(64) && !seen.contains(151) && !seen.contains(201))
     }
 
-    @Test("an entity without records has no gap")
+    @Test("an entity without records has no gaps")
     func empty() {
         #expect(SeenRecords(knownUpTo: 0, position: 0).gap(from: 1) == nil)
     }
 
-    @Test("what was not seen goes, with what cascades from it; what was seen stays, by number or text")
+    @Test("unseen records are deleted, with their cascades; seen records stay, by number or by text")
     func deletes() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":1},{"id":"b"},{"id":"c"}]"#)
@@ -47,7 +47,7 @@ struct DeletionSweepTests {
         #expect(try cache.record("messages", "m") == nil)
     }
 
-    @Test("records that came while the pull went on stay")
+    @Test("records that arrived during the pull stay")
     func newer() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
@@ -58,7 +58,7 @@ struct DeletionSweepTests {
         #expect(try Set(cache.keys(ListQuery(entity: "orders"))) == ["a", "c"])
     }
 
-    @Test("a record that took the place of one deleted during the pull stays")
+    @Test("a record that reuses the row of one deleted during the pull stays")
     func reusedPlace() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
@@ -86,7 +86,7 @@ struct DeletionSweepTests {
         #expect(try cache.store.countUnseen(of: "orders", later) == 1)
     }
 
-    @Test("what was created here and what is to be deleted stay; a queued change of what is gone is a conflict")
+    @Test("queued creations and deletions stay; a queued change of a record that is gone is a conflict")
     func queued() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"},{"id":"c"}]"#)
@@ -105,7 +105,7 @@ struct DeletionSweepTests {
         #expect(try cache.store.pendingCount().pending == 2)
     }
 
-    @Test("more than one transaction's worth goes entirely")
+    @Test("the sweep also deletes more than one batch")
     func manyBatches() async throws {
         let cache = try TestCache()
         let records = (0..<1203).map { JSONText.object(["id": .string("k\($0)")]) }

@@ -7,13 +7,13 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("Fields that are worked out")
+@Suite("Derived fields")
 struct DerivedFieldTests {
     private let now = TestCache.now
 
     private func cache() throws -> TestCache { try TestCache(schema: Home.schema) }
 
-    @Test("where the server sends nothing, all children count, whoever made them")
+    @Test("if the server does not send the field, all children count, local ones included")
     func fromScratch() async throws {
         let cache = try cache()
         _ = try await cache.pull("talks", #"[{"id":"t"}]"#)
@@ -33,7 +33,7 @@ struct DerivedFieldTests {
         #expect(try cache.values("talks", "t", "line_count", "cost", "last_text") == ["4", "1.305", #""three""#])
     }
 
-    @Test("what the server sends stands, and only what is pending here is added")
+    @Test("the server's value is the base, and only pending local changes are added")
     func onTheServersBase() async throws {
         let cache = try cache()
         _ = try await cache.pull(
@@ -49,7 +49,7 @@ struct DerivedFieldTests {
         #expect(try cache.values("talks", "t", "line_count", "cost") == ["40", "9.50"])
     }
 
-    @Test("a child that moves counts where it went, and no more where it was; as when that is discarded")
+    @Test("a moved child counts for its new parent and not for the old one; discarding reverts that")
     func moved() async throws {
         let cache = try cache()
         _ = try await cache.pull("talks", #"[{"id":"t","line_count":7},{"id":"u"}]"#)
@@ -65,7 +65,7 @@ struct DerivedFieldTests {
         #expect(try cache.values("talks", "u", "line_count") == ["0"])
     }
 
-    @Test("children of a record made here count for it under the key that the server gives it")
+    @Test("children of a record created locally count for it under the server's key")
     func renamed() async throws {
         let cache = try cache()
         let talk = try await cache.make("talks", "{}")
@@ -75,7 +75,7 @@ struct DerivedFieldTests {
         #expect(try cache.values("talks", "srv", "id", "line_count", "last_text") == [#""srv""#, "1", #""hello""#])
     }
 
-    @Test("it is no local change, no conflict and no drift, and an unchanged page writes nothing")
+    @Test("a derived value is no local change, no conflict and no drift, and an unchanged page writes nothing")
     func onlyDerived() async throws {
         let cache = try cache()
         let talks = #"[{"id":"t","line_count":4,"unread_count":3}]"#
@@ -96,7 +96,7 @@ struct DerivedFieldTests {
         #expect(try cache.store.conflicts(before: nil, open: false, limit: 10).conflicts.isEmpty)
     }
 
-    @Test("those who watch are told of a record whose value changed with its children")
+    @Test("watchers see a record whose derived value changed with its children")
     func watched() async throws {
         let cache = try cache()
         _ = try await cache.pull("talks", #"[{"id":"t"}]"#)
@@ -106,7 +106,7 @@ struct DerivedFieldTests {
         #expect(events.contains { $0.document["entity"]?.string == "talks" && $0.document["id"]?.string == "t" })
     }
 
-    @Test("a change of a child in what nobody counts makes its parent not stale, one in what somebody counts does")
+    @Test("a change of a child marks its parent as stale only if an aggregate reads the changed field")
     func uncounted() async throws {
         let cache = try cache()
         _ = try await cache.pull("talks", #"[{"id":"t"}]"#)
@@ -124,7 +124,7 @@ struct DerivedFieldTests {
         #expect(try await stale(after: "'$.read_by', json('[\"me\"]')") == 1)
     }
 
-    @Test("it can be filtered and sorted by, and found by its words")
+    @Test("derived fields can be filtered, sorted and searched")
     func listed() async throws {
         let cache = try cache()
         _ = try await cache.pull("talks", #"[{"id":"t"},{"id":"u"}]"#)
@@ -135,7 +135,7 @@ struct DerivedFieldTests {
         #expect(try await cache.hits("byron", in: ["people"], limit: 10).map(\.key) == ["p"])
     }
 
-    @Test("a text that the server sends stands until something that it is made of is changed here")
+    @Test("the server's text applies until a field that it is built from changes locally")
     func text() async throws {
         let cache = try cache()
         _ = try await cache.pull("people", #"[{"id":"p","first_name":"Ada","full_name":"Lady Ada"},{"id":"q"}]"#)
@@ -149,7 +149,7 @@ struct DerivedFieldTests {
         #expect(change.request(of: entity)?.body?.text == #"{"last_name":"King"}"#)
     }
 
-    @Test("nobody can write it")
+    @Test("a derived field cannot be written")
     func refused() async throws {
         let cache = try cache()
         _ = try await cache.pull("talks", #"[{"id":"t"}]"#)
@@ -157,7 +157,7 @@ struct DerivedFieldTests {
         await #expect(throws: CacheError.self) { _ = try await cache.make("lines", #"{"state":"sent"}"#) }
     }
 
-    @Test("what is unread here is what the account has not read, also once it is known who that is")
+    @Test("unread counts what the account has not read, also after the account becomes known")
     func unread() async throws {
         let cache = try cache()
         _ = try await cache.pull("talks", #"[{"id":"t"}]"#)
@@ -170,7 +170,7 @@ struct DerivedFieldTests {
         #expect(try cache.values("talks", "t", "unread_count") == ["0"])
     }
 
-    @Test("a schema that derives anew, or no longer, is followed at the next start")
+    @Test("a schema that derives other fields, or none, takes effect at the next start")
     func anotherSchema() async throws {
         let cache = try cache()
         _ = try await cache.pull("talks", #"[{"id":"t"}]"#)

@@ -7,9 +7,9 @@ import Testing
 
 @testable import CacheStore
 
-/// Random days of a small chat, after each step of which every value that is worked out is what going through all
-/// records gives. A failure names the seed and the step that show it again.
-@Suite("What is worked out against working it out from scratch")
+/// Runs random operations on a small chat and compares every derived value with one computed from all records, after
+/// each step. A failure reports the seed and step that reproduce it.
+@Suite("Derived values against a full recomputation")
 struct DerivedRandomTests {
     @Test("after any operation both are the same", arguments: 1...12)
     func same(_ seed: UInt64) async throws {
@@ -30,17 +30,17 @@ extension TestCache {
     }
 }
 
-/// All records, and what they should say of one another, worked out the plain way.
+/// All records, with their derived values computed naively.
 private struct ChatModel {
     private struct Line {
         var remote: JSONText?
-        /// Nil where readers do not see it.
+        /// Nil if readers do not see it.
         var document: JSONText?
     }
 
     private static let fields = ["line_count", "failed_count", "cost", "last_text"]
 
-    /// By talk, field by field.
+    /// The values of each talk, field by field.
     var found: [String: [String]] = [:]
     var expected: [String: [String]] = [:]
 
@@ -58,7 +58,7 @@ private struct ChatModel {
             }
             func base(_ field: String) -> JSONText? { talk.remote?[field] }
             let failed = { (lines: [(Line, JSONText)]) in
-                // What follows the queue is the readers' on either side.
+                // Fields that follow the queue use what readers see on either side.
                 lines.filter { ($0.0.document ?? $0.1)["state"]?.string == "failed" }.count
             }
             let cost = base("cost").flatMap { Amount(json: $0.text) }
@@ -94,7 +94,7 @@ private struct ChatModel {
         }
     }
 
-    /// The lines are in the order in which they came, which decides between equal times.
+    /// The lines are in order of arrival, which breaks ties between equal times.
     private static func latest(_ lines: [JSONText]) -> String {
         var latest: (at: String, text: String)?
         for line in lines {
@@ -105,7 +105,7 @@ private struct ChatModel {
     }
 }
 
-/// Draws operations.
+/// Runs random operations.
 private struct ChatDay {
     private var choice: SeededChoice
     var cache: TestCache
@@ -140,7 +140,7 @@ private struct ChatDay {
         }
     }
 
-    // MARK: What the server says
+    // MARK: Server
 
     private mutating func pullTalks() async throws {
         let key = "t\(below(3))"
@@ -170,12 +170,12 @@ private struct ChatDay {
             + #""at":"2026-01-\#(10 + below(15))T00:00:00.000Z""#
     }
 
-    // MARK: What is done here
+    // MARK: Local changes
 
     private mutating func makeLine() async throws {
         let fields = fields()
         last = "make \(fields)"
-        // A line for a talk that is not there, or is being deleted, is taken all the same.
+        // A line is also accepted for a talk that does not exist, or is being deleted.
         _ = try await cache.make("lines", "{\(fields)}")
     }
 
@@ -219,7 +219,7 @@ private struct ChatDay {
         try await cache.store.settle(change.id, outcome, at: now)
     }
 
-    /// What the server answers: without what is worked out here.
+    /// The server's answer: the record without its derived values.
     private func sent(_ record: JSONText, _ entity: String) -> JSONText {
         cache.store.schema[entity]?.withoutDerivedFields(record) ?? record
     }

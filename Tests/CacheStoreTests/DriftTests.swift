@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Drift")
 struct DriftTests {
-    /// Every kind of field, one that is required, one from elsewhere in the record.
+    /// Every kind of field, with a required one and one with a source path.
     private static let zoo = """
         schema: zoo
         upstream: { base_url: "http://localhost", pagination: { style: page } }
@@ -32,7 +32,7 @@ struct DriftTests {
             push: { create: { call: POST /animals }, update: { call: "PATCH /animals/{id}" } }
         """
 
-    /// One animal that fits, with the given members set.
+    /// A valid animal with the given members set.
     private func animal(_ changes: String = "{}") throws -> String {
         let fitting = try JSONText(
             parsing: #"""
@@ -51,7 +51,7 @@ struct DriftTests {
         return try cache.store.drift()
     }
 
-    @Test("a record that fits is no drift: nulls, escapes, odd spelling and nested members included")
+    @Test("a valid record is no drift, with nulls, escapes, unusual notation and nested members")
     func fits() async throws {
         #expect(try await drift("{}").isEmpty)
         #expect(
@@ -69,7 +69,7 @@ struct DriftTests {
     }
 
     @Test(
-        "each way to disagree is told with what was expected and found",
+        "each kind of drift is reported with the expected and the found type",
         arguments: [
             (#"{"colour":"red"}"#, "colour", "unknown", nil, "string"),
             (#"{"colour":{"id":"x"}}"#, "colour", "unknown", nil, "object"),
@@ -97,7 +97,7 @@ struct DriftTests {
             ])
     }
 
-    @Test("a required field that is absent is missing, an optional one only while no record has it")
+    @Test("a missing required field is drift; a missing optional field only until a record has it")
     func missing() async throws {
         let cache = try cache()
         let bare = try JSONText(parsing: animal()).elements[0].members.filter { !["name", "legs"].contains($0.key) }
@@ -112,7 +112,7 @@ struct DriftTests {
         #expect(try cache.store.drift().map(\.count) == [3])
     }
 
-    @Test("only versions of records that were written are counted, with the latest as example")
+    @Test("only record versions that were written are counted; the latest is the example")
     func counts() async throws {
         let cache = try cache()
         let page = try #"[{"id":"x","name":"n","kind":"cat"},\#(animal(#"{"kind":"fish"}"#).dropFirst())"#
@@ -128,7 +128,7 @@ struct DriftTests {
         #expect((drift.firstSeen, drift.lastSeen) == (TestCache.now, later))
     }
 
-    @Test("an enum value that the schema does not know is stored, served and filterable")
+    @Test("an enum value outside the schema is stored, served and filterable")
     func unknownValue() async throws {
         let cache = try cache()
         _ = try await cache.pull("animals", animal(#"{"kind":"fish"}"#))
@@ -151,7 +151,7 @@ struct DriftTests {
         #expect(try cache.store.drift().map(\.count) == [1])
     }
 
-    @Test("what is secret is not told: no value outside its enum, no set-aside record's member")
+    @Test("secrets never appear: neither a value outside an enum nor a member of a record set aside")
     func secrets() async throws {
         let cache = try cache()
         _ = try await cache.pull("animals", #"[{"id":"b","name":"n","code":"1234"},{"name":"x","code":"1234"}]"#)
@@ -162,7 +162,7 @@ struct DriftTests {
         #expect(try cache.store.standing().setAside == 1)
     }
 
-    @Test("distinct values and unknown fields are kept apart only up to a bound")
+    @Test("distinct values and unknown fields are counted separately only up to a limit")
     func bounds() async throws {
         let cache = try cache()
         let records = (0..<300).map { number in
@@ -181,7 +181,7 @@ struct DriftTests {
         #expect(try cache.store.standing().drift == drift.count)
     }
 
-    @Test("a schema that changes counts the cached records anew")
+    @Test("a changed schema counts the cached records again")
     func otherSchema() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","status":"lost","colour":"red","total":1}]"#)
@@ -198,7 +198,7 @@ struct DriftTests {
         #expect(try again.store.drift(after: mark) == ([], mark))
     }
 
-    @Test("text cut anywhere is walked to its end without a step outside")
+    @Test("truncated text is walked to its end without reading beyond it")
     func truncated() throws {
         let rules = DriftRules(try #require(try EntitySchema(yaml: Self.zoo, file: "zoo.yaml")["animals"]))
         let page = Array(try animal(#"{"name":"\"\\","kind":"\u00e9"}"#).utf8)

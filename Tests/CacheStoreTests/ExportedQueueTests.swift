@@ -6,14 +6,14 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("Carrying the queue to another machine")
+@Suite("Moving the queue to another machine")
 struct ExportedQueueTests {
-    /// The queue of a scene as the file that another machine gets.
+    /// The fixture's queue as the file that another machine gets.
     private func exported(_ scene: RescueScene) throws -> ExportedQueue {
         try ExportedQueue(text: ExportedQueue(ofDatabaseAt: scene.path).text())
     }
 
-    @Test("everything comes along: order, numbers, idempotency keys, records made offline")
+    @Test("an import has everything: order, ids, idempotency keys, records created offline")
     func roundTrip() async throws {
         let scene = try await RescueScene()
         let other = try TestCache()
@@ -26,7 +26,7 @@ struct ExportedQueueTests {
         #expect(try other.store.rowCounts()["messages"] == 1)
     }
 
-    @Test("a second time nothing changes, also after the changes have left the queue")
+    @Test("importing twice changes nothing, even after the changes have left the queue")
     func twice() async throws {
         let scene = try await RescueScene()
         let queue = try exported(scene)
@@ -40,7 +40,7 @@ struct ExportedQueueTests {
         #expect(try other.store.pendingCount().pending == 2)
     }
 
-    @Test("where it came from it is known, also what was acknowledged there since")
+    @Test("importing where the file was exported changes nothing, even for changes acknowledged since")
     func home() async throws {
         let scene = try await RescueScene()
         let queue = try exported(scene)
@@ -50,7 +50,7 @@ struct ExportedQueueTests {
         #expect(try scene.queue().count == 2)
     }
 
-    @Test("a machine with a queue of its own gives new numbers, in the same order, and keeps its changes")
+    @Test("a machine with its own queue assigns new ids, in the same order, and keeps its changes")
     func joined() async throws {
         let scene = try await RescueScene()
         let other = try TestCache()
@@ -62,7 +62,7 @@ struct ExportedQueueTests {
         #expect(try queue.dropFirst().map(\.key) == scene.queue().map(\.key))
     }
 
-    @Test("an attempt that was made stays one, under its key")
+    @Test("an attempt made before the export still counts, under its key")
     func tried() async throws {
         let scene = try await RescueScene()
         let change = try #require(try scene.cache.store.readyChanges(limit: 1, at: RescueScene.now).first)
@@ -73,7 +73,7 @@ struct ExportedQueueTests {
         #expect(carried.idempotencyKey == change.idempotencyKey && carried.tried == 1)
     }
 
-    @Test("secrets stay sealed on the way, and need the key that they were sealed with")
+    @Test("secrets stay sealed in the file, and need their key")
     func secrets() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
@@ -92,7 +92,8 @@ struct ExportedQueueTests {
     }
 
     @Test(
-        "what is no such file is refused with its line", arguments: ["", "{}", "no", #"{"repairminder_sync_queue":2}"#])
+        "a file of another kind is refused, and the error names the line",
+        arguments: ["", "{}", "no", #"{"repairminder_sync_queue":2}"#])
     func garbage(text: String) {
         #expect(throws: CacheError.self) { try ExportedQueue(text: text) }
     }

@@ -20,7 +20,7 @@ struct FollowingTests {
         )
     }
 
-    @Test("pending while it is queued, tried and tried again; failed once it is given up; pending when tried anew")
+    @Test("pending while queued or retried, failed when the change fails permanently, pending again on retry")
     func untilAcknowledged() async throws {
         let (cache, line) = try await cache()
         #expect(try cache.values("lines", line, "state") == [#""pending""#])
@@ -37,7 +37,7 @@ struct FollowingTests {
         #expect(try states("sent", cache) == [line])
     }
 
-    @Test("after that only the server moves it, and never back, whatever else is queued")
+    @Test("after the acknowledgement only the server moves the state, and never backwards")
     func afterThat() async throws {
         let (cache, line) = try await cache()
         try await cache.send(.acknowledged(record: JSONText(parsing: #"{"id":"\#(line)","state":"pending"}"#)))
@@ -52,7 +52,7 @@ struct FollowingTests {
         #expect(try states("read", reopened) == [line])
     }
 
-    @Test("what came from the server has its state, in order, and nothing is stored twice for it")
+    @Test("a pulled record has the server's state, in order, and stores nothing extra")
     func pulled() async throws {
         let (cache, _) = try await cache()
         _ = try await cache.pull("lines", #"[{"id":"a","state":"delivered"},{"id":"b"}]"#)
@@ -77,7 +77,7 @@ struct SetMergeTests {
     }
 
     @Test(
-        "what either side added stays, what either took away goes, and that is what is sent",
+        "values added on either side stay, values removed on either side go, and the result is sent",
         arguments: [
             (#"["a"]"#, #"["a","b"]"#, #"["a","c"]"#, #"["a","c","b"]"#),
             (#"["a","b"]"#, #"["b"]"#, #"["a","c"]"#, #"["c"]"#),
@@ -90,7 +90,7 @@ struct SetMergeTests {
         #expect(try cache.store.conflicts(before: nil, open: false, limit: 10).conflicts.isEmpty)
     }
 
-    @Test("the same version once more changes nothing")
+    @Test("the same version again changes nothing")
     func again() async throws {
         let cache = try await cache(there: "[1]", here: "[1,2]", then: "[1,3]")
         let position = try cache.store.position()

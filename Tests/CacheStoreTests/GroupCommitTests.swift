@@ -6,18 +6,18 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("Writes that share a transaction")
+@Suite("Group commit")
 struct GroupCommitTests {
     private struct Refused: Error {}
 
-    /// What the writer wants done, and what it has done.
+    /// The scheduled commits, and the number of commits and calls.
     private final class Held: Sendable {
         let due = Mutex<[@Sendable () -> Void]>([])
         let commits = Atomic(0)
         let calls = Atomic(0)
     }
 
-    /// Writes come together in one group, which is committed when the test says so.
+    /// Collects writes in one group, which the test commits.
     private struct Scene {
         let held = Held()
         private let pool: DatabasePool
@@ -32,7 +32,7 @@ struct GroupCommitTests {
                 committed: { [held] in _ = held.commits.add(1, ordering: .relaxed) })
         }
 
-        /// Joins the group before it returns.
+        /// The write has joined the group when this returns.
         func write(_ number: Int, refusing: Bool = false) -> Task<Int, any Error> {
             Task.immediate { [writer, held] in
                 try await writer.write { db in
@@ -53,7 +53,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test("one that throws undoes what it changed and nothing else")
+    @Test("a write that throws undoes its own changes and no others")
     func undoesItself() async throws {
         let scene = try Scene()
         let (first, second, third) = (scene.write(1), scene.write(2, refusing: true), scene.write(3))
@@ -65,7 +65,7 @@ struct GroupCommitTests {
         #expect(scene.held.commits.load(ordering: .relaxed) == 1)
     }
 
-    @Test("one that throws before it has changed anything costs the others nothing")
+    @Test("a write that throws before changing anything costs the others nothing")
     func changesNothing() async throws {
         let scene = try Scene()
         let (first, second, third) = (scene.write(1), scene.write(0, refusing: true), scene.write(3))
@@ -77,7 +77,7 @@ struct GroupCommitTests {
         #expect(scene.held.calls.load(ordering: .relaxed) == 3)
     }
 
-    @Test("where the last work of the transaction fails nobody has written, and everybody hears of it")
+    @Test("if the end of the transaction fails, no write happens and every caller gets the error")
     func unfinished() async throws {
         let scene = try Scene(refusesToFinish: true)
         let (first, second) = (scene.write(1), scene.write(2))

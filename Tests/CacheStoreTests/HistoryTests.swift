@@ -24,7 +24,7 @@ import Testing
         try await store.settle(change.id, outcome, at: TestCache.now)
     }
 
-    @Test("an edit is followed through attempt, failure, retry and answer")
+    @Test("the history has the edit, its attempt, failure, retry and acknowledgement")
     func story() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","status":"open"},{"id":"b"}]"#)
@@ -51,7 +51,7 @@ import Testing
         #expect(try Self.kinds(cache, "b") == ["upserted"])
     }
 
-    @Test("a record that got another key has one history under both")
+    @Test("a renamed record has one history under both keys")
     func renamed() async throws {
         let cache = try TestCache()
         let key = try await cache.store.create("orders", body: .object(["status": "open"]), at: TestCache.now)
@@ -65,7 +65,7 @@ import Testing
         #expect(renamed["id"] == "srv" && renamed["old_id"]?.string == key)
     }
 
-    @Test("a conflict shows what stood against what, and who won")
+    @Test("a conflict shows both values and the winner")
     func conflict() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","status":"open","updated_at":"2026-01-01T00:00:00Z"}]"#)
@@ -76,11 +76,11 @@ import Testing
         let conflict = try #require(history.first { $0["kind"] == "conflict" }?["conflict"])
         #expect(conflict["field"] == "notes" && conflict["local"] == "mine" && conflict["server"] == "theirs")
         #expect(conflict["winner"] == "server" && conflict["rule"] == "last_write_wins")
-        // The change had nothing else.
+        // The change had no other field.
         #expect(history.first { $0["kind"] == "discarded" }?["reason"] == "merged")
     }
 
-    @Test("the values of secret fields, and very long ones, are not kept")
+    @Test("values of secret fields, and very long values, are left out")
     func secrets() async throws {
         let cache = try TestCache()
         let notes = String(repeating: "n", count: 2000)
@@ -96,7 +96,7 @@ import Testing
         #expect(!log.joined().contains("secret"))
     }
 
-    @Test("a deletion here takes the edits with it that nobody has seen, and says so")
+    @Test("a local deletion supersedes unsent edits, and the history says so")
     func superseded() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
@@ -108,7 +108,7 @@ import Testing
         #expect(try Self.kinds(cache, key) == ["queued", "discarded", "deleted"])
     }
 
-    @Test("a correction in the queue tells what it set and what it took out")
+    @Test("a correction shows which fields it set and removed")
     func corrected() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","status":"open"}]"#)
@@ -124,7 +124,7 @@ import Testing
         #expect(correction["removed"]?.text == #"["notes"]"#)
     }
 
-    @Test("what was cut short by the end of the process is told at the next start")
+    @Test("an attempt interrupted by a crash is recorded at the next start")
     func interrupted() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
@@ -135,7 +135,7 @@ import Testing
         #expect(try Self.history(cache, "a").last?["reason"] == "interrupted")
     }
 
-    @Test("keys that look like others are not taken for them")
+    @Test("similar keys are not mixed up")
     func similarKeys() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"},{"id":"ab"},{"id":"a\"b"}]"#)
@@ -145,7 +145,7 @@ import Testing
         #expect(throws: CacheError.self) { try Self.history(cache, ",") }
     }
 
-    @Test("pages go on where the last one ended")
+    @Test("each page continues where the last one ended")
     func paging() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"z"},{"id":"a"},{"id":"y"}]"#)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CacheStore
 
-/// A schema with every kind of field that is worked out, and every delete rule; the server sends some of them.
+/// A schema with every kind of derived field and every delete rule; the server sends some of the fields.
 enum Home {
     static let schema = """
         schema: home
@@ -83,7 +83,7 @@ extension TestCache {
         try await store.create(entity, body: JSONText(parsing: body), at: Self.now)
     }
 
-    /// The values of a record's members, as text, null where it has none.
+    /// The values of a record's members as text; null for a missing one.
     func values(_ entity: String, _ key: String, _ fields: String...) throws -> [String] {
         let record = try #require(try record(entity, key))
         return fields.map { record[$0]?.text ?? "null" }

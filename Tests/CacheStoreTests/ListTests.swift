@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Lists")
 struct ListTests {
-    /// Orders k0…, every third without a time, several with the same one.
+    /// Orders k0…, every third without a time, several with the same time.
     private func filled(_ count: Int) async throws -> TestCache {
         let cache = try TestCache()
         let records = (0..<count).map { number in
@@ -32,7 +32,7 @@ struct ListTests {
     }
 
     @Test(
-        "paging by cursor gives what one large page gives, whatever the order",
+        "paging by cursor returns the same records as one large page, in any order",
         arguments: ["", "created_at", "-created_at", "-total", "status,-created_at", "-status,total", "id", "-id"],
         [1, 7, 50])
     func paging(_ sort: String, _ limit: Int) async throws {
@@ -43,7 +43,7 @@ struct ListTests {
         #expect(try pages(ListQuery(entity: "orders", sort: terms, limit: limit), cache) == all)
     }
 
-    @Test("the own order is newest first, records without a time last")
+    @Test("the default order is newest first, with records without a time last")
     func ownOrder() async throws {
         let cache = try await filled(9)
         let times = try JSONText(cache.store.list(ListQuery(entity: "orders")).records).elements.map {
@@ -52,7 +52,7 @@ struct ListTests {
         #expect(times == times.sorted(by: >))
     }
 
-    @Test("filters compare by the field's type and any of several values")
+    @Test("filters compare by the field's type and accept several values")
     func filters() async throws {
         let cache = try await filled(20)
         func keys(_ filter: ListQuery.Filter...) throws -> Int {
@@ -67,7 +67,7 @@ struct ListTests {
     }
 
     @Test(
-        "what cannot be asked for is refused",
+        "an invalid query is refused",
         arguments: [
             ListQuery(entity: "orders", filters: [.init(field: "nope", comparison: .equal, values: ["1"])]),
             ListQuery(entity: "orders", filters: [.init(field: "passcode", comparison: .equal, values: ["1"])]),

@@ -29,7 +29,7 @@ struct LocalOnlyTests {
     private func queue(_ cache: TestCache) throws -> Int { try cache.store.pendingCount().pending }
 
     @Test
-    func `a record is made, changed and deleted without anything being queued`() async throws {
+    func `a record is created, changed and deleted without queueing anything`() async throws {
         let cache = try TestCache(schema: Self.schema)
         let key = try await cache.store.create(
             "bookmarks", body: JSONText(parsing: #"{"label":"late"}"#), at: TestCache.now)
@@ -49,7 +49,7 @@ struct LocalOnlyTests {
     }
 
     @Test
-    func `records outlive their database when it is damaged`() async throws {
+    func `records survive damage to their database`() async throws {
         let cache = try TestCache(schema: Self.schema)
         let body = try JSONText(parsing: #"{"id":"b","label":"late","pin":"4711"}"#)
         _ = try await cache.store.create("bookmarks", body: body, at: TestCache.now)
@@ -73,7 +73,7 @@ struct LocalOnlyTests {
     }
 
     @Test
-    func `deleting a record takes along what the schema cascades to`() async throws {
+    func `deleting a record also deletes what the schema cascades to`() async throws {
         let cache = try TestCache(schema: Self.schema)
         let key = try await cache.store.create(
             "bookmarks", body: JSONText(parsing: #"{"label":"late"}"#), at: TestCache.now)
@@ -97,7 +97,7 @@ struct LocalOnlyTests {
     }
 
     @Test
-    func `a secret is sealed, and found by words is what is not`() async throws {
+    func `a secret is sealed, and only other fields are searchable`() async throws {
         let cache = try TestCache(schema: Self.schema)
         let key = try await cache.store.create(
             "bookmarks", body: JSONText(parsing: #"{"label":"late","pin":"4711"}"#), at: TestCache.now)
@@ -113,7 +113,7 @@ struct LocalOnlyTests {
         ("pull: { path: /x }", "has no pull"), ("push: { create: { call: POST /x } }", "has no push"),
         ("conflict: manual", "has no conflict"),
     ])
-    func `what speaks of an upstream is refused`(line: String, problem: String) throws {
+    func `a setting that needs an upstream is refused`(line: String, problem: String) throws {
         let yaml = Self.schema.replacing(
             "  marks:\n    local: true", with: "  marks:\n    local: true\n    \(line)")
         #expect(yaml != Self.schema)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Opening the cache")
 struct OpeningTests {
-    @Test("a field that the schema gains, loses or changes is adapted without losing records or queue")
+    @Test("adding, removing or changing a field migrates the table without losing records or queue")
     func adapts() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","status":"open","colour":"red","total":"12"}]"#)
@@ -31,7 +31,7 @@ struct OpeningTests {
         #expect(try back.keys(ListQuery(entity: "orders", filters: [byStatus])) == ["a"])
     }
 
-    @Test("opening again with the same schema changes nothing in the file's structure")
+    @Test("opening again with the same schema does not change the file's structure")
     func stable() async throws {
         let cache = try TestCache()
         let before = try structure(cache)
@@ -39,7 +39,7 @@ struct OpeningTests {
         #expect(try structure(reopened) == before)
     }
 
-    @Test("a schema that names another key is refused, the file unchanged")
+    @Test("a schema with another key field is refused, and the file is unchanged")
     func otherKey() throws {
         let cache = try TestCache()
         let other = TestCache.shop.replacing("    orders:", with: "    orders:").replacing(
@@ -51,7 +51,7 @@ struct OpeningTests {
     @Test("a database of a newer version is refused, and neither the file nor the log of a crash is touched")
     func newer() throws {
         let cache = try TestCache()
-        // As a newer version leaves it that is killed: the last of it is in the log alone.
+        // As a killed newer version leaves it: its last writes are only in the log.
         try cache.store.pool.writeWithoutTransaction { db in
             try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('999: from the future')")
         }
@@ -69,7 +69,7 @@ struct OpeningTests {
         try ["", "-wal"].map { try Data(contentsOf: URL(filePath: folder.path + "/cache.db" + $0)) }
     }
 
-    @Test("whoever opens a cache is asked again and again whether to go on while its tables are rebuilt")
+    @Test("opening asks repeatedly whether to continue while the tables are rebuilt")
     func asks() async throws {
         let cache = try await filled()
         try cache.store.close()
@@ -82,7 +82,7 @@ struct OpeningTests {
         #expect(count.withLock { $0 } > 1)
     }
 
-    @Test("with the same schema a cache of many records takes as much work to open as an empty one")
+    @Test("with the same schema, opening a cache with many records takes as much work as opening an empty one")
     func unchanged() async throws {
         let (empty, large) = (try TestCache(), try await filled(20_000))
         let counts = try [empty, large].map { cache in
@@ -97,7 +97,7 @@ struct OpeningTests {
         #expect(counts[0] == counts[1])
     }
 
-    @Test("what is given up is undone, and goes on at the next opening")
+    @Test("a cancelled opening is rolled back, and the next opening completes")
     func givenUp() async throws {
         let cache = try await filled()
         let before = try structure(cache)
@@ -120,7 +120,7 @@ struct OpeningTests {
         return cache
     }
 
-    @Test("a person at a shell reads each entity under its own name")
+    @Test("a shell user can query each entity under its own name")
     func view() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","status":"open","passcode":"1","created_at":"2026-01-01"}]"#)

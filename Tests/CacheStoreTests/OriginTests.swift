@@ -2,9 +2,9 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("Where a cache comes from")
+@Suite("The origin of a cache")
 struct OriginTests {
-    @Test("it is written down once and read back from the closed file")
+    @Test("the origin is recorded once and read back from the closed file")
     func claims() async throws {
         let cache = try TestCache()
         let origin = CacheOrigin(schema: "shop", upstream: "https://a.example/")

@@ -5,10 +5,10 @@ import Testing
 
 @testable import CacheStore
 
-/// Pages of a list while its records come, change and go.
+/// Pages through lists while records are created, changed and deleted.
 @Suite("Paging")
 struct PagingTests {
-    @Test("records that do not change while a list is paged are neither repeated nor skipped")
+    @Test("records that do not change during paging are neither repeated nor skipped")
     func pagingWhileRecordsMove() async throws {
         var random = SplitMix64.chosen()
         print("paging with seed \(random.seed); SEED=\(random.seed) repeats it")
@@ -37,7 +37,7 @@ struct PagingTests {
         #expect(seen.filter(untouched.contains) == expected, "\(description)")
     }
 
-    /// Changes, deletes or makes a record; returns its key.
+    /// Changes, deletes or creates a record; returns its key.
     private func disturb(_ cache: TestCache, _ random: inout SplitMix64) async throws -> String {
         let key = "k\(Int.random(in: 0..<80, using: &random))"
         switch Int.random(in: 0..<4, using: &random) {
@@ -83,7 +83,7 @@ struct PagingTests {
             limit: Int.random(in: 1...9, using: &random))
     }
 
-    @Test("a list filtered in any way has what a look at each record finds")
+    @Test("a filtered list matches a check of every record")
     func filtersAgree() async throws {
         var random = SplitMix64.chosen()
         print("filtering with seed \(random.seed); SEED=\(random.seed) repeats it")
@@ -112,7 +112,7 @@ struct PagingTests {
     }
 }
 
-/// The same numbers for the same seed, so that a failed run can be repeated.
+/// Gives the same numbers for the same seed, so that a failed run can be repeated.
 struct SplitMix64: RandomNumberGenerator {
     let seed: UInt64
     private var state: UInt64
@@ -122,7 +122,7 @@ struct SplitMix64: RandomNumberGenerator {
         state = seed
     }
 
-    /// With the seed in `SEED`, else with a new one.
+    /// Uses the seed in `SEED`, else a random one.
     static func chosen() -> SplitMix64 {
         let given = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) }
         return SplitMix64(seed: given ?? UInt64.random(in: .min ... .max))

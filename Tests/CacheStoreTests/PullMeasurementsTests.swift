@@ -3,7 +3,7 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("How late records come")
+@Suite("Lateness of records")
 struct PullMeasurementsTests {
     private let watermark = "2026-01-01T12:00:00.000Z"
 
@@ -13,7 +13,7 @@ struct PullMeasurementsTests {
         ).lateness
     }
 
-    @Test("a new record from before the watermark is late by what lies between")
+    @Test("a new record from before the watermark is late by the difference")
     func new() async throws {
         let cache = try TestCache()
         let page =
@@ -21,7 +21,7 @@ struct PullMeasurementsTests {
         #expect(try await lateness(page, cache) == 10_000)
     }
 
-    @Test("a known record is late only when it changed at another time than the cached one")
+    @Test("a known record is late only if its change time differs from the cached one")
     func known() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"x","updated_at":"2026-01-01T11:00:00Z"}]"#)
@@ -32,13 +32,13 @@ struct PullMeasurementsTests {
     }
 
     @Test(
-        "nobody is late who comes at the watermark, after it, a day before it or without a time",
+        "a record at the watermark, after it, a day before it or without a time is not late",
         arguments: ["2026-01-01T12:00:00Z", "2026-01-02", "2025-12-31T11:59:59Z", "soon", ""])
     func notLate(time: String) async throws {
         #expect(try await lateness(#"[{"id":"a","updated_at":"\#(time)"}]"#, TestCache()) == 0)
     }
 
-    @Test("the greatest lateness is kept with the page that showed it")
+    @Test("the greatest lateness is stored with its page")
     func kept() async throws {
         let cache = try TestCache()
         var cursor = PullCursor(watermark: watermark, lateness: 1000)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Applying pages")
 struct PullTests {
-    @Test("a record comes out to the letter, with its sync state added")
+    @Test("a record is served byte for byte, with its sync state added")
     func keepsText() async throws {
         let cache = try TestCache()
         let record =
@@ -20,7 +20,7 @@ struct PullTests {
             ))
     }
 
-    @Test("a page that brings nothing new writes nothing")
+    @Test("a page without changes writes nothing")
     func idempotent() async throws {
         let cache = try TestCache()
         let page = #"[{"id":"a","total":1.50},{"id":"b","total":2}]"#
@@ -40,7 +40,7 @@ struct PullTests {
         #expect(try cache.record("orders", "5") != nil)
     }
 
-    @Test("a field that is not changed locally follows the server, a changed one stays")
+    @Test("a field without local changes follows the server; a field with local changes stays")
     func merges() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","status":"open","notes":"old","total":1.00}]"#)
@@ -69,7 +69,7 @@ struct PullTests {
         #expect(try cache.store.rowCounts() == ["orders": 1, "messages": 1])
     }
 
-    @Test("the latest change time is found whatever its notation")
+    @Test("the latest change time is found in any notation")
     func latestChange() async throws {
         let cache = try TestCache()
         let page =
@@ -77,7 +77,7 @@ struct PullTests {
         #expect(try await cache.pull("orders", page).latestChange == "2026-01-01T00:00:00.500Z")
     }
 
-    @Test("a change time that cannot be is not the latest one", arguments: ["2099-01-01", "soon"])
+    @Test("an implausible change time is not the latest", arguments: ["2099-01-01", "soon"])
     func implausible(time: String) async throws {
         let cache = try TestCache()
         let page = #"[{"id":"a","updated_at":"\#(time)"},{"id":"b","updated_at":"2026-01-01T00:00:00Z"}]"#
@@ -107,7 +107,7 @@ struct PullTests {
         #expect(try cache.store.cursor(of: "messages") == PullCursor())
     }
 
-    @Test("a page that was asked for before a change was acknowledged does not undo it")
+    @Test("a page requested before a change was acknowledged does not undo it")
     func stalePage() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"old"}]"#)
@@ -123,7 +123,7 @@ struct PullTests {
         #expect(try cache.record("orders", "a")?["notes"]?.string == "mine")
     }
 
-    @Test("parents are listed until their children are fetched for the value they then had")
+    @Test("parents are listed until their children are fetched for their current value")
     func details() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","updated_at":"2026-01-01"},{"id":"b"}]"#)

@@ -6,21 +6,21 @@ import Testing
 
 @testable import CacheStore
 
-/// What SQLite says of how it will find the rows of a list, for every list on an indexed field of the shipped schemas.
+/// Checks SQLite's query plan for every list on an indexed field of the shipped schemas.
 @Suite("Query plans")
 struct QueryPlanTests {
     private static let schemas = ["repairminder", "repairminder-live"]
 
-    /// One list and what may be expected of it.
+    /// One list and its expectations.
     private struct Case {
         var query: ListQuery
         var field: Field
 
-        /// The first field of the order, as the list has it.
+        /// The first field of the list's order.
         func first(_ entity: Entity) -> String { query.sort.first?.field ?? entity.sort.first?.field ?? "" }
     }
 
-    @Test("no list on an indexed field reads the whole table, on the first page and on later ones", arguments: schemas)
+    @Test("no list on an indexed field scans the whole table, on the first page or later ones", arguments: schemas)
     func noScan(_ name: String) throws {
         let cache = try shipped(name)
         var count = 0
@@ -42,7 +42,7 @@ struct QueryPlanTests {
         #expect(count > 1000)
     }
 
-    @Test("nothing is sorted where an index gives the order", arguments: schemas)
+    @Test("nothing is sorted if an index gives the order", arguments: schemas)
     func noSort(_ name: String) throws {
         let cache = try shipped(name)
         for entity in cache.store.schema.entities {
@@ -54,7 +54,7 @@ struct QueryPlanTests {
                     ?? false
                 let isNegation = item.query.filters.first.map { !$0.isSought } ?? true
                 guard first == item.field.name || first == own && isEqual || isNegation else { continue }
-                // Where several values are merged, each brings one page at most.
+                // If several values are merged, each contributes one page at most.
                 for plan in try plans(item, entity, cache) where plan.first != "MERGE (UNION ALL)" {
                     #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(item.query) \(plan)")
                 }
@@ -62,7 +62,7 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("what is searched for is looked up in the search index and then by key", arguments: schemas)
+    @Test("a search looks up the search index and then the records by key", arguments: schemas)
     func search(_ name: String) throws {
         let cache = try shipped(name)
         let searched = cache.store.schema.entities.filter { SearchTable($0) != nil }
@@ -78,7 +78,7 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("what is walked to comes in the order of an index, and FTS5 goes through a span of rows", arguments: schemas)
+    @Test("a search walk follows an index, and FTS5 reads a range of rows", arguments: schemas)
     func walk(_ name: String) throws {
         let cache = try shipped(name)
         let table = try cache.store.table("orders")
@@ -92,11 +92,11 @@ struct QueryPlanTests {
         #expect(plan.contains { $0.hasPrefix("CO-ROUTINE") }, "\(plan)")
         let searched = plan.filter { $0.hasPrefix("SCAN sync_orders_") }
         #expect(!searched.isEmpty && searched.allSatisfy { $0.hasSuffix("><") }, "\(plan)")
-        // The page itself is put in order.
+        // The page itself is sorted.
         #expect(plan.count { $0.contains("TEMP B-TREE") } == 1, "\(plan)")
     }
 
-    @Test("what is sent next is found without going through the whole queue", arguments: schemas)
+    @Test("the next change to send is found without scanning the queue", arguments: schemas)
     func ready(_ name: String) throws {
         let sql = "\(CacheStore.readySQL) AND content IS NULL ORDER BY id LIMIT 8"
         let plan = try plan(sql, [0.databaseValue], shipped(name))
@@ -105,7 +105,7 @@ struct QueryPlanTests {
         #expect(reads.allSatisfy { $0.contains("USING INDEX sync_outbox_by_state (state=?)") }, "\(plan)")
     }
 
-    @Test("what is renewed in the search index is looked up row by row", arguments: schemas)
+    @Test("an update of the search index looks up each row", arguments: schemas)
     func renewal(_ name: String) throws {
         let cache = try shipped(name)
         for table in cache.store.schema.entities.compactMap({ SearchTable($0) }) {
@@ -129,7 +129,7 @@ struct QueryPlanTests {
         return try TestCache(schema: String(contentsOf: folder.appending(path: "\(name).yaml"), encoding: .utf8))
     }
 
-    /// Every filter on every indexed field, in every order by an indexed field, and every such order without a filter.
+    /// Every filter on every indexed field in every order by an indexed field, and every such order without a filter.
     private func cases(_ entity: Entity) -> [Case] {
         let fields = entity.fields.filter { EntityTable(entity: entity).isIndexed($0.name) }
         var cases: [Case] = []
@@ -171,7 +171,7 @@ struct QueryPlanTests {
         }
     }
 
-    /// The plans of the first page, and of one after a cursor.
+    /// The plans of the first page and of a page after a cursor.
     private func plans(_ item: Case, _ entity: Entity, _ cache: TestCache) throws -> [[String]] {
         let table = EntityTable(entity: entity)
         let first = try ListStatement(table: table, query: item.query)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Rescuing the queue of a damaged database")
 struct QueueRescueTests {
-    @Test("a zeroed header costs nothing of the queue, and the damaged file is kept as it was")
+    @Test("a zeroed header loses nothing of the queue, and the damaged file is kept unchanged")
     func zeroedHeader() async throws {
         let scene = try await RescueScene()
         let before = try scene.queue()
@@ -25,7 +25,7 @@ struct QueueRescueTests {
         #expect(try cache.store.rescueNote() == report)
     }
 
-    @Test("records with queued changes are there at once, the others are pulled anew, and children wait for parents")
+    @Test("records with queued changes are available at once, others are pulled again, and children wait for parents")
     func records() async throws {
         let scene = try await RescueScene()
         try scene.cache.store.close()
@@ -38,7 +38,7 @@ struct QueueRescueTests {
         #expect(try cache.store.readyChanges(limit: 9, at: RescueScene.now).map(\.entity) == ["orders", "orders"])
     }
 
-    @Test("with its first page gone the file is read by that of the newest backup")
+    @Test("a file without its first page is read with that of the newest backup")
     func zeroedFirstPage() async throws {
         let scene = try await RescueScene()
         let backup = try scene.backUp()
@@ -51,19 +51,19 @@ struct QueueRescueTests {
         #expect(report.lost.isEmpty)
     }
 
-    @Test("rows of a queue whose page is torn are read from the page itself")
+    @Test("rows on a torn page of the queue are read from the page itself")
     func tornQueue() async throws {
         let scene = try await RescueScene()
         let before = try scene.queue()
         try scene.cache.store.close()
-        // The kind of the page, and how many rows it has.
+        // The page type and its number of rows.
         try scene.overwrite(at: scene.page(of: "sync_outbox"), with: [0xFF, 0, 0, 0xFF, 0xFF])
         let (cache, report) = try await scene.rescued()
         #expect(try RescueScene.queue(cache.store).map(\.key) == before.map(\.key))
         #expect(report.lost.isEmpty)
     }
 
-    @Test("the bare pages alone tell the whole queue")
+    @Test("the bare pages alone give the whole queue")
     func barePages() async throws {
         let scene = try await RescueScene()
         let before = try scene.queue()
@@ -72,7 +72,7 @@ struct QueueRescueTests {
         #expect(reading.changes.map(\.idempotencyKey) == before.map(\.key))
     }
 
-    @Test("text that is no JSON any more is damage, whoever meets it")
+    @Test("stored text that is no longer JSON is damage, for readers and writers")
     func brokenText() async throws {
         let scene = try await RescueScene()
         try await scene.cache.store.pool.write { db in
@@ -86,7 +86,7 @@ struct QueueRescueTests {
         }
     }
 
-    @Test("a file that was cut short gives what is left of its queue")
+    @Test("a truncated file gives what is left of its queue")
     func truncated() async throws {
         let scene = try await RescueScene()
         let before = try scene.queue()
@@ -98,7 +98,7 @@ struct QueueRescueTests {
         #expect(try RescueScene.queue(cache.store).map(\.key) == before.map(\.key))
     }
 
-    @Test("a log of another database is not taken for the file's own, and not written back into it")
+    @Test("a log of another database is neither used nor written back into the file")
     func foreignLog() async throws {
         let scene = try await RescueScene()
         let before = try scene.queue()
@@ -112,7 +112,7 @@ struct QueueRescueTests {
         try other.cache.store.close()
     }
 
-    @Test("what a backup has and the damaged file knows to be acknowledged is not queued again")
+    @Test("a change in a backup that the damaged file has as acknowledged is not queued again")
     func acknowledged() async throws {
         let scene = try await RescueScene()
         let backup = try scene.backUp()
@@ -125,7 +125,7 @@ struct QueueRescueTests {
         #expect(try RescueScene.queue(cache.store).map(\.key) == before.map(\.key))
     }
 
-    @Test("where nothing is left but a backup its changes are queued as ones that may have arrived, under their keys")
+    @Test("if only a backup is left, its changes are queued as possibly sent, under their keys")
     func onlyBackup() async throws {
         let scene = try await RescueScene()
         let before = try scene.queue()
@@ -141,7 +141,7 @@ struct QueueRescueTests {
         #expect(try cache.store.setting("account") == nil)
     }
 
-    @Test("a change that cannot be read any more is named")
+    @Test("a change that cannot be read is listed as lost")
     func lost() async throws {
         let scene = try await RescueScene()
         try scene.cache.store.close()
@@ -150,12 +150,12 @@ struct QueueRescueTests {
         let (cache, report) = try await scene.rescued()
         #expect(report.lost == [1, 2, 3])
         #expect(!report.mayMissMore)
-        // Their numbers are not given again.
+        // Their ids are not used again.
         _ = try await cache.store.create("orders", body: .object(["notes": "x"]), at: RescueScene.later)
         #expect(try RescueScene.queue(cache.store).map(\.id) == [4])
     }
 
-    @Test("damage that a read meets is told to who waits for it")
+    @Test("damage found by a read is reported to the waiting caller")
     func readError() async throws {
         let scene = try await RescueScene()
         try scene.cache.store.close()
@@ -169,7 +169,7 @@ struct QueueRescueTests {
         #expect(try RescueScene.queue(rescued.store).count == 3)
     }
 
-    @Test("the daily check finds what nobody has read")
+    @Test("the daily check finds damage that no read has met")
     func check() async throws {
         let scene = try await RescueScene()
         try await scene.cache.store.check()
@@ -181,7 +181,7 @@ struct QueueRescueTests {
         cache.store.abandon()
     }
 
-    @Test("what a crash cut off between two names is ended by the next start")
+    @Test("a replacement interrupted between two renames is completed by the next start")
     func cutOff() async throws {
         let scene = try await RescueScene()
         try scene.cache.store.close()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("The queue of local changes")
+@Suite("The outbox")
 struct QueueTests {
     private let now = TestCache.now
 
@@ -18,7 +18,7 @@ struct QueueTests {
         try await cache.store.settle(change.id, outcome, at: now)
     }
 
-    @Test("updates of a record that nobody has sent yet become one change")
+    @Test("unsent updates of a record become one change")
     func folds() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
@@ -30,7 +30,7 @@ struct QueueTests {
         #expect(changes.first?.body.text == #"{"notes":null,"total":129.90}"#)
     }
 
-    @Test("what is ready comes oldest first, queued or due again, but for what is about to be sent")
+    @Test("ready changes come oldest first, whether queued or due for retry, without those about to be sent")
     func readyInOrder() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"}]"#)
@@ -47,7 +47,7 @@ struct QueueTests {
         #expect(others.map(\.id) == [ids[1]])
     }
 
-    @Test("an edit made while its predecessor is being sent is sent after it")
+    @Test("an edit made while an earlier one is in flight is sent after it")
     func editWhileUploading() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
@@ -62,7 +62,7 @@ struct QueueTests {
         #expect(try cache.record("orders", "a")?["notes"]?.string == "y")
     }
 
-    @Test("a change is not begun as it was read when an edit has joined it since")
+    @Test("a change that another edit has joined since it was read is not begun")
     func joinedMeanwhile() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
@@ -73,7 +73,7 @@ struct QueueTests {
         #expect(try await cache.store.begin(#require(try ready(cache).first), at: now))
     }
 
-    @Test("of two that read the same change one makes the attempt")
+    @Test("if two callers read the same change, one of them begins it")
     func begunOnce() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
@@ -86,7 +86,7 @@ struct QueueTests {
         #expect(try ready(cache).first?.attemptCount == 1)
     }
 
-    @Test("a creation that turns out to have been made, and deleted since, leaves nothing")
+    @Test("a creation found to have succeeded, whose record was deleted since, leaves nothing")
     func acknowledgedTombstone() async throws {
         let cache = try TestCache()
         let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"x"}"#), at: now)
@@ -106,7 +106,7 @@ struct QueueTests {
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
     }
 
-    @Test("a child waits for its parent's creation, and both take the key that the server gives")
+    @Test("a child waits for its parent's creation, and both take the server's keys")
     func renames() async throws {
         let cache = try TestCache()
         let order = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"new"}"#), at: now)
@@ -122,7 +122,7 @@ struct QueueTests {
         #expect(try reopened.record("orders", order)?["id"]?.string == "srv-1")
     }
 
-    @Test("a record that was pulled before its creation was acknowledged is not doubled")
+    @Test("a record pulled before its creation was acknowledged is not duplicated")
     func pulledBeforeAcknowledged() async throws {
         let cache = try TestCache()
         let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"new"}"#), at: now)
@@ -134,7 +134,7 @@ struct QueueTests {
         #expect(try cache.store.rowCounts()["orders"] == 1)
     }
 
-    @Test("a failed change blocks what needs it, names itself there, and nothing else")
+    @Test("a failed change blocks only the changes that need it, and they name it")
     func blocks() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
@@ -151,12 +151,12 @@ struct QueueTests {
         #expect(changes[1]["blocked_by"]?.integer == Int(first.id))
         #expect(try cache.store.pendingCount() == PendingCount(pending: 2, failed: 1))
         #expect(try await cache.store.retry(nil, at: now) == 1)
-        // It was tried, so it is what an upstream that fails is tried with.
+        // It has been attempted, so it can probe a failing upstream.
         #expect(try cache.store.leastTriedChange() != nil)
         #expect(try cache.store.pendingCount() == PendingCount(pending: 3, failed: 0))
     }
 
-    @Test("a discarded change in the middle leaves the order of the rest")
+    @Test("discarding a change in the middle keeps the order of the rest")
     func discardInTheMiddle() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
@@ -168,7 +168,7 @@ struct QueueTests {
         #expect(try ready(cache).map { $0.body["text"]?.string } == ["one"])
     }
 
-    @Test("a waiting change is ready when it is due, and counts its attempts only when told to")
+    @Test("a waiting change becomes ready when it is due, and counts only the attempts that should count")
     func waits() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
@@ -183,7 +183,7 @@ struct QueueTests {
         #expect(due.first?.idempotencyKey == change.idempotencyKey)
     }
 
-    @Test("what was being sent when the process died is sent again with the same key")
+    @Test("a change in flight when the process died is sent again with the same key")
     func recovers() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
@@ -197,7 +197,7 @@ struct QueueTests {
         #expect(try reopened.store.pendingCount().pending == 2)
     }
 
-    @Test("deleting what was never sent leaves nothing, deleting what was is queued")
+    @Test("deleting a record that was never sent leaves nothing; deleting any other is queued")
     func deletes() async throws {
         let cache = try TestCache()
         let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"new"}"#), at: now)
@@ -212,7 +212,7 @@ struct QueueTests {
         #expect(try cache.store.rowCounts()["orders"] == 0)
     }
 
-    @Test("a body that does not fit the schema is refused, one message a field, and nothing is queued")
+    @Test("a body that does not fit the schema is refused with one message per field, and nothing is queued")
     func validates() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
@@ -227,7 +227,7 @@ struct QueueTests {
         #expect(try cache.store.pendingCount().pending == 0)
     }
 
-    @Test("secret fields are in no record and in no shown change")
+    @Test("secret fields appear in no record and in no listed change")
     func secrets() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","passcode":"1234"}]"#)
@@ -237,7 +237,7 @@ struct QueueTests {
         #expect(try ready(cache).first?.body["passcode"]?.string == "9876")
     }
 
-    @Test("many writers at once are all answered and all stored")
+    @Test("many concurrent writers all get an answer and are all stored")
     func groups() async throws {
         let cache = try TestCache()
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -37,7 +37,7 @@ struct ReminderTests {
               is_delivered: { type: boolean }
         """
 
-    /// An hour and a half from `TestCache.now`.
+    /// An hour and a half after `TestCache.now`.
     private static let soon = TestCache.now + .seconds(5400)
 
     private func cache(_ task: String = #"{"id":"a","title":"Filter","due":"DUE"}"#) async throws -> TestCache {
@@ -62,7 +62,7 @@ struct ReminderTests {
     }
 
     @Test
-    func `a record is reminded of so long before its time, in its own words`() async throws {
+    func `a reminder is due the given time before its record, with the text of the record`() async throws {
         let cache = try await cache()
         let reminder = try #require(try all(cache).first)
         #expect(reminder.dueAt == TestCache.now + .seconds(1800))
@@ -77,7 +77,7 @@ struct ReminderTests {
     }
 
     @Test
-    func `a change that is queued moves it, in the same transaction`() async throws {
+    func `a queued change moves the reminder in the same transaction`() async throws {
         let cache = try await cache()
         try await keep(cache, after: .seconds(1800))
         try await set(cache, #"{"due":"2030-01-01T10:00:00Z"}"#)
@@ -87,7 +87,7 @@ struct ReminderTests {
     }
 
     @Test
-    func `another text, or the same time spelt otherwise, moves nothing`() async throws {
+    func `another text, or another notation of the same time, moves nothing`() async throws {
         let cache = try await cache()
         try await keep(cache, after: .seconds(1800))
         let spelt = Self.soon.description.replacing("Z", with: "+00:00")
@@ -98,14 +98,14 @@ struct ReminderTests {
     }
 
     @Test(arguments: [#"{"status":"completed"}"#, #"{"due":null}"#])
-    func `it is withdrawn when there is nothing to be reminded of`(body: String) async throws {
+    func `a reminder is withdrawn when its record no longer matches`(body: String) async throws {
         let cache = try await cache()
         try await set(cache, body)
         #expect(try all(cache) == [])
     }
 
     @Test
-    func `it is withdrawn when the record is deleted here or there`() async throws {
+    func `a reminder is withdrawn when its record is deleted locally or on the server`() async throws {
         let here = try await cache()
         try await here.store.delete("tasks", key: "a", at: TestCache.now)
         #expect(try all(here) == [])
@@ -117,7 +117,7 @@ struct ReminderTests {
     }
 
     @Test
-    func `what was delivered is not delivered again when its record comes back as it was`() async throws {
+    func `a delivered reminder is not delivered again when its record returns unchanged`() async throws {
         let cache = try await cache()
         try await deliver(cache)
         try await set(cache, #"{"status":"completed"}"#)
@@ -146,7 +146,7 @@ struct ReminderTests {
     }
 
     @Test
-    func `snoozed it comes again, dismissed it does not`() async throws {
+    func `a snoozed reminder returns, a dismissed one does not`() async throws {
         let cache = try await cache()
         let id = try #require(try all(cache).first).id
         await #expect(throws: CacheError.self) {
@@ -166,13 +166,13 @@ struct ReminderTests {
     }
 
     @Test
-    func `a date alone is due at the hour of the day that was set`() async throws {
+    func `a date without a time is due at the configured time of day`() async throws {
         let cache = try await cache(#"{"id":"a","title":"Filter","due":"2027-03-01"}"#)
         #expect(try all(cache).map(\.dueAt.description) == ["2027-03-01T08:00:00.000Z"])
     }
 
     @Test
-    func `a record stands for each reminder and follows it`() async throws {
+    func `a record represents each reminder and follows it`() async throws {
         let cache = try await cache()
         try await keep(cache, after: .zero)
         let key = try #require(try cache.keys(ListQuery(entity: "notes")).first)
@@ -206,7 +206,7 @@ struct ReminderTests {
     }
 
     @Test
-    func `another rule is worked out anew at the next start, and what was delivered stays so`() async throws {
+    func `a changed rule takes effect at the next start, and delivered reminders stay delivered`() async throws {
         let cache = try await cache()
         try await deliver(cache)
         let reopened = try cache.reopened(schema: Self.schema.replacing("before: 1h", with: "before: 30m"))

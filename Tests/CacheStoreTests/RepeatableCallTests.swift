@@ -6,7 +6,7 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("Writes that may be repeated")
+@Suite("Repeatable calls")
 struct RepeatableCallTests {
     private let now = TestCache.now
 
@@ -20,7 +20,7 @@ struct RepeatableCallTests {
         }
     }
 
-    @Test("an answer outlives the process, and is the record as it was then")
+    @Test("an answer survives a restart, and has the record as it was then")
     func reopened() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":129.90}]"#)
@@ -32,7 +32,7 @@ struct RepeatableCallTests {
         #expect(try reopened.record("orders", "a")?["notes"] == "y")
     }
 
-    @Test("an answer made in the transaction is what a reader gets after it")
+    @Test("an answer made inside the transaction equals what a reader gets after it")
     func sameBytes() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","passcode":"4711"}]"#)
@@ -40,7 +40,7 @@ struct RepeatableCallTests {
         #expect(try cache.store.record("orders", key: "a").map { String(decoding: $0, as: UTF8.self) } == answer)
     }
 
-    @Test("what is kept of a request with a secret tells nothing of it")
+    @Test("the stored fingerprint of a request with a secret reveals nothing about it")
     func secret() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
@@ -51,7 +51,7 @@ struct RepeatableCallTests {
         #expect(kept.count == 1 && !kept.contains { $0.contains("4711-secret") })
     }
 
-    @Test("a write that throws leaves nothing, neither a change nor an answer")
+    @Test("a write that throws leaves neither a change nor an answer")
     func thrown() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)

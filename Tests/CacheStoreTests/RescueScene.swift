@@ -8,13 +8,13 @@ import Testing
 
 @testable import CacheStore
 
-/// A cache with unsent work, the ways to damage its file, and what comes after.
+/// A cache with unsent changes, ways to damage its file, and its rescue.
 struct RescueScene {
     let cache: TestCache
     static let now = TestCache.now
     static let later = TestCache.now + .seconds(60)
 
-    /// Two pulled orders, one of them changed, a new order and a message about it: three changes.
+    /// Two pulled orders, one of them edited, a new order and a message about it: three changes.
     init() async throws {
         cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","status":"open","total":1},{"id":"b","status":"open"}]"#)
@@ -26,14 +26,14 @@ struct RescueScene {
 
     var path: String { cache.path }
 
-    /// Key → whether it may have been sent, oldest first, as the pusher would read them.
+    /// The queued changes, oldest first: id, idempotency key, and whether it may have been sent.
     static func queue(_ store: CacheStore) throws -> [(id: Int64, key: String, tried: Bool)] {
         try store.snapshot(QueueSnapshot.init).changes.map { ($0.id, $0.idempotencyKey, $0.tried > 0) }
     }
 
     func queue() throws -> [(id: Int64, key: String, tried: Bool)] { try Self.queue(cache.store) }
 
-    /// Sends the oldest change, and has it acknowledged.
+    /// Sends the oldest change and acknowledges it.
     func sendFirst() async throws {
         let change = try #require(try cache.store.readyChanges(limit: 1, at: Self.now).first)
         #expect(try await cache.store.begin(change, at: Self.now))
@@ -56,7 +56,7 @@ struct RescueScene {
         try file.close()
     }
 
-    /// Where a table's first page begins.
+    /// The offset of a table's first page.
     func page(of table: String) throws -> Int {
         let number = try DatabaseQueue(path: path).read { db in
             try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = ?", arguments: [table])
@@ -72,7 +72,7 @@ struct RescueScene {
 
     static func schema() throws -> EntitySchema { try EntitySchema(yaml: TestCache.shop, file: "shop.yaml") }
 
-    /// Expects the file to be found damaged when it is opened, rescues it, and opens what took its place.
+    /// Expects opening the file to fail with damage, rescues it, and opens the replacement.
     func rescued(from backups: [String] = []) async throws -> (cache: TestCache, report: QueueRescue.Report) {
         #expect {
             try TestCache(in: cache.folder)
@@ -83,7 +83,7 @@ struct RescueScene {
         return try await rescuedUnseen(from: backups)
     }
 
-    /// The same for damage that no opening meets.
+    /// The same for damage that opening does not find.
     func rescuedUnseen(from backups: [String] = []) async throws -> (cache: TestCache, report: QueueRescue.Report) {
         let report = try await QueueRescue(
             path: path, schema: Self.schema(), sealer: Self.sealer(), backups: backups, makeID: { UUID().uuidString }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import CacheStore
 
-/// Secret fields from their coming in to their leaving, and what of them is in the files meanwhile.
+/// Follows secret fields from input to output, and checks what the files have of them in between.
 @Suite("Secrets in the cache")
 struct SealedSecretTests {
     private let now = TestCache.now
@@ -32,7 +32,7 @@ struct SealedSecretTests {
         try cache.store.reveal(fields, of: "devices", key: key).map { JSONText.object(members: $0).text }
     }
 
-    /// The names of the cache's files that hold `text`.
+    /// The names of the cache's files that contain `text`.
     private func files(of cache: TestCache, holding text: String) throws -> [String] {
         let names = try FileManager.default.contentsOfDirectory(atPath: cache.folder.path)
         #expect(names.contains("cache.db"))
@@ -41,9 +41,9 @@ struct SealedSecretTests {
         }
     }
 
-    // MARK: Life at rest
+    // MARK: At rest
 
-    @Test("no file holds a secret that was pulled, edited, disputed, refused, answered or set aside")
+    @Test("no file contains a secret that was pulled, edited, in conflict, refused, answered or set aside")
     func files() async throws {
         let page = """
             [{"id":"a","model":"m","passcode":"PULLED-1","lock":{"code":"NESTED-1","kind":"pin"}},
@@ -58,7 +58,7 @@ struct SealedSecretTests {
             body: JSONText(parsing: #"{"id":"n","model":"n","passcode":"LOCAL-4","lock":{"code":"LOCAL-5"}}"#),
             at: now)
         try await cache.store.delete("devices", key: "c", at: now)
-        // Somebody else's edit of the same field, and one deletion.
+        // Another user's edit of the same field, and a deletion.
         _ = try await cache.pull(
             "devices", #"[{"id":"a","passcode":"THERE-1","model":"m"},{"id":"c","passcode":"THERE-2"}]"#)
         let changes = try ready(cache)
@@ -84,7 +84,7 @@ struct SealedSecretTests {
         #expect(try !files(of: cache, holding: "sealed:1:").isEmpty)
     }
 
-    @Test("nothing that is shown holds a secret, sealed or not")
+    @Test("no output contains a secret, sealed or not")
     func shown() async throws {
         let cache = try await cache(
             #"[{"id":"a","passcode":"PULLED","lock":{"code":"NESTED","kind":"pin"},"model":"m"}]"#)
@@ -108,7 +108,7 @@ struct SealedSecretTests {
         #expect(lists[1].contains(#""kind":"x""#) || lists[1].contains(#""kind":"y""#))
     }
 
-    @Test("a page that brings nothing new writes nothing")
+    @Test("a page without changes writes nothing")
     func unchanged() async throws {
         let page = #"[{"id":"a","passcode":"1234","lock":{"code":5}},{"id":"b","passcode":null}]"#
         let cache = try await cache(page)
@@ -118,7 +118,7 @@ struct SealedSecretTests {
         #expect(try await cache.pull("devices", page.replacing("1234", with: "1235")).written == 1)
     }
 
-    @Test("what looks sealed is sealed like anything else, and comes out as it was")
+    @Test("a value that looks sealed is sealed like any other, and comes out unchanged")
     func looksSealed() async throws {
         let cache = try await cache(#"[{"id":"a","passcode":"sealed:1:AAAA"}]"#)
         #expect(try revealed(cache) == #"{"passcode":"sealed:1:AAAA"}"#)
@@ -126,9 +126,9 @@ struct SealedSecretTests {
         #expect(try ready(cache).first?.body["passcode"] == "sealed:1:BBBB")
     }
 
-    // MARK: Leaving
+    // MARK: Output
 
-    @Test("the body that is sent has its secrets in the clear, the record for its path none")
+    @Test("a request body has its secrets in the clear; the record for its path has none")
     func sent() async throws {
         let cache = try await cache(#"[{"id":"a","passcode":"1234","lock":{"code":"5"}}]"#)
         try await update(cache, #"{"passcode":"9876","lock":{"code":"6","x":1.50}}"#)
@@ -138,7 +138,7 @@ struct SealedSecretTests {
         #expect(Set(change.secrets).isSuperset(of: ["9876", "1234", "5", "6"]))
     }
 
-    @Test("a secret that is set to what it is already is no change")
+    @Test("setting a secret to its current value is no change")
     func same() async throws {
         let cache = try await cache(#"[{"id":"a","passcode":"1234"}]"#)
         try await update(cache, #"{"passcode":"1234"}"#)
@@ -147,7 +147,7 @@ struct SealedSecretTests {
         #expect(try ready(cache).first?.body.text == #"{"passcode":null}"#)
     }
 
-    @Test("revealing follows an old key, tells null for what is not there, and refuses what is no secret")
+    @Test("revealing follows an old key, returns null for a missing secret, and refuses other fields")
     func reveal() async throws {
         let cache = try await cache(#"[{"id":"a","lock":{"code":7}}]"#)
         #expect(try revealed(cache, ["code", "passcode"]) == #"{"code":7,"passcode":null}"#)
@@ -167,7 +167,7 @@ struct SealedSecretTests {
         #expect(try ready(cache).first?.body.text == #"{"passcode":"13"}"#)
     }
 
-    @Test("a refused value is not repeated")
+    @Test("an error does not quote a refused value")
     func validation() async throws {
         let cache = try await cache(#"[{"id":"a"}]"#)
         await #expect {
@@ -180,13 +180,13 @@ struct SealedSecretTests {
 
     // MARK: Merging
 
-    @Test("what the server spells otherwise is no conflict, what it changed is")
+    @Test("another notation of the same value is no conflict, a changed value is")
     func merge() async throws {
         let cache = try await cache(#"[{"id":"a","passcode":"a/b","model":"m"}]"#)
         try await update(cache, #"{"passcode":"c/d"}"#)
         _ = try await cache.pull("devices", #"[{"id":"a","passcode":"a\/b","model":"n"}]"#)
         #expect(try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts.isEmpty)
-        // Our own value, spelled as the server does.
+        // Our own value, in the server's notation.
         _ = try await cache.pull("devices", #"[{"id":"a","passcode":"c\/d","model":"n"}]"#)
         #expect(try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts.isEmpty)
         _ = try await cache.pull("devices", #"[{"id":"a","passcode":"e","model":"n","updated_at":"2000-01-01"}]"#)
@@ -196,7 +196,7 @@ struct SealedSecretTests {
         #expect(try ready(cache).first?.body.text == #"{"passcode":"c/d"}"#)
     }
 
-    @Test("undoing a decision about a secret queues the other value", arguments: [false, true])
+    @Test("undoing a conflict over a secret queues the other value", arguments: [false, true])
     func undo(_ wholeRecord: Bool) async throws {
         let cache = try await cache(#"[{"id":"a","passcode":"1","model":"m"}]"#)
         try await update(cache, #"{"passcode":"2"}"#)
@@ -211,7 +211,7 @@ struct SealedSecretTests {
         #expect(try files(of: cache, holding: #""2""#) == [])
     }
 
-    @Test("a deletion meets the server's version by what it says, not by how it is sealed")
+    @Test("a deletion compares the server's version by its clear values, not by the sealed text")
     func deletion() async throws {
         let cache = try await cache(#"[{"id":"a","passcode":"a/b"}]"#)
         try await cache.store.delete("devices", key: "a", at: now)
@@ -221,21 +221,21 @@ struct SealedSecretTests {
 
     // MARK: Drift
 
-    @Test("drift tells the type that came, never the value")
+    @Test("drift reports the found type, never the value")
     func drift() async throws {
         let cache = try await cache(#"[{"id":"a","passcode":123456},{"id":"b","passcode":"1"}]"#)
         func found(_ cache: TestCache) throws -> [String] {
             try cache.store.drift().filter { $0.field == "passcode" }.map { "\($0.kind) \($0.found) \($0.count)" }
         }
         #expect(try found(cache) == ["type integer 1"])
-        // Counted anew by another schema.
+        // Counted again by another schema.
         let other = Self.workshop.replacing("model: { type: string }", with: "model: { type: integer }")
         #expect(try found(cache.reopened(schema: other)) == ["type integer 1"])
     }
 
     // MARK: Children inside their parents' records
 
-    @Test("secrets of children that stand inside their parents are sealed in both and shown in neither")
+    @Test("secrets of children embedded in their parents are sealed in both and shown in neither")
     func embedded() async throws {
         let cache = try TestCache(schema: Self.families)
         let record = #"{"id":"o","devices":[{"id":"d","pin":"EMBEDDED","n":1.50},7],"total":2.50}"#
@@ -253,7 +253,7 @@ struct SealedSecretTests {
         let list = try cache.store.list(ListQuery(entity: "orders", fields: ["devices"])).records
         #expect(!String(decoding: list, as: UTF8.self).contains("sealed:"))
         #expect(try await cache.store.apply(page, at: now).changed == false)
-        // The same without a key, and a list that is none.
+        // The same without a key, and with a value that is not a list.
         _ = try await cache.pull(
             "orders", #"[{"devices":[{"pin":"EMBEDDED"},8],"n":1},{"id":"p","devices":{"n":1.50}}]"#)
         #expect(try cache.store.setAsideRecords(limit: 9).map(\.record) == [#"{"devices":[{},8],"n":1}"#])

@@ -8,7 +8,7 @@ import Testing
 @testable import CacheStore
 
 /// Caches that were filled with another schema, or sealed with another key.
-@Suite("Sealing what is there already")
+@Suite("Sealing existing data")
 struct SealingAdapterTests {
     private let now = TestCache.now
     private let secret = SealedSecretTests.workshop
@@ -41,7 +41,7 @@ struct SealingAdapterTests {
         try cache.store.readyChanges(limit: 1, at: now).first?.body.text
     }
 
-    @Test("a field that becomes secret leaves no clear text behind, also not in free pages and the log")
+    @Test("a field that becomes secret leaves no clear text behind, not even in free pages and the log")
     func becomesSecret() async throws {
         let cache = try await filled(clear)
         // Freed pages, before anything is sealed.
@@ -57,12 +57,12 @@ struct SealingAdapterTests {
         #expect(try body(reopened) == #"{"passcode":"LOCAL-1"}"#)
         #expect(try reopened.store.setting("secrets_scrub") == nil)
         #expect(try reopened.store.pendingChange(1)["body"]?.text == "{}")
-        // The upstream's page as it was is still nothing new.
+        // The upstream's page as it was still changes nothing.
         let page = #"[{"id":"a","passcode":"THERE-1","lock":{"code":"PULLED-2"}}]"#
         #expect(try await reopened.pull("devices", page).written == 0)
     }
 
-    @Test("a field that stops being secret is in the clear again, and everything else as it was")
+    @Test("a field that is no longer secret is in the clear again, and everything else is unchanged")
     func stopsBeingSecret() async throws {
         let cache = try await filled(secret)
         let before = try #require(try cache.record("devices", "a"))
@@ -80,7 +80,7 @@ struct SealingAdapterTests {
         #expect(try body(again) == #"{"passcode":"LOCAL-1"}"#)
     }
 
-    @Test("one field that changes leaves the others sealed as they are")
+    @Test("changing one field leaves the others sealed as they are")
     func oneOfTwo() async throws {
         let cache = try await filled(secret)
         let one = secret.replacing("secret: true, from", with: "from")
@@ -90,7 +90,7 @@ struct SealingAdapterTests {
         #expect(try reopened.store.reveal(["passcode"], of: "devices", key: "a")?.first?.value == "LOCAL-1")
     }
 
-    @Test("another key is refused, the right one is taken again")
+    @Test("another key is refused, and the right one is accepted again")
     func otherKey() async throws {
         let cache = try await filled(secret)
         #expect {
@@ -102,14 +102,14 @@ struct SealingAdapterTests {
         #expect(try body(TestCache(schema: secret, in: cache.folder, key: 1)) == #"{"passcode":"LOCAL-1"}"#)
     }
 
-    @Test("a cache without secrets asks for no key")
+    @Test("a cache without secrets needs no key")
     func withoutSecrets() async throws {
         let cache = try await filled(clear)
         #expect(try cache.store.setting("secrets_key") == nil)
         #expect(try cache.reopened(schema: clear, key: 2).record("devices", "a") != nil)
     }
 
-    @Test("after a key was lost records come without their secrets, and the next page brings them back")
+    @Test("without the lost key, records have no secrets until the next page brings them back")
     func lostKey() async throws {
         let cache = try await filled(secret)
         try await cache.store.writer.write { db in
@@ -127,7 +127,7 @@ struct SealingAdapterTests {
         #expect(try store.reveal(["passcode"], of: "devices", key: "a")?.first?.value == "5")
     }
 
-    @Test("a queued secret that cannot be opened is never made a clear field's value")
+    @Test("a queued secret that cannot be decrypted never becomes the value of a clear field")
     func lostAndClear() async throws {
         let cache = try await filled(secret)
         try await cache.store.writer.write { db in
@@ -141,7 +141,7 @@ struct SealingAdapterTests {
         }
     }
 
-    @Test("a value that was altered is not shown, also when the field is no longer secret")
+    @Test("a tampered value is not shown, even when the field is no longer secret")
     func damaged() async throws {
         let cache = try TestCache(schema: secret)
         _ = try await cache.pull("devices", #"[{"id":"a","passcode":"1","model":"m"}]"#)

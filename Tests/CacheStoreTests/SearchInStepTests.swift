@@ -6,7 +6,7 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("The index follows the records")
+@Suite("Updates of the search index")
 struct SearchInStepTests {
     private let now = TestCache.now
 
@@ -20,7 +20,7 @@ struct SearchInStepTests {
         try await cache.store.update("clients", key: key, body: JSONText(parsing: body), at: now)
     }
 
-    @Test("a local edit is found at once, and no more once it is discarded")
+    @Test("a local edit is found at once, and no longer after it is discarded")
     func localEdit() async throws {
         let cache = try await filled()
         try await change(cache, "b", #"{"name":"Robert","phone":"0800 5678"}"#)
@@ -37,7 +37,7 @@ struct SearchInStepTests {
         try await cache.requireInStep()
     }
 
-    @Test("a few edits wait for the next search, across a restart too, and more than a few for nobody")
+    @Test("a few edits wait for the next search, across a restart too; more than a few do not wait")
     func waiting() async throws {
         let cache = try await filled()
         let before = try await cache.indexSize()
@@ -61,7 +61,7 @@ struct SearchInStepTests {
         try await reopened.requireInStep()
     }
 
-    @Test("while nothing can be written a search finds what was indexed last")
+    @Test("while the database cannot be written, a search finds what was indexed last")
     func unwritable() async throws {
         let cache = try await filled()
         try await change(cache, "b", #"{"name":"Robert"}"#)
@@ -72,7 +72,7 @@ struct SearchInStepTests {
         #expect(try await cache.found("robert") == ["b"])
     }
 
-    @Test("a write that is taken back leaves the index as it was")
+    @Test("a rolled-back write leaves the index as it was")
     func takenBack() async throws {
         let cache = try await filled()
         await #expect(throws: CancellationError.self) {
@@ -93,7 +93,7 @@ struct SearchInStepTests {
     }
 
     @Test(
-        "a record made here is found at once, under the key that the server gives it later, and gone with its discard")
+        "a record created here is found at once, also under its later server key, and is gone after a discard")
     func created() async throws {
         let cache = try await filled()
         let key = try await cache.store.create("clients", body: JSONText(parsing: #"{"name":"Carl"}"#), at: now)
@@ -112,7 +112,7 @@ struct SearchInStepTests {
         try await cache.requireInStep()
     }
 
-    @Test("a deleted record is not found, from its deletion here on, and is again when that is discarded")
+    @Test("a locally deleted record is not found, and is found again when the deletion is discarded")
     func deleted() async throws {
         let cache = try await filled()
         try await cache.store.delete("clients", key: "b", at: now)
@@ -126,7 +126,7 @@ struct SearchInStepTests {
         try await cache.requireInStep()
     }
 
-    @Test("what a pull changes is found as it now is; what it brings again costs the index nothing")
+    @Test("a record changed by a pull is found as it is now; an unchanged one costs the index nothing")
     func pulled() async throws {
         let cache = try await filled()
         _ = try await cache.pull("clients", #"[{"id":"b","name":"Bert"},{"id":"c","name":"Cleo"}]"#)
@@ -139,7 +139,7 @@ struct SearchInStepTests {
         try await cache.requireInStep()
     }
 
-    @Test("a row that is used again after a deletion is indexed as the new record that it is")
+    @Test("a row that is reused after a deletion is indexed as the new record")
     func reusedRow() async throws {
         let cache = try await filled()
         _ = try await cache.pull("clients", #"[{"id":"b","deleted_at":"2026-01-01"}]"#)
@@ -149,7 +149,7 @@ struct SearchInStepTests {
         try await cache.requireInStep()
     }
 
-    @Test("a load is indexed afterwards, in step with what happens to its records meanwhile")
+    @Test("a bulk load is indexed afterwards, consistent with changes to its records in the meantime")
     func load() async throws {
         let cache = try await filled()
         let records = (0..<2500).map { JSONText.object(["id": .string("k\($0)"), "name": .string("Load \($0)")]) }
@@ -168,7 +168,7 @@ struct SearchInStepTests {
         try await cache.requireInStep()
     }
 
-    @Test("a load that was cut off is indexed when the cache is opened again")
+    @Test("an interrupted bulk load is indexed when the cache is opened again")
     func loadCutOff() async throws {
         let cache = try await filled()
         let records = (0..<300).map { JSONText.object(["id": .string("k\($0)"), "name": .string("Load \($0)")]) }
@@ -179,7 +179,7 @@ struct SearchInStepTests {
     }
 
     @Test(
-        "the index is built anew when the schema searches other fields, or reads them from elsewhere",
+        "the index is rebuilt when the schema searches other fields, or reads them from other paths",
         arguments: [
             ("notes: { type: string, search: words }", "notes: { type: string }", "gold", ["a"], "paint", []),
             (
@@ -249,7 +249,7 @@ extension TestCache {
         }
     }
 
-    /// How many rows FTS5 has written to keep the clients' index.
+    /// The number of rows that FTS5 has written for the clients' index.
     func indexSize() async throws -> [Int] {
         try await store.pool.read { db in
             try ["words", "fragments"].flatMap { part in

@@ -5,8 +5,8 @@ import Testing
 
 @testable import CacheStore
 
-/// Random days of a small shop, after each of which the index finds what going through all records finds.
-@Suite("The index against going through all records")
+/// Runs random operations on a small shop and compares each search with a scan of all records.
+@Suite("The search index against a scan of all records")
 struct SearchRandomTests {
     @Test("after any operations both find the same", arguments: 1...12)
     func same(_ seed: UInt64) async throws {
@@ -18,7 +18,7 @@ struct SearchRandomTests {
             try await day.cache.requireInStep()
             for _ in 0..<8 {
                 let text = day.query()
-                // Less than two letters are refused.
+                // Fewer than two letters are refused.
                 guard (try? SearchQuery(text)) != nil else { continue }
                 let found = try await day.cache.found(text)
                 #expect(found == (try day.naive(text)), "seed \(seed), step \(step), q=\(text)")
@@ -107,7 +107,7 @@ private struct RandomDay {
 
     private func keys() throws -> [String] { try cache.keys(ListQuery(entity: "clients", limit: 1000)) }
 
-    // MARK: Looking for
+    // MARK: Searches
 
     mutating func query() -> String {
         switch below(4) {
@@ -118,7 +118,7 @@ private struct RandomDay {
         }
     }
 
-    /// What should be found, worked out without the index.
+    /// The expected result, computed without the index.
     func naive(_ text: String) throws -> [String] {
         let words = text.split(separator: " ").map(String.init)
         let records = try JSONText(cache.store.list(ListQuery(entity: "clients", limit: 1000)).records).elements

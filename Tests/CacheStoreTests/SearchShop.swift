@@ -50,7 +50,7 @@ enum SearchShop {
 }
 
 extension TestCache {
-    /// The keys of the records that a list with `q` has, sorted.
+    /// The keys of the records in a list with `q`, sorted.
     func found(_ text: String, in entity: String = "clients") async throws -> [String] {
         try await store.renewSearch()
         var query = ListQuery(entity: entity, limit: 1000)

@@ -20,7 +20,7 @@ struct SearchTests {
     }
 
     @Test(
-        "words are found without accents and case, the last one by its beginning, all of them in any field",
+        "words match in any field, ignoring accents and case, the last one by prefix",
         arguments: [
             ("zoe", ["a"]), ("ZOË", ["a"]), ("zoe\u{308}", ["a"]), ("u\u{308}nte\u{301}", ["c"]), ("asa", ["b"]),
             ("smith", ["a", "b", "c"]), ("smithe", ["c"]),
@@ -32,7 +32,7 @@ struct SearchTests {
     }
 
     @Test(
-        "a number is found by any part of it, however either is spaced",
+        "a number is found by any part of it, whatever the spacing of either",
         arguments: [
             ("900123", ["a"]), ("+44 7700 900-123", ["a"]), ("(7700) 900", ["a"]), ("7946", ["b"]),
             ("zoe 900123", ["a"]),
@@ -43,7 +43,7 @@ struct SearchTests {
     }
 
     @Test(
-        "whatever is looked for is text, never syntax",
+        "a search text is never interpreted as syntax",
         arguments: [
             "\"smith\"", "smith*", "smith OR bob", "NEAR(smith bob)", "name:smith", "{name}:smith", "smith AND",
             "-smith",
@@ -63,7 +63,7 @@ struct SearchTests {
         _ = try await cache.hits(text)
     }
 
-    @Test("a quotation mark or an operator changes nothing about what is found")
+    @Test("a quotation mark or an operator does not change what is found")
     func quoted() async throws {
         let cache = try await filled()
         #expect(try await cache.found("\"zoe\"") == ["a"])
@@ -73,14 +73,14 @@ struct SearchTests {
     }
 
     @Test(
-        "what finds too much or cannot be meant is refused",
+        "a text that matches too much or has no meaning is refused",
         arguments: ["", " ", "a", "***", "a 😀", "😀", "Å", "\0", String(repeating: "e\u{301}", count: 5000)]
             + [String(repeating: "a b ", count: 11)])
     func refused(_ text: String) {
         #expect(throws: CacheError.self) { try SearchQuery(text) }
     }
 
-    @Test("search goes with filters, order, cursor and count")
+    @Test("search combines with filters, order, cursor and count")
     func lists() async throws {
         let cache = try await filled()
         var query = ListQuery(
@@ -102,7 +102,7 @@ struct SearchTests {
         #expect(throws: CacheError.self) { try cache.store.list(other) }
     }
 
-    @Test("an entity that has nothing to search says so, and one with numbers alone is searched by them")
+    @Test("an entity without searchable fields is refused, and one with only numbers is searched by them")
     func otherEntities() async throws {
         let cache = try await filled()
         await #expect(throws: CacheError.self) { try await cache.found("red", in: "colours") }
@@ -117,7 +117,7 @@ struct SearchTests {
 
     // MARK: Across entities
 
-    @Test("a title that has the words comes first, whole words before beginnings, then the newest")
+    @Test("matches in the title come first, whole words before prefixes, then the newest")
     func order() async throws {
         let cache = try await filled()
         #expect(try await cache.hits("smith").map(\.key) == ["b", "c", "a"])
@@ -144,7 +144,7 @@ struct SearchTests {
         #expect(device.title == "Pad" && device.snippet == "DN «PX-47»11")
     }
 
-    @Test("what is secret is neither found nor shown")
+    @Test("secrets are neither found nor shown")
     func secrets() async throws {
         #expect(try await filled().hits("4711").isEmpty)
     }

@@ -5,10 +5,10 @@ import Testing
 
 @testable import CacheStore
 
-/// Lists of what is searched for, where so many match that the order's index is walked.
-@Suite("Walking to what is searched for")
+/// Searches with so many matches that the index of the order is walked.
+@Suite("Search walks")
 struct SearchWalkTests {
-    /// Every third has the word; ranks come in no order, some more than once, some not at all.
+    /// Every third record has the word; ranks are unordered, some repeated, some missing.
     private func filled(_ count: Int = 900, _ hasWord: (Int) -> Bool = { $0 % 3 == 0 }) async throws -> TestCache {
         let cache = try TestCache(schema: SearchShop.schema)
         let records = (0..<count).map { number in
@@ -43,10 +43,10 @@ struct SearchWalkTests {
         }
     }
 
-    @Test("page by page it is the list that sorting gives, upwards and downwards", arguments: [false, true])
+    @Test("page by page, a walk gives the same list as sorting, ascending and descending", arguments: [false, true])
     func pages(_ descending: Bool) async throws {
         let cache = try await filled()
-        // No more match than the page has room for.
+        // No more records match than the page can hold.
         let sorted = try query(descending, limit: 900)
         #expect(try !walks(sorted, cache))
         let whole = try cache.keys(sorted)
@@ -57,12 +57,12 @@ struct SearchWalkTests {
             let walks = try walks(page, cache)
             keys += try cache.keys(page)
             page.cursor = try cache.store.list(page).next
-            #expect(walks == (page.cursor != nil), "walking does not tell that a page is the last")
+            #expect(walks == (page.cursor != nil), "a walk cannot know that a page is the last")
         } while page.cursor != nil
         #expect(keys == whole)
     }
 
-    @Test("where all that match stand at the far end they are found all the same", arguments: [3, 200])
+    @Test("matches at the far end of the order are still found", arguments: [3, 200])
     func farEnd(_ limit: Int) async throws {
         let cache = try await filled(3000) { $0 * 7919 % 400 >= 360 }
         let whole = try cache.keys(query(false, limit: 1000))
@@ -72,7 +72,7 @@ struct SearchWalkTests {
         #expect(try cache.keys(first) == Array(whole.prefix(limit)))
     }
 
-    @Test("with a filter, or by a field without an index, what matches is sorted")
+    @Test("with a filter, or by a field without an index, the matches are sorted")
     func notWalked() async throws {
         let cache = try await filled()
         var filtered = try query(false, limit: 7)

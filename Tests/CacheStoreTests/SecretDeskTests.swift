@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheStore
 
-/// What people and callers do about queued changes that hold secrets.
+/// What users and callers do with queued changes that have secrets.
 @Suite("Secrets in queued changes")
 struct SecretDeskTests {
     private let now = TestCache.now
@@ -27,7 +27,7 @@ struct SecretDeskTests {
         }
     }
 
-    @Test("a correction is stored sealed, shown masked wherever a secret stands, and sent in the clear")
+    @Test("a correction is stored sealed, shown masked wherever there is a secret, and sent in the clear")
     func corrected() async throws {
         let cache = try await cache()
         let fields = try JSONText(parsing: #"{"passcode":"CANARY-1","lock":{"code":"CANARY-2","kind":"pin"}}"#)
@@ -43,7 +43,7 @@ struct SecretDeskTests {
         #expect(try await cache.store.begin(change, at: now))
     }
 
-    @Test("a correction to what the change says already changes nothing of it")
+    @Test("a correction to the change's current value changes nothing")
     func same() async throws {
         let cache = try await cache()
         try await cache.store.correct(1, setting: .object(["passcode": "1"]), at: now)
@@ -62,7 +62,7 @@ struct SecretDeskTests {
         #expect(try await cache.store.begin(ready(cache), at: now))
     }
 
-    @Test("an answer that was kept before a field became secret is forgotten, and its call still not done again")
+    @Test("an answer stored before a field became secret is removed, and its call is still not repeated")
     func answers() async throws {
         let secret = SealedSecretTests.workshop
         let cache = try TestCache(schema: secret.replacing("secret: true", with: "secret: false"))

@@ -1,4 +1,4 @@
-/// The same choices for the same seed, on every machine (splitmix64).
+/// Makes the same choices for the same seed, on every machine (splitmix64).
 struct SeededChoice {
     private var state: UInt64
 

@@ -5,8 +5,8 @@ import Testing
 
 @testable import CacheStore
 
-/// What a pull makes stale: nothing where the server says itself what its records come to.
-@Suite("Notes of what is stale")
+/// What a pull marks as stale: nothing if the server sends the aggregates itself.
+@Suite("Stale marks")
 struct StaleNoteTests {
     private static let schema = """
         schema: shop
@@ -34,7 +34,7 @@ struct StaleNoteTests {
         """
     private static let said = #"{"id":"said","order_count":2,"spent":"9.50"}"#
 
-    /// The records that writing a page makes stale, before they are worked out.
+    /// The records that writing a page marks as stale, before the refresh.
     private func notes(_ entity: String, _ page: String, _ cache: TestCache) async throws -> [String] {
         let store = cache.store
         let table = try store.table(entity)
@@ -55,7 +55,7 @@ struct StaleNoteTests {
         }
     }
 
-    @Test("records that the server sends, figures and all, make nothing stale, themselves included")
+    @Test("records sent with all their aggregates mark nothing as stale, not even themselves")
     func plain() async throws {
         let cache = try TestCache(schema: Self.schema)
         #expect(try await notes("clients", "[\(Self.said)]", cache) == [])
@@ -68,7 +68,7 @@ struct StaleNoteTests {
         #expect(try await notes("clients", #"[{"id":"said","order_count":3,"spent":1}]"#, cache) == [])
     }
 
-    @Test("a client of whom the server leaves a figure out is worked out from all orders")
+    @Test("a client without one of its aggregates is recomputed from all orders")
     func unsaid() async throws {
         let cache = try TestCache(schema: Self.schema)
         let unsaid = #"[{"id":"unsaid","order_count":2,"spent":null}]"#
@@ -78,7 +78,7 @@ struct StaleNoteTests {
         #expect(try await notes("orders", order, cache) == ["clients unsaid"])
     }
 
-    @Test("what local changes add is worked out anew when either side gets another version")
+    @Test("the effect of local changes is recomputed when either side gets another version")
     func differing() async throws {
         let cache = try TestCache(schema: Self.schema)
         _ = try await cache.pull("clients", "[\(Self.said)]")

@@ -3,11 +3,11 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("How the cache stands")
+@Suite("Cache status")
 struct StandingTests {
     private let now = TestCache.now
 
-    @Test("one look tells rows, queue and cursors")
+    @Test("one read returns rows, queue and cursors")
     func standing() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
@@ -23,7 +23,7 @@ struct StandingTests {
         #expect(standing.rescue == nil)
     }
 
-    @Test("what is being read while others read waits for a free connection and sees the last commit")
+    @Test("a read waits for a free connection and sees the last commit")
     func counts() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)

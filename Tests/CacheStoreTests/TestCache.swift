@@ -7,7 +7,7 @@ import Testing
 
 @testable import CacheStore
 
-/// A real database in a temporary folder that goes with it, a fixed clock and countable ids.
+/// A real database in a temporary folder, with a fixed clock and countable ids.
 final class TestCache: Sendable {
     let folder: URL
     let store: CacheStore

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("Records that a page brings as they are")
+@Suite("Unchanged records in a page")
 struct UnchangedRecordTests {
     private static let orders = """
         {"id":"a","status":"open","updated_at":"2026-11-20T10:00:00Z"},\
@@ -18,7 +18,7 @@ struct UnchangedRecordTests {
         return cache
     }
 
-    /// What of a page is left to be written.
+    /// The records of a page that remain to be written.
     private func left(_ page: String, _ cache: TestCache) async throws -> [String] {
         let table = try cache.store.table("orders")
         return try await cache.store.writer.write { db in
@@ -26,7 +26,7 @@ struct UnchangedRecordTests {
             let values = try String.fetchAll(db, sql: "SELECT value FROM sync_incoming ORDER BY rowid")
             let rest = try JSONText(parsing: unchanged.rest(of: page)).elements
             #expect(rest.count == values.count)
-            // What is no record is not kept where there are secrets.
+            // With secrets, anything that is not a record is dropped.
             for (element, value) in zip(rest, values) where value != "…" {
                 #expect(element.text.filter { $0 != " " } == value.filter { $0 != " " })
             }
@@ -34,14 +34,14 @@ struct UnchangedRecordTests {
         }
     }
 
-    @Test("of a page that the cache has, nothing is left to be written")
+    @Test("of a page that the cache already has, nothing remains to be written")
     func all() async throws {
         let cache = try await filled()
         #expect(try await left("[\(Self.orders)]", cache) == [])
         #expect(try await left(" [ \(Self.orders) ] ", cache) == [])
     }
 
-    @Test("what is new, differs or is marked as deleted is left, in its order")
+    @Test("new, changed and deleted records remain, in their order")
     func some() async throws {
         let cache = try await filled(Self.orders + #",{"id":"d","deleted_at":null}"#)
         let changed = #"{"id":"a","status":"ready"}"#
@@ -50,7 +50,7 @@ struct UnchangedRecordTests {
         #expect(try await left("[\(changed)]", cache) == [changed])
     }
 
-    @Test("of two versions of one record in a page the second is written too")
+    @Test("of two versions of one record in a page, the second is written too")
     func twice() async throws {
         let cache = try await filled()
         let changed = #"{"id":"a","status":"ready"}"#
@@ -60,7 +60,7 @@ struct UnchangedRecordTests {
     }
 
     @Test(
-        "what is not written plainly is left to SQLite, and what may be the same record behind it",
+        "an unusual notation is left to SQLite, and so are later versions of the same record",
         arguments: [
             #"{"id":"\u0061"}"#, #"{"id":null}"#, #"{"id":-7}"#, #"{"id":""}"#, "{}", "[]", "9", #"{"id": "a"}"#,
         ])
@@ -71,7 +71,7 @@ struct UnchangedRecordTests {
     }
 
     @Test(
-        "a record whose change time does not compare as text, or cannot be, is left",
+        "a record whose change time does not compare as text, or is implausible, remains",
         arguments: [
             "2026-11-20T10:00:00+02:00", "2026-11-20", "now", "", "2026-11-22T10:42:00Z", "2099-01-01T00:00:00Z",
         ])
@@ -81,8 +81,8 @@ struct UnchangedRecordTests {
         #expect(try await left("[\(odd)]", cache).count == 1)
     }
 
-    /// The same records with spaces between are never taken to be unchanged by their text.
-    @Test("whether a record is recognised by its text or taken apart, the page comes to the same", arguments: 1...40)
+    /// Records with extra spaces are never recognised as unchanged by their text.
+    @Test("recognising a record by its text or by parsing gives the same result", arguments: 1...40)
     func same(_ seed: UInt64) async throws {
         let (compact, spaced) = (try TestCache(), try TestCache())
         var dice = Dice(state: seed)
