@@ -7,7 +7,7 @@ import Testing
 
 /// What a pull marks as stale: nothing if the server sends the aggregates itself.
 @Suite("Stale marks")
-struct StaleNoteTests {
+struct StaleTriggerTests {
     private static let schema = """
         schema: shop
         upstream: { base_url: http://localhost }

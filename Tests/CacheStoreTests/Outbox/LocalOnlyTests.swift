@@ -57,7 +57,7 @@ struct LocalOnlyTests {
         try cache.store.close()
         let schema = try EntitySchema(yaml: Self.schema, file: "shop.yaml")
         _ = try await QueueRescue(
-            path: cache.path, schema: schema, sealer: RescueScene.sealer(), backups: [], makeID: { "new" }
+            path: cache.path, schema: schema, sealer: RescueFixture.sealer(), backups: [], makeID: { "new" }
         ).run(reason: "test", at: TestCache.now)
         let rescued = try TestCache(schema: Self.schema, in: cache.folder)
         #expect(try rescued.record("bookmarks", "b") == before)

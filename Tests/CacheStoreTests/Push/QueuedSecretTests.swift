@@ -6,7 +6,7 @@ import Testing
 
 /// What users and callers do with queued changes that have secrets.
 @Suite("Secrets in queued changes")
-struct SecretDeskTests {
+struct QueuedSecretTests {
     private let now = TestCache.now
 
     /// A cache with one record and one queued edit of its model.

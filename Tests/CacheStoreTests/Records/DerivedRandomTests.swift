@@ -13,7 +13,7 @@ import Testing
 struct DerivedRandomTests {
     @Test("after any operation both are the same", arguments: 1...12)
     func same(_ seed: UInt64) async throws {
-        var day = ChatDay(seed: seed, cache: try TestCache(schema: Home.schema))
+        var day = ChatDay(seed: seed, cache: try TestCache(schema: DerivedFieldSchema.yaml))
         for step in 0..<60 {
             try await day.act()
             let model = try ChatModel(day.cache)
@@ -136,7 +136,7 @@ private struct ChatDay {
             _ = try await cache.make("talks", "{}")
         default:
             last = "reopen"
-            cache = try cache.reopened(schema: Home.schema)
+            cache = try cache.reopened(schema: DerivedFieldSchema.yaml)
         }
     }
 

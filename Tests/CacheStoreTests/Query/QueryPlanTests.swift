@@ -125,7 +125,7 @@ struct QueryPlanTests {
 
     private func shipped(_ name: String) throws -> TestCache {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "config/schemas")
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "config/schemas")
         return try TestCache(schema: String(contentsOf: folder.appending(path: "\(name).yaml"), encoding: .utf8))
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import CacheStore
 
 @Suite("Cache status")
-struct StandingTests {
+struct CacheStatusTests {
     private let now = TestCache.now
 
     @Test("one read returns rows, queue and cursors")

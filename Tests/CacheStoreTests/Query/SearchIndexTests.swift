@@ -7,7 +7,7 @@ import Testing
 @testable import CacheStore
 
 @Suite("Updates of the search index")
-struct SearchInStepTests {
+struct SearchIndexTests {
     private let now = TestCache.now
 
     private func filled() async throws -> TestCache {

@@ -11,15 +11,15 @@ struct GroupCommitTests {
     private struct Refused: Error {}
 
     /// The scheduled commits, and the number of commits and calls.
-    private final class Held: Sendable {
+    private final class HeldCommits: Sendable {
         let due = Mutex<[@Sendable () -> Void]>([])
         let commits = Atomic(0)
         let calls = Atomic(0)
     }
 
     /// Collects writes in one group, which the test commits.
-    private struct Scene {
-        let held = Held()
+    private struct Fixture {
+        let held = HeldCommits()
         private let pool: DatabasePool
         private let writer: GroupCommit
 
@@ -55,36 +55,36 @@ struct GroupCommitTests {
 
     @Test("a write that throws undoes its own changes and no others")
     func undoesItself() async throws {
-        let scene = try Scene()
-        let (first, second, third) = (scene.write(1), scene.write(2, refusing: true), scene.write(3))
-        scene.commit()
+        let fixture = try Fixture()
+        let (first, second, third) = (fixture.write(1), fixture.write(2, refusing: true), fixture.write(3))
+        fixture.commit()
         #expect(try await first.value == 1)
         await #expect(throws: Refused.self) { try await second.value }
         #expect(try await third.value == 3)
-        #expect(try scene.numbers() == [1, 3])
-        #expect(scene.held.commits.load(ordering: .relaxed) == 1)
+        #expect(try fixture.numbers() == [1, 3])
+        #expect(fixture.held.commits.load(ordering: .relaxed) == 1)
     }
 
     @Test("a write that throws before changing anything costs the others nothing")
     func changesNothing() async throws {
-        let scene = try Scene()
-        let (first, second, third) = (scene.write(1), scene.write(0, refusing: true), scene.write(3))
-        scene.commit()
+        let fixture = try Fixture()
+        let (first, second, third) = (fixture.write(1), fixture.write(0, refusing: true), fixture.write(3))
+        fixture.commit()
         #expect(try await first.value == 1)
         await #expect(throws: Refused.self) { try await second.value }
         #expect(try await third.value == 3)
-        #expect(try scene.numbers() == [1, 3])
-        #expect(scene.held.calls.load(ordering: .relaxed) == 3)
+        #expect(try fixture.numbers() == [1, 3])
+        #expect(fixture.held.calls.load(ordering: .relaxed) == 3)
     }
 
     @Test("if the end of the transaction fails, no write happens and every caller gets the error")
     func unfinished() async throws {
-        let scene = try Scene(refusesToFinish: true)
-        let (first, second) = (scene.write(1), scene.write(2))
-        scene.commit()
+        let fixture = try Fixture(refusesToFinish: true)
+        let (first, second) = (fixture.write(1), fixture.write(2))
+        fixture.commit()
         await #expect(throws: Refused.self) { try await first.value }
         await #expect(throws: Refused.self) { try await second.value }
-        #expect(try scene.numbers().isEmpty)
-        #expect(scene.held.commits.load(ordering: .relaxed) == 0)
+        #expect(try fixture.numbers().isEmpty)
+        #expect(fixture.held.commits.load(ordering: .relaxed) == 0)
     }
 }

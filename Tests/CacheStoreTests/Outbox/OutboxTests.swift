@@ -6,7 +6,7 @@ import Testing
 @testable import CacheStore
 
 @Suite("The outbox")
-struct QueueTests {
+struct OutboxTests {
     private let now = TestCache.now
 
     private func ready(_ cache: TestCache) throws -> [OutboxChange] {

@@ -5,11 +5,11 @@ import Testing
 @testable import CacheStore
 
 @Suite("States that follow the queue")
-struct FollowingTests {
+struct QueueFollowingTests {
     private let now = TestCache.now
 
     private func cache() async throws -> (TestCache, line: String) {
-        let cache = try TestCache(schema: Home.schema)
+        let cache = try TestCache(schema: DerivedFieldSchema.yaml)
         _ = try await cache.pull("talks", #"[{"id":"t"}]"#)
         return (cache, try await cache.make("lines", #"{"talk_id":"t","text":"hello"}"#))
     }
@@ -48,7 +48,7 @@ struct FollowingTests {
         }
         try await cache.change("lines", line, #"{"text":"bye"}"#)
         #expect(try cache.values("lines", line, "state") == [#""read""#])
-        let reopened = try cache.reopened(schema: Home.schema)
+        let reopened = try cache.reopened(schema: DerivedFieldSchema.yaml)
         #expect(try states("read", reopened) == [line])
     }
 
@@ -61,40 +61,5 @@ struct FollowingTests {
                 == [#""delivered""#, #""sent""#])
         _ = try await cache.pull("lines", #"[{"id":"a","state":"sent"}]"#)
         #expect(try cache.values("lines", "a", "state") == [#""delivered""#])
-    }
-}
-
-@Suite("Lists that merge as sets")
-struct SetMergeTests {
-    private let now = TestCache.now
-
-    private func cache(there: String, here: String, then: String) async throws -> TestCache {
-        let cache = try TestCache(schema: Home.schema)
-        _ = try await cache.pull("lines", #"[{"id":"a","read_by":\#(there)}]"#)
-        try await cache.change("lines", "a", #"{"read_by":\#(here)}"#)
-        _ = try await cache.pull("lines", #"[{"id":"a","read_by":\#(then)}]"#)
-        return cache
-    }
-
-    @Test(
-        "values added on either side stay, values removed on either side go, and the result is sent",
-        arguments: [
-            (#"["a"]"#, #"["a","b"]"#, #"["a","c"]"#, #"["a","c","b"]"#),
-            (#"["a","b"]"#, #"["b"]"#, #"["a","c"]"#, #"["c"]"#),
-            ("null", "[1]", "[2,1]", "[2,1]"), (#"["a"]"#, "[]", #"["a","a"]"#, "[]"),
-        ])
-    func merged(_ there: String, _ here: String, _ then: String, _ merged: String) async throws {
-        let cache = try await cache(there: there, here: here, then: then)
-        #expect(try cache.values("lines", "a", "read_by") == [merged])
-        #expect(try cache.store.readyChanges(limit: 1, at: now).first?.body["read_by"]?.text == merged)
-        #expect(try cache.store.conflicts(before: nil, open: false, limit: 10).conflicts.isEmpty)
-    }
-
-    @Test("the same version again changes nothing")
-    func again() async throws {
-        let cache = try await cache(there: "[1]", here: "[1,2]", then: "[1,3]")
-        let position = try cache.store.position()
-        _ = try await cache.pull("lines", #"[{"id":"a","read_by":[1,3]}]"#)
-        #expect(try cache.store.position() == position)
     }
 }

@@ -99,7 +99,7 @@ struct ContentTests {
         try file.write(contentsOf: Data(count: 100))
         try file.close()
         let report = try await QueueRescue(
-            path: cache.path, schema: EntitySchema(yaml: Self.home, file: "home.yaml"), sealer: RescueScene.sealer(),
+            path: cache.path, schema: EntitySchema(yaml: Self.home, file: "home.yaml"), sealer: RescueFixture.sealer(),
             backups: [], makeID: { UUID().uuidString }
         ).run(reason: "test", at: TestCache.now)
         #expect(report.rescued == 1)

@@ -6,7 +6,7 @@ import Testing
 @testable import CacheStore
 
 @Suite("Unchanged records in a page")
-struct UnchangedRecordTests {
+struct UnchangedRecordsTests {
     private static let orders = """
         {"id":"a","status":"open","updated_at":"2026-11-20T10:00:00Z"},\
         {"id":7,"total":1.50,"updated_at":"2026-11-20T09:00:00Z"},{"id":"c","notes":"{\\"x\\": [\\\\\\""}

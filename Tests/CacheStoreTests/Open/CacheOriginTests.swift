@@ -3,7 +3,7 @@ import Testing
 @testable import CacheStore
 
 @Suite("The origin of a cache")
-struct OriginTests {
+struct CacheOriginTests {
     @Test("the origin is recorded once and read back from the closed file")
     func claims() async throws {
         let cache = try TestCache()

@@ -11,7 +11,7 @@ import Testing
 struct DerivedFieldTests {
     private let now = TestCache.now
 
-    private func cache() throws -> TestCache { try TestCache(schema: Home.schema) }
+    private func cache() throws -> TestCache { try TestCache(schema: DerivedFieldSchema.yaml) }
 
     @Test("if the server does not send the field, all children count, local ones included")
     func fromScratch() async throws {
@@ -175,10 +175,12 @@ struct DerivedFieldTests {
         let cache = try cache()
         _ = try await cache.pull("talks", #"[{"id":"t"}]"#)
         _ = try await cache.pull("lines", #"[{"id":"a","talk_id":"t","kind":"free"}]"#)
-        let stricter = Home.schema.replacing("{ count: lines } }", with: "{ count: lines, unless: { kind: free } } }")
+        let stricter = DerivedFieldSchema.yaml.replacing(
+            "{ count: lines } }", with: "{ count: lines, unless: { kind: free } } }")
         let reopened = try cache.reopened(schema: stricter)
         #expect(try reopened.values("talks", "t", "line_count") == ["0"])
-        let plain = try reopened.reopened(schema: Home.schema.replacing(", derive: { count: lines } }", with: " }"))
+        let plain = try reopened.reopened(
+            schema: DerivedFieldSchema.yaml.replacing(", derive: { count: lines } }", with: " }"))
         #expect(try plain.record("talks", "t")?["line_count"] == nil)
     }
 }

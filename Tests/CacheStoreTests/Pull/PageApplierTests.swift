@@ -5,7 +5,7 @@ import Testing
 @testable import CacheStore
 
 @Suite("Applying pages")
-struct PullTests {
+struct PageApplierTests {
     @Test("a record is served byte for byte, with its sync state added")
     func keepsText() async throws {
         let cache = try TestCache()

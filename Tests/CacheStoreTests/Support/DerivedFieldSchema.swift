@@ -4,8 +4,8 @@ import Testing
 @testable import CacheStore
 
 /// A schema with every kind of derived field and every delete rule; the server sends some of the fields.
-enum Home {
-    static let schema = """
+enum DerivedFieldSchema {
+    static let yaml = """
         schema: home
         upstream:
           base_url: http://localhost

@@ -11,28 +11,28 @@ import Testing
 struct DatabaseCopyTests {
     private func restore(_ backup: String, to path: String) async throws -> DatabaseRestore.Report {
         try await DatabaseRestore(
-            path: path, schema: RescueScene.schema(), sealer: RescueScene.sealer(), makeID: { UUID().uuidString }
-        ).run(from: backup, at: RescueScene.later)
+            path: path, schema: RescueFixture.schema(), sealer: RescueFixture.sealer(), makeID: { UUID().uuidString }
+        ).run(from: backup, at: RescueFixture.later)
     }
 
     @Test("a copy made during writes is consistent, private to its owner, and one file")
     func underLoad() async throws {
-        let scene = try await RescueScene()
-        let store = scene.cache.store
+        let fixture = try await RescueFixture()
+        let store = fixture.cache.store
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<4 {
                 group.addTask {
                     for number in 0..<50 {
                         _ = try await store.create(
-                            "orders", body: .object(["notes": .string("\(writer) \(number)")]), at: RescueScene.now)
+                            "orders", body: .object(["notes": .string("\(writer) \(number)")]), at: RescueFixture.now)
                     }
                 }
             }
-            for number in 0..<5 { try await store.backUp(to: scene.path + ".copy\(number)") }
+            for number in 0..<5 { try await store.backUp(to: fixture.path + ".copy\(number)") }
             try await group.waitForAll()
         }
         for number in 0..<5 {
-            let copy = scene.path + ".copy\(number)"
+            let copy = fixture.path + ".copy\(number)"
             #expect(try DatabaseCopy.problems(of: copy).isEmpty)
             let (rows, changes) = try newOrders(in: copy)
             #expect(rows == changes)
@@ -44,8 +44,8 @@ struct DatabaseCopyTests {
 
     @Test("between the steps of a copy, other writes run, the log is checkpointed, and the copy has those writes")
     func steps() async throws {
-        let scene = try await RescueScene()
-        let pool = scene.cache.store.pool
+        let fixture = try await RescueFixture()
+        let pool = fixture.cache.store.pool
         try await pool.write { db in try db.execute(sql: "CREATE TABLE written (number INTEGER, ballast)") }
         var copying = CopyInSteps(writer: pool, pagesPerStep: 1)
         var steps = 0
@@ -58,8 +58,8 @@ struct DatabaseCopyTests {
                 _ = try db.checkpoint(.truncate)
             }
         }
-        let target = scene.path + ".copy"
-        try DatabaseCopy.make(of: scene.path, at: target, copyPages: copying.copy)
+        let target = fixture.path + ".copy"
+        try DatabaseCopy.make(of: fixture.path, at: target, copyPages: copying.copy)
         #expect(steps > 20)
         #expect(try DatabaseCopy.problems(of: target).isEmpty)
         let copied = try await DatabaseQueue(path: target).read { db in
@@ -70,13 +70,13 @@ struct DatabaseCopyTests {
 
     @Test("a copy to a target that cannot be written fails, and the database stays writable")
     func unwritableStep() async throws {
-        let scene = try await RescueScene()
-        let pool = scene.cache.store.pool
-        let full = try DatabaseQueue(path: scene.path + ".copy")
+        let fixture = try await RescueFixture()
+        let pool = fixture.cache.store.pool
+        let full = try DatabaseQueue(path: fixture.path + ".copy")
         try await full.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA max_page_count = 3") }
         #expect(throws: DatabaseError.self) { try CopyInSteps(writer: pool, pagesPerStep: 1).copy(to: full) }
-        _ = try await scene.cache.pull("orders", #"[{"id":"c"}]"#)
-        #expect(try scene.cache.record("orders", "c") != nil)
+        _ = try await fixture.cache.pull("orders", #"[{"id":"c"}]"#)
+        #expect(try fixture.cache.record("orders", "c") != nil)
     }
 
     /// Counts the records that only the queue has, and the changes that create them.
@@ -91,30 +91,30 @@ struct DatabaseCopyTests {
 
     @Test("a copy never overwrites a file")
     func existing() async throws {
-        let scene = try await RescueScene()
-        let backup = try scene.backUp()
-        #expect(throws: CacheError.self) { try DatabaseCopy.make(of: scene.path, at: backup) }
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        #expect(throws: CacheError.self) { try DatabaseCopy.make(of: fixture.path, at: backup) }
     }
 
     @Test("a damaged database cannot be copied")
     func damaged() async throws {
-        let scene = try await RescueScene()
-        try scene.cache.store.close()
-        try scene.overwrite(at: scene.page(of: "sync_drift"), with: Array(repeating: 0xFF, count: 8))
-        let copy = scene.path + ".copy"
-        #expect(throws: CacheError.self) { try DatabaseCopy.make(of: scene.path, at: copy) }
+        let fixture = try await RescueFixture()
+        try fixture.cache.store.close()
+        try fixture.overwrite(at: fixture.page(of: "sync_drift"), with: Array(repeating: 0xFF, count: 8))
+        let copy = fixture.path + ".copy"
+        #expect(throws: CacheError.self) { try DatabaseCopy.make(of: fixture.path, at: copy) }
         #expect(!FileManager.default.fileExists(atPath: copy))
     }
 
     @Test("a restore starts a new epoch, keeps the replaced file, and has the backup's records")
     func epoch() async throws {
-        let scene = try await RescueScene()
-        let backup = try scene.backUp()
-        let before = scene.cache.store.epoch
-        _ = try await scene.cache.pull("orders", #"[{"id":"c"}]"#)
-        try scene.cache.store.close()
-        let report = try await restore(backup, to: scene.path)
-        let cache = try TestCache(in: scene.cache.folder)
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        let before = fixture.cache.store.epoch
+        _ = try await fixture.cache.pull("orders", #"[{"id":"c"}]"#)
+        try fixture.cache.store.close()
+        let report = try await restore(backup, to: fixture.path)
+        let cache = try TestCache(in: fixture.cache.folder)
         #expect(cache.store.epoch != before)
         #expect(try cache.record("orders", "c") == nil)
         #expect(try cache.record("orders", "b") != nil)
@@ -124,15 +124,16 @@ struct DatabaseCopyTests {
 
     @Test("a restore neither resends changes acknowledged since the backup nor loses changes written since")
     func queue() async throws {
-        let scene = try await RescueScene()
-        let backup = try scene.backUp()
-        try await scene.sendFirst()
-        try await scene.cache.store.update("orders", key: "b", body: .object(["notes": "late"]), at: RescueScene.now)
-        let before = try scene.queue()
-        try scene.cache.store.close()
-        let report = try await restore(backup, to: scene.path)
-        let cache = try TestCache(in: scene.cache.folder)
-        #expect(try RescueScene.queue(cache.store).map(\.key) == before.map(\.key))
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        try await fixture.sendFirst()
+        try await fixture.cache.store.update(
+            "orders", key: "b", body: .object(["notes": "late"]), at: RescueFixture.now)
+        let before = try fixture.queue()
+        try fixture.cache.store.close()
+        let report = try await restore(backup, to: fixture.path)
+        let cache = try TestCache(in: fixture.cache.folder)
+        #expect(try RescueFixture.queue(cache.store).map(\.key) == before.map(\.key))
         #expect(report.queued == 3 && report.uncertain == 0)
         #expect(try cache.record("orders", "a")?["status"]?.string == "open")
         #expect(try cache.record("orders", "b")?["notes"]?.string == "late")
@@ -140,27 +141,27 @@ struct DatabaseCopyTests {
 
     @Test("on another machine, the changes of a backup count as possibly sent")
     func elsewhere() async throws {
-        let scene = try await RescueScene()
-        let backup = try scene.backUp()
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
         let folder = try TestCache.temporaryFolder()
         let report = try await restore(backup, to: folder.appending(path: "cache.db").path)
         #expect(report.replaced == nil && report.uncertain == 3)
         let cache = try TestCache(in: folder)
-        #expect(try RescueScene.queue(cache.store).map(\.key) == scene.queue().map(\.key))
-        #expect(try !RescueScene.queue(cache.store).map(\.tried).contains(false))
+        #expect(try RescueFixture.queue(cache.store).map(\.key) == fixture.queue().map(\.key))
+        #expect(try !RescueFixture.queue(cache.store).map(\.tried).contains(false))
         #expect(try cache.store.pendingCount().pending == 3)
     }
 
     @Test("a backup of a newer version is refused, and the database is unchanged")
     func newer() async throws {
-        let scene = try await RescueScene()
-        let backup = try scene.backUp()
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
         try await DatabaseQueue(path: backup).write { db in
             try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('999: from the future')")
         }
-        try scene.cache.store.close()
-        let before = try Data(contentsOf: URL(filePath: scene.path))
-        await #expect(throws: CacheError.self) { try await restore(backup, to: scene.path) }
-        #expect(try Data(contentsOf: URL(filePath: scene.path)) == before)
+        try fixture.cache.store.close()
+        let before = try Data(contentsOf: URL(filePath: fixture.path))
+        await #expect(throws: CacheError.self) { try await restore(backup, to: fixture.path) }
+        #expect(try Data(contentsOf: URL(filePath: fixture.path)) == before)
     }
 }

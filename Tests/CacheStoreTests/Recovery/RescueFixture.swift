@@ -9,7 +9,7 @@ import Testing
 @testable import CacheStore
 
 /// A cache with unsent changes, ways to damage its file, and its rescue.
-struct RescueScene {
+struct RescueFixture {
     let cache: TestCache
     static let now = TestCache.now
     static let later = TestCache.now + .seconds(60)
