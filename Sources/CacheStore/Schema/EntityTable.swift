@@ -11,7 +11,7 @@ internal import SQLiteStore
 /// - `_document`: `_remote` with `_local`, `_derived` and the computed fields on top; null where nothing differs, so
 ///   readers see `coalesce(_document, _remote)`.
 /// - `_deleted`: its deletion, or that of its owner, is queued.
-/// - `_version`: what tells `_remote` from the server's other versions.
+/// - `_version`: the server's own mark for the version in `_remote`.
 /// - `_gone`: the server deleted the record while a change of it was being sent.
 /// - `_acknowledged`: the position of the change log when a change of it was last acknowledged.
 /// - `_content`: the SHA-256 of the file that the server has besides the record and that is stored here.
