@@ -82,7 +82,7 @@ package struct DriftTally {
         for field in present.indices where walk.hasSeen(field) { present[field] = true }
     }
 
-    // MARK: In words
+    // MARK: As text
 
     private func disagreement(_ note: DriftWalk.Note, _ walk: borrowing DriftWalk) -> Disagreement {
         guard note.field != DriftRules.noField else {

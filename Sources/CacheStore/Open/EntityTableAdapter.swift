@@ -45,7 +45,7 @@ struct EntityTableAdapter {
         try adaptView()
     }
 
-    // MARK: The key
+    // MARK: Key
 
     private var keySetting: String { "key:\(table.entity.name)" }
 

@@ -154,7 +154,7 @@ struct SealingAdapter {
         try db.execute(sql: "UPDATE sync_answer SET answer = '{}'")
     }
 
-    // MARK: What is left in the file
+    // MARK: Scrubbing the file
 
     /// A cache that was never used has no old values in its free pages.
     private func requestScrubbing() throws {

@@ -86,7 +86,7 @@ struct ListFilter {
         match = SearchMatch(table: searched, query: search)
     }
 
-    // MARK: What finds the rows
+    // MARK: Choosing the index
 
     /// Call this once, after adding all conditions.
     mutating func arrange(for order: ListOrder, hasCursor: Bool) {

@@ -10,7 +10,6 @@ internal import EntitySchema
 ///
 /// Why not at once: FTS5 writes its terms at the end of every statement and whenever rows come out of order, so each of
 /// many changes in one transaction would cost as much as all of them together.
-/// many changes in one transaction would each cost what all of them cost together.
 struct SearchTable {
     let table: EntityTable
     /// The fields of each kind, in the schema's order.
@@ -67,7 +66,7 @@ struct SearchTable {
     /// A field's column in view and index, prefixed because FTS5 reserves names that could be fields.
     static func column(_ field: String) -> String { "f_\(field)" }
 
-    // MARK: Making it
+    // MARK: Definition
 
     /// Identical text means an identical index: the statements, and the columns that they read.
     var definition: String {
@@ -90,7 +89,7 @@ struct SearchTable {
         }
     }
 
-    // MARK: Renewing
+    // MARK: Updating
 
     /// True when there is an outdated entry with a `_pk` after ?1.
     var isOutdated: String { isOutdated(by: 0) }

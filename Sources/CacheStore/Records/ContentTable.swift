@@ -2,7 +2,7 @@ package import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// What a queued change does to its record's content.
+/// The effect of a queued change on its record's content.
 package enum ContentChange: Sendable, Equatable {
     case upload(Content)
     case removal

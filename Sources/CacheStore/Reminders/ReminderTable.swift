@@ -8,7 +8,7 @@ struct ReminderTable {
     let schema: EntitySchema
     let db: Database
 
-    // MARK: Looking
+    // MARK: Reading
 
     func reminder(_ row: Row) throws -> Reminder {
         Reminder(row, text: try text(of: row["rule"], entity: row["entity"], key: row["record_key"]))
