@@ -4,12 +4,12 @@ internal import SQLiteStore
 /// One entity in SQL: its table of records, the columns over their text, the indexes, and the view for queries under
 /// the entity's own name.
 ///
-/// A record is one row:
+/// A record is one row. Each of the first four is null where it would add nothing, so readers see
+/// `coalesce(_document, _remote)`:
 /// - `_remote`: what the server last said, byte for byte.
 /// - `_local`: the fields that queued changes set.
 /// - `_derived`: the derived fields that differ from what the server says.
-/// - `_document`: `_remote` with `_local`, `_derived` and the computed fields on top; null where nothing differs, so
-///   readers see `coalesce(_document, _remote)`.
+/// - `_document`: `_remote` with `_local`, `_derived` and the computed fields on top.
 /// - `_deleted`: its deletion, or that of its owner, is queued.
 /// - `_version`: the server's own mark for the version in `_remote`.
 /// - `_gone`: the server deleted the record while a change of it was being sent.
