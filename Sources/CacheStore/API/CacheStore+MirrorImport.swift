@@ -3,12 +3,12 @@ internal import GRDB
 package import JSONText
 internal import SQLiteStore
 
-/// Fills an empty cache from a copy in plain files.
+/// Fills an empty cache from a mirror in plain files.
 ///
-/// Records become the server's version, which the next sync corrects. Changes are queued again under the idempotency keys
-/// that they had, so that one which the server has taken meanwhile is not done twice.
+/// Records become the server's version, which the next sync corrects. Changes are queued under their old idempotency
+/// keys, so that a change which the server has accepted meanwhile is not applied twice.
 extension CacheStore {
-    /// Whether nothing was ever cached or queued here.
+    /// Whether the cache has neither records nor queued changes.
     package func isEmpty() throws -> Bool {
         try read { db in
             try
@@ -21,9 +21,10 @@ extension CacheStore {
         }
     }
 
-    /// Adds records of one entity; returns how many. One without a usable key, or whose key is there already, is left out.
+    /// Adds records of one entity; returns how many. Skips a record without a usable key, and one whose key already
+    /// exists.
     ///
-    /// A secret that was sealed with another key is left out of its record.
+    /// Removes secrets that were sealed with another key.
     package func importRecords(_ records: [JSONText], of entity: String, at now: Timestamp) async throws -> Int {
         let table = try table(entity)
         return try await writer.write { db in
@@ -34,9 +35,9 @@ extension CacheStore {
         }
     }
 
-    /// Queues changes as `storedChanges` told of them, after all records are there; returns how many.
+    /// Queues changes as returned by `storedChanges`; call it after all records are imported. Returns how many.
     ///
-    /// A secret that was sealed with another key is left out.
+    /// Removes secrets that were sealed with another key.
     package func importChanges(_ changes: [ExportedChange], at now: Timestamp) async throws -> Int {
         try await writer.write { db in
             let own = try changes.map(readable)
@@ -56,7 +57,7 @@ extension CacheStore {
         return change
     }
 
-    /// Lets reminders go on as `storedReminders` told of them, after their records have scheduled them anew.
+    /// Restores the state of reminders as returned by `storedReminders`, after their records have scheduled them again.
     package func importReminders(_ reminders: [JSONText]) async throws {
         try await writer.write { db in
             for stored in reminders {
@@ -77,13 +78,13 @@ extension CacheStore {
     }
 }
 
-/// Writes records of one entity as if the server had said them.
+/// Writes records of one entity as if they came from the server.
 private struct MirrorRows {
     let table: EntityTable
     let sealer: RecordSealer
     let db: Database
 
-    /// Returns the record's key; nil where it was left out.
+    /// Returns the record's key; nil if the record was skipped.
     func insert(_ record: JSONText) throws -> String? {
         let row = RecordRow(table: table, db: db)
         guard record.kind == .object, let key = record[table.entity.key]?.plain, (1...500).contains(key.utf8.count),

@@ -6,24 +6,24 @@ internal import JSONText
 internal import SQLiteStore
 package import Secrets
 
-/// Puts a new database in the place of a damaged one, with every queued change that can still be read.
+/// Replaces a damaged database with a new one that has every queued change that can still be read.
 ///
-/// The damaged file is kept under a dated name with its log. Changes are read from it record by record, then from the file
-/// without its log, then from the newest backup. What an older source has, and the newer ones do not say to have ended, may
-/// have been sent meanwhile: it goes out again as an attempt whose outcome is not known.
+/// The damaged file is kept under a dated name with its log. Changes are read from it record by record, then from the
+/// file without its log, then from the newest backup. A change that only an older source has, and that the newer ones
+/// do not report as ended, may have been sent meanwhile: it is retried as an attempt with unknown outcome.
 package struct QueueRescue: Sendable {
-    /// What a rescue came to. Written into the new database, for status and doctor.
+    /// The outcome of a rescue. Stored in the new database, for `status` and `doctor`.
     package struct Report: Codable, Sendable, Equatable {
         package var at: String
         package var reason: String
-        /// The damaged file's name now, in the same folder.
+        /// The damaged file's new name, in the same folder.
         package var setAside: String
-        /// Changes that are in the queue again, and how many of them may have been sent before.
+        /// The number of changes in the queue again, and how many of them may have been sent before.
         package var rescued: Int
         package var uncertain: Int
-        /// The ids of changes of which nothing but the id is left.
+        /// The ids of changes that could not be read.
         package var lost: [Int64]
-        /// Whether there may be more of them.
+        /// Whether more changes may be missing.
         package var mayMissMore: Bool
 
         enum CodingKeys: String, CodingKey {
@@ -51,7 +51,8 @@ package struct QueueRescue: Sendable {
         self.makeID = makeID
     }
 
-    /// `reason` is how the damage was noticed. Nothing may have the file open. When this throws all is as it was.
+    /// `reason` is how the damage was noticed. Nothing else may have the file open. When this throws, nothing has
+    /// changed.
     package func run(reason: String, at now: Timestamp) async throws -> Report {
         let sources = DamagedFile(path: path, backups: backups).readings()
         let (queue, uncertain) = QueueSnapshot.merged(sources)
@@ -91,7 +92,7 @@ package struct QueueRescue: Sendable {
 
     static let noteSetting = "rescue"
 
-    /// What the last rescue of the database at `path` came to, for as long as the damaged file is kept.
+    /// The report of the last rescue of the database at `path`, for as long as the damaged file is kept.
     package static func note(_ text: String?, at path: String) -> Report? {
         guard let text, let report = try? JSONDecoder().decode(Report.self, from: Data(text.utf8)) else { return nil }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -100,12 +101,12 @@ package struct QueueRescue: Sendable {
 }
 
 extension QueueRescue.Report {
-    /// In words, for log and people.
+    /// The report as text, for the log and for users.
     package var summary: String {
         var parts = ["\(rescued) queued changes were rescued"]
         if uncertain > 0 { parts.append("\(uncertain) of them from an older copy, which may have been sent before") }
         if !lost.isEmpty { parts.append("lost: changes \(lost.map(String.init).joined(separator: ", "))") }
-        if mayMissMore { parts.append("changes may be missing that nobody can name any more") }
+        if mayMissMore { parts.append("more changes may be missing that cannot be identified") }
         return parts.joined(separator: "; ")
     }
 }
@@ -116,14 +117,14 @@ extension CacheStore {
         QueueRescue.note(try setting(QueueRescue.noteSetting), at: pool.path)
     }
 
-    /// Makes the queue what `reading` has, whatever it was.
+    /// Replaces the queue with that of `reading`.
     func replaceQueue(with reading: QueueSnapshot, isSameCache: Bool = false, at now: Timestamp) async throws {
-        // Rows belong to the thread that read them; their values do not.
+        // GRDB rows belong to the thread that read them; their values do not.
         let rows = reading.rows.mapValues { $0.map { row in row.map { (column: $0.0, value: $0.1) } } }
         let (changes, settings, lastID) = (reading.changes, reading.settings, reading.lastID)
         try await writer.write { db in
             try clearQueue(db)
-            // What came from elsewhere is known only after the changes themselves are in.
+            // Known imports are added after the changes themselves.
             for table in QueueSnapshot.kept where table != "sync_carried" {
                 try Self.insert(rows[table] ?? [], into: table, db)
             }
@@ -131,7 +132,7 @@ extension CacheStore {
             try Self.insert(rows["sync_carried"] ?? [], into: "sync_carried", db)
             let last = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'") ?? 0
             try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'sync_outbox'")
-            // No number is given twice.
+            // No number is used twice.
             try db.execute(sql: "INSERT INTO sqlite_sequence VALUES ('sync_outbox', ?)", arguments: [max(last, lastID)])
         }
     }
@@ -148,7 +149,7 @@ extension CacheStore {
         }
     }
 
-    /// Columns that a table has no more, or not yet, are those of another version: the row is left out.
+    /// A row with columns that this table does not have is of another version, and is skipped.
     private static func insert(_ rows: [[(column: String, value: DatabaseValue)]], into table: String, _ db: Database)
         throws
     {

@@ -2,16 +2,16 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// The records that are kept on this machine alone, as far as a damaged database still has them: no pull brings them back.
+/// The local-only records that a damaged database still has: no pull brings them back.
 struct LocalRecords {
     private static let setting = "local"
 
-    /// Entity → its records, as they are stored.
+    /// Entity → its records, as stored.
     private(set) var records: [String: [JSONText]] = [:]
 
     init() {}
 
-    /// `settings` are those of the database, which name the entities: nobody who rescues one need know its schema.
+    /// `settings` are those of the database and name the entities, so a rescue does not need the schema.
     init(_ db: Database, settings: [String: String]) {
         let names = settings[Self.setting].flatMap { try? JSONText(parsing: $0) }?.elements.compactMap(\.string) ?? []
         for name in names {
@@ -25,12 +25,12 @@ struct LocalRecords {
         }
     }
 
-    /// Takes from an older reading what this one has nothing of.
+    /// Takes the records of entities that this reading has none of from an older one.
     mutating func merge(_ older: LocalRecords) {
         records.merge(older.records) { mine, theirs in mine.isEmpty ? theirs : mine }
     }
 
-    /// Writes down which entities these are, for whoever reads the file without its schema.
+    /// Records the names of the local-only entities, for reading the file without its schema.
     static func note(_ schema: EntitySchema, _ db: Database) throws {
         let names = JSONText.array(schema.entities.filter(\.isLocal).map { .string($0.name) }).text
         try db.execute(

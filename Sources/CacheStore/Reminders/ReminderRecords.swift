@@ -2,8 +2,8 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// Brings the records that stand for reminders up to date, inside the caller's transaction, and forgets reminders whose
-/// record is gone.
+/// Updates the records that represent reminders, inside the caller's transaction, and deletes reminders whose record is
+/// gone.
 struct ReminderRecords {
     let context: WriteContext
 
@@ -14,7 +14,7 @@ struct ReminderRecords {
 
     private static let batch = 200
 
-    /// Returns whether there may be more to do.
+    /// Returns true if there may be more to do.
     func refresh() throws -> Bool {
         let rows = try Row.fetchAll(
             db.cachedStatement(
@@ -45,7 +45,7 @@ struct ReminderRecords {
         ).execute(arguments: [id])
     }
 
-    /// One that somebody deleted is made anew.
+    /// Creates the record again if it was deleted.
     private func write(_ row: Row, _ into: ReminderRule.Into, _ table: EntityTable) throws {
         let reminder = try ReminderTable(schema: schema, db: db).reminder(row)
         let members = into.fields.sorted { $0.key < $1.key }.map { field, part in

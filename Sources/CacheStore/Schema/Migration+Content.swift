@@ -1,7 +1,8 @@
 extension Migrations {
     static let content = """
-        -- The files of contents that are here. `uses` counts the records and queued changes that refer to one, `queued` the
-        -- latter alone, which keep it from being dropped to save room. Triggers count, so that no path around can miscount.
+        -- The content files stored here. `uses` counts the records and queued changes that refer to one; `queued`
+        -- counts the queued changes alone, which keep it from being evicted. Triggers count, so that no code path can
+        -- miscount.
         CREATE TABLE sync_content (
           sha256 TEXT PRIMARY KEY,
           size INTEGER NOT NULL,
@@ -13,7 +14,7 @@ extension Migrations {
         CREATE INDEX sync_content_unused ON sync_content (sha256) WHERE uses = 0;
         CREATE INDEX sync_content_by_use ON sync_content (used_at) WHERE queued = 0;
 
-        -- Of a change of a record's content alone: the SHA-256 of what is uploaded, or '' where content is deleted.
+        -- For a change of a record's content alone: the SHA-256 of the upload, or '' to delete the content.
         ALTER TABLE sync_outbox ADD COLUMN content TEXT;
         CREATE TRIGGER sync_outbox_content_added AFTER INSERT ON sync_outbox WHEN NEW.content <> '' BEGIN
           UPDATE sync_content SET uses = uses + 1, queued = queued + 1 WHERE sha256 = NEW.content;

@@ -1,6 +1,6 @@
 extension Migrations {
     static let idempotency = """
-        -- What writes were answered that callers may repeat under keys of their own, for a day at least.
+        -- Answers to writes that callers may repeat under their own idempotency keys, kept for at least a day.
         CREATE TABLE sync_answer (
           key TEXT PRIMARY KEY,
           at INTEGER NOT NULL,

@@ -1,7 +1,7 @@
 extension Migrations {
     static let reminders = """
-        -- One row for each record that a rule of the schema reminds of, kept in step by triggers on the record's table
-        -- (ReminderTriggers). Times are milliseconds since 1970.
+        -- One row for each record that matches a reminder rule of the schema, kept in step by triggers on the record's
+        -- table (ReminderTriggers). Times are milliseconds since 1970.
         CREATE TABLE sync_reminder (
           id INTEGER PRIMARY KEY AUTOINCREMENT,
           rule TEXT NOT NULL,

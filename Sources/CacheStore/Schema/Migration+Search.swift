@@ -1,7 +1,7 @@
 extension Migrations {
     static let search = """
-        -- The full-text index of each entity that has one: what it was made for, and up to which _pk it goes. Records
-        -- up to there are indexed by the transaction that writes them, those after it in batches (SearchIndex).
+        -- The full-text index of each entity that has one: its definition, and the last indexed _pk. Records up to that
+        -- _pk are indexed by the transaction that writes them, later ones in batches (SearchIndex).
         CREATE TABLE sync_search (
           entity TEXT PRIMARY KEY,
           definition TEXT NOT NULL,
