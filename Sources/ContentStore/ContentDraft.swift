@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Glibc
+internal import Pictures
 internal import Synchronization
 
 /// A file that is being written and has no name among contents yet; without being installed it goes with its last
@@ -66,5 +67,25 @@ package final class ContentDraft: Sendable {
                 return digits.utf8.count == 1 ? "0\(digits)" : digits
             }.joined()
         }
+    }
+}
+
+extension ContentDraft {
+    /// The media type of what was written. A picture is of the type that its first bytes show, whatever it is said to be;
+    /// what is said to be a picture and begins like none is none.
+    ///
+    /// Throws `.unwelcome` for a type that is not among those allowed.
+    package func type(saidToBe declared: String?, among allowed: [String]) throws(ContentError) -> String {
+        let declared = declared.map { $0.prefix { $0 != ";" }.lowercased().filter { $0 != " " } }
+        if let kind = PictureKind(beginningWith: try beginning(PictureKind.signatureLength)) {
+            guard allowed.contains(kind.mediaType) else { throw .unwelcome("it is \(kind.mediaType)") }
+            return kind.mediaType
+        }
+        guard let declared, !declared.isEmpty else { throw .unwelcome("it is of no known type") }
+        guard PictureKind(mediaType: declared) == nil else {
+            throw .unwelcome("it is said to be \(declared) and is not")
+        }
+        guard allowed.contains(declared) else { throw .unwelcome("it is \(declared)") }
+        return declared
     }
 }

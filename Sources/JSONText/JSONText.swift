@@ -158,6 +158,12 @@ extension JSONText {
     /// The value of a number without fraction or exponent that fits; nil for anything else.
     package var integer: Int? { kind == .number ? Int(text) : nil }
 
+    /// A count, from 0: a number or, as some APIs write it, a number in quotes. Nil for anything else.
+    package var wholeNumber: Int? {
+        guard kind == .number || kind == .string, let number = Int(plain), number >= 0 else { return nil }
+        return number
+    }
+
     package var boolean: Bool? { kind == .boolean ? bytes.first == UInt8(ascii: "t") : nil }
 
     /// What a template or a table shows: a string without its quotes, any other value as its text, null as nothing.

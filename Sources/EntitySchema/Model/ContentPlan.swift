@@ -1,5 +1,3 @@
-package import JSONText
-
 /// What a record holds besides its fields: bytes such as a picture, known by their SHA-256.
 package struct Content: Sendable, Hashable {
     /// 64 digits in lower case.
@@ -45,17 +43,5 @@ package enum ContentState: String, Sendable, CaseIterable {
     /// Of a change in this state of the queue.
     package init(queueState: String) {
         self = queueState == "uploading" ? .uploading : queueState == "failed" ? .failed : .queued
-    }
-}
-
-extension Entity {
-    /// The request that uploads `content`, or with nil deletes what there is; nil when the schema has no way to.
-    package func request(for upload: Content?, record: JSONText) -> PushRequest? {
-        guard let route = upload == nil ? content?.delete : content?.upload, let path = path(route.path, of: record)
-        else { return nil }
-        var request = PushRequest(
-            entity: name, method: route.method, path: path, body: nil, record: route.record)
-        request.content = upload
-        return request
     }
 }

@@ -1,3 +1,5 @@
+package import JSONText
+
 /// One kind of record: its fields, its relations, and how it is pulled and pushed.
 package struct Entity: Sendable, Equatable {
     package var name: String
@@ -85,4 +87,27 @@ package struct Relation: Sendable, Equatable {
     package var name: String
     package var entity: String
     package var kind: Kind
+}
+
+/// What the schema says about the contents of one record.
+extension Entity {
+    /// A field's value: the member of its name or, when there is none, the value at the field's source.
+    package func value(of field: String, in record: JSONText) -> JSONText? {
+        record[field] ?? self[field: field]?.source.flatMap { record.at(path: $0) }
+    }
+
+    /// Whether the upstream has marked the record as deleted (`pull.deleted`).
+    package func isDeleted(_ record: JSONText) -> Bool {
+        guard let mark = pull?.deleted.flatMap({ record[$0] }) else { return false }
+        return mark.kind != .null && mark.boolean != false
+    }
+
+    /// The record's display name; its key when no title template can be filled without a secret field.
+    package func title(of record: JSONText) -> String {
+        for title in titles {
+            let text = title.filled { self[field: $0]?.secret == true ? nil : value(of: $0, in: record)?.plain }
+            if let text { return text }
+        }
+        return record[key]?.plain ?? ""
+    }
 }

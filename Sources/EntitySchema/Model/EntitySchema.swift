@@ -31,12 +31,6 @@ package struct EntitySchema: Sendable, Equatable {
     /// Beginnings that the database keeps for its own tables.
     package static let reservedEntityPrefixes = ["records_", "sync_", "sqlite_"]
 
-    /// Reads and checks one schema file; `file` is named in every complaint.
-    package init(yaml: String, file: String) throws(SchemaError) {
-        let root = try SchemaNode(yaml: yaml, file: file)
-        self = try SchemaReader(root: root).schema()
-    }
-
     init(
         name: String, title: String, upstream: UpstreamPlan, entities: [Entity], dashboard: DashboardPlan? = nil,
         reminders: [ReminderRule] = []

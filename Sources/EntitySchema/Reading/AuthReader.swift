@@ -43,8 +43,8 @@ struct AuthReader {
         for element in try node.elements() {
             let step = try step(element)
             for name in step.send where !known.contains(name) {
-                let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
-                throw try element.required("send").error("no step before asks for or keeps \(name)\(near)")
+                let hint = Suggestion.hint(for: name, among: known)
+                throw try element.required("send").error("no step before asks for or keeps \(name)\(hint)")
             }
             known += step.questions.map(\.name) + step.keep.map(\.name)
             steps.append(step)

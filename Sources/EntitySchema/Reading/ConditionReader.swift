@@ -17,8 +17,8 @@ struct ConditionReader {
             if case .enum(let known) = field.kind,
                 let stray = values.first(where: { value in !known.contains { $0.value == value } })
             {
-                let near = Suggestion.nearest(to: stray, among: known.map(\.value)).map { "; did you mean \($0)?" }
-                throw node.error("\(name) is never \(stray)\(near ?? "")")
+                let hint = Suggestion.hint(for: stray, among: known.map(\.value))
+                throw node.error("\(name) is never \(stray)\(hint)")
             }
             if !allowsMore, values.contains(Condition.account) {
                 throw node.error("\(Condition.account) can only stand in derive; expected a plain value")
@@ -43,10 +43,33 @@ struct ConditionReader {
 
     func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
         guard let field = entity[field: name] else {
-            let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name)).map { "; did you mean \($0)?" }
-            throw node.error("\(entity.name) has no field \(name)\(near ?? "")")
+            let hint = Suggestion.hint(for: name, among: entity.fields.map(\.name))
+            throw node.error("\(entity.name) has no field \(name)\(hint)")
         }
         guard !field.secret else { throw node.error("\(name) is secret, so nothing is counted by it") }
         return field
+    }
+}
+
+/// Finds the entities and fields that parts of a schema name which are not an entity's own, such as the dashboard's.
+struct FieldLookup {
+    let entities: [Entity]
+
+    func entity(_ node: SchemaNode) throws(SchemaError) -> Entity {
+        let name = try node.string()
+        guard let entity = entities.first(where: { $0.name == name }) else {
+            let hint = Suggestion.hint(for: name, among: entities.map(\.name))
+            throw node.error("there is no entity \(name)\(hint)")
+        }
+        return entity
+    }
+
+    func field(_ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
+        try ConditionReader(entity: entity).field(node.string(), node)
+    }
+
+    /// One whose value is a single plain one.
+    func plain(_ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
+        try ConditionReader(entity: entity).plain(node.string(), node)
     }
 }

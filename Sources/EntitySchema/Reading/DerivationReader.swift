@@ -77,8 +77,8 @@ struct DerivationReader {
             if case .many = relation.kind { true } else { false }
         }
         guard let relation = many.first(where: { $0.name == name }) else {
-            let near = Suggestion.nearest(to: name, among: many.map(\.name)).map { "; did you mean \($0)?" } ?? ""
-            throw node.error("\(entity.name) has no relation \(name) in many\(near)")
+            let hint = Suggestion.hint(for: name, among: many.map(\.name))
+            throw node.error("\(entity.name) has no relation \(name) in many\(hint)")
         }
         guard let child = entities.first(where: { $0.name == relation.entity }) else {
             throw node.error("there is no entity \(relation.entity)")

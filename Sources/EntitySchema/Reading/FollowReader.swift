@@ -28,8 +28,8 @@ struct FollowReader {
         case .string: return word
         case .enum(let values) where values.contains { $0.value == word }: return word
         case .enum(let values):
-            let near = Suggestion.nearest(to: word, among: values.map(\.value)).map { "; did you mean \($0)?" } ?? ""
-            throw node.error("\(field.name) is never \(word)\(near)")
+            let hint = Suggestion.hint(for: word, among: values.map(\.value))
+            throw node.error("\(field.name) is never \(word)\(hint)")
         default: throw node.error("only a field of type enum or string can follow the queue")
         }
     }

@@ -42,8 +42,7 @@ struct SchemaCheck {
                 "\(relation.name) is a word of the local API and cannot name a relation; name it with as:")
         }
         guard let other = schema[relation.entity] else {
-            let near = Suggestion.nearest(to: relation.entity, among: schema.entities.map(\.name))
-            let hint = near.map { "; did you mean \($0)?" } ?? ""
+            let hint = Suggestion.hint(for: relation.entity, among: schema.entities.map(\.name))
             throw error(entity, place(of: relation), "there is no entity \(relation.entity)\(hint)")
         }
         guard case .many(let name, let rule) = relation.kind else {
@@ -141,8 +140,8 @@ struct SchemaCheck {
 
     private func field(_ name: String, of entity: Entity, at place: String) throws(SchemaError) {
         guard entity[field: name] == nil else { return }
-        let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name)).map { "; did you mean \($0)?" } ?? ""
-        throw error(entity, place, "\(entity.name) has no field \(name)\(near)")
+        let hint = Suggestion.hint(for: name, among: entity.fields.map(\.name))
+        throw error(entity, place, "\(entity.name) has no field \(name)\(hint)")
     }
 
     private func place(of relation: Relation) -> String {
@@ -157,5 +156,31 @@ struct SchemaCheck {
         var node = root.child("entities")?.child(entity.name) ?? root
         for name in place.split(separator: ".") { node = node.child(String(name)) ?? node }
         return node.error(problem)
+    }
+}
+
+extension EntitySchema {
+    /// What reads a field to address, order or tell apart records on their way; nil where nothing does.
+    func use(of field: String, in entity: Entity) -> String? {
+        if entity.orderWithin == field { return "order_within" }
+        if case .field(field, _)? = upstream.version { return "upstream.version" }
+        if let pull = entity.pull {
+            if pull.changedAt == field { return "the change time" }
+            if pull.deleted == field { return "pull.deleted" }
+            if pull.single.path.placeholders.contains(field) { return "pull.record" }
+            if let detail = pull.detail,
+                detail.whenChanged == field || detail.path?.placeholders.contains(field) == true
+            {
+                return "pull.detail"
+            }
+        }
+        let contents = [entity.content?.upload, entity.content?.delete].compactMap(\.self)
+        for route in entity.push.create + entity.push.update + entity.push.delete + contents {
+            if route.path.placeholders.contains(field) || route.conditions[field] != nil {
+                return "the path or condition of a push"
+            }
+            if case .match(_, let path, _, _) = route.lookUp, path.placeholders.contains(field) { return "look_up" }
+        }
+        return nil
     }
 }

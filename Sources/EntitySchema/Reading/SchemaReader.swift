@@ -84,6 +84,14 @@ struct SchemaReader {
 }
 
 extension EntitySchema {
+    /// Reads and checks one schema file; `file` is named in every complaint.
+    package init(yaml: String, file: String) throws(SchemaError) {
+        let root = try SchemaNode(yaml: yaml, file: file)
+        self = try SchemaReader(root: root).schema()
+    }
+}
+
+extension EntitySchema {
     /// Details know by which field the others refer to their parent; it is indexed, since they are looked up by it.
     fileprivate var withForeignKeys: EntitySchema {
         var entities = entities

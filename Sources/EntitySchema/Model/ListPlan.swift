@@ -1,0 +1,61 @@
+package import JSONText
+
+/// How a list is paged and where its parts stand in an answer. What an answer does not tell is simply not known.
+package struct ListPlan: Sendable, Equatable {
+    package enum Style: Sendable, Equatable {
+        /// Pages counted from 1.
+        case page(parameter: String, pages: Place?)
+        /// Records to skip, from 0.
+        case offset(parameter: String)
+        /// What the answer gives for the next page.
+        case cursor(parameter: String, next: Place)
+        /// The `Link` header with `rel="next"` (RFC 8288).
+        case link
+        /// A header that holds the next page's number or name, such as `Next-Page`.
+        case header(name: String, parameter: String)
+        /// The next page's address in the answer.
+        case nextURL(Place)
+        /// Everything in one answer.
+        case single
+    }
+
+    package var style: Style
+    /// The parameter for the number of records on a page; nil where it cannot be chosen.
+    package var size: String?
+    package var pageSize: Int
+    package var total: Place?
+    /// Where the records stand.
+    package var records: Place
+}
+
+/// Where in an answer something stands: names separated by dots, and what else upstreams have called it.
+package struct Place: Sendable, Equatable {
+    /// The first that is there counts; the empty path is the answer itself.
+    package var paths: [String]
+
+    package static let itself = Place(paths: [""])
+
+    package init(paths: [String]) {
+        self.paths = paths
+    }
+
+    /// Null counts as absent.
+    package func value(in answer: JSONText) -> JSONText? {
+        for path in paths {
+            if let value = answer.at(path: path), value.kind != .null { return value }
+        }
+        return nil
+    }
+
+    package var description: String { paths.map { $0.isEmpty ? "the answer" : $0 }.joined(separator: " or ") }
+}
+
+package struct QueryItem: Sendable, Hashable {
+    package var name: String
+    package var value: String
+
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}
