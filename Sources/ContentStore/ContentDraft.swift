@@ -3,8 +3,7 @@ internal import Glibc
 internal import Pictures
 internal import Synchronization
 
-/// A file that is being written and has no name among contents yet; without being installed it goes with its last
-/// reference.
+/// A content file that is being written. Unless it is installed, it is deleted with its last reference.
 package final class ContentDraft: Sendable {
     private struct State {
         var hash = SHA256()
@@ -24,13 +23,13 @@ package final class ContentDraft: Sendable {
 
     deinit {
         close(descriptor)
-        // Nothing is there any more once it was installed.
+        // An installed draft has moved, so there is nothing left to delete.
         unlink(path)
     }
 
     package var size: Int { state.withLock { $0.size } }
 
-    /// Appends bytes. Throws `.tooLarge` for what goes beyond the limit; nothing of it is written then.
+    /// Appends bytes. Throws `.tooLarge` and writes nothing when they would exceed the limit.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(ContentError) {
         try state.withLock { state throws(ContentError) in
             guard bytes.count <= limit - state.size else { throw .tooLarge(limit: limit) }
@@ -50,7 +49,7 @@ package final class ContentDraft: Sendable {
         try bytes.span.withUnsafeBytes { bytes throws(ContentError) in try write(bytes) }
     }
 
-    /// The first bytes of what was written, at most `count`.
+    /// The first bytes written, at most `count`.
     package func beginning(_ count: Int) throws(ContentError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let read = pread(descriptor, &bytes, count, 0)
@@ -58,7 +57,7 @@ package final class ContentDraft: Sendable {
         return Array(bytes[..<read])
     }
 
-    /// Brings all of it to disk and returns the SHA-256.
+    /// Syncs the file to disk and returns its SHA-256.
     func finish() throws(ContentError) -> String {
         guard fsync(descriptor) == 0 else { throw .failing("write", path) }
         return state.withLock { state in
@@ -71,19 +70,18 @@ package final class ContentDraft: Sendable {
 }
 
 extension ContentDraft {
-    /// The media type of what was written. A picture is of the type that its first bytes show, whatever it is said to be;
-    /// what is said to be a picture and begins like none is none.
+    /// The media type of the bytes written. A picture's type comes from its first bytes, whatever type was declared.
     ///
-    /// Throws `.unwelcome` for a type that is not among those allowed.
+    /// Throws `.unwelcome` for a type that is not allowed, and for bytes declared as a picture that do not start like one.
     package func type(saidToBe declared: String?, among allowed: [String]) throws(ContentError) -> String {
         let declared = declared.map { $0.prefix { $0 != ";" }.lowercased().filter { $0 != " " } }
         if let kind = PictureKind(beginningWith: try beginning(PictureKind.signatureLength)) {
             guard allowed.contains(kind.mediaType) else { throw .unwelcome("it is \(kind.mediaType)") }
             return kind.mediaType
         }
-        guard let declared, !declared.isEmpty else { throw .unwelcome("it is of no known type") }
+        guard let declared, !declared.isEmpty else { throw .unwelcome("its type is unknown") }
         guard PictureKind(mediaType: declared) == nil else {
-            throw .unwelcome("it is said to be \(declared) and is not")
+            throw .unwelcome("it is declared as \(declared) but is not")
         }
         guard allowed.contains(declared) else { throw .unwelcome("it is \(declared)") }
         return declared

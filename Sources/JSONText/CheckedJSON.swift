@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Finding the way in text that was checked before.
+/// Navigation in text that has been validated.
 package enum CheckedJSON {
-    /// The place behind the quote that closes the string whose opening one stands at `start`: the first that has no odd
-    /// number of backslashes before it. The end of the text where there is none.
+    /// The offset after the closing quote of the string that opens at `start`: the first quote after an even number of
+    /// backslashes. The end of the text when there is none.
     package static func endOfString(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         guard let base = bytes.baseAddress else { return bytes.count }
         var at = start + 1
@@ -18,7 +18,7 @@ package enum CheckedJSON {
     }
 }
 
-/// Moving over text that was checked before.
+/// Skipping over text that has been validated.
 extension JSONScanner {
     mutating func skipCheckedValue() {
         switch current {
@@ -28,7 +28,7 @@ extension JSONScanner {
         }
     }
 
-    /// Stands on the opening quote; ends behind the closing one.
+    /// Starts at the opening quote; ends after the closing one.
     mutating func skipCheckedString() { at = CheckedJSON.endOfString(bytes, from: at) }
 
     private mutating func skipCheckedNested() {

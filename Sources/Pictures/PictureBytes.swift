@@ -1,4 +1,4 @@
-/// The bytes of a picture that nobody vouches for: every look at them is checked, and beyond the end there is nothing.
+/// The bytes of an untrusted picture: every access is bounds-checked.
 struct PictureBytes {
     let bytes: UnsafeRawBufferPointer
 
@@ -21,7 +21,7 @@ struct PictureBytes {
     }
 }
 
-/// The segments of a JPEG before its picture data (ITU T.81, B.1.1), as many as there is any use for.
+/// The segments of a JPEG before its picture data (ITU T.81, B.1.1), up to a limit.
 struct JPEGSegments {
     let picture: PictureBytes
 
@@ -31,7 +31,7 @@ struct JPEGSegments {
         var length: Int
     }
 
-    /// More than any camera writes.
+    /// More segments than any camera writes.
     private static let most = 500
 
     var all: [Segment] {
@@ -55,9 +55,9 @@ struct JPEGSegments {
         return segments
     }
 
-    /// Width and height as the frame header has them.
+    /// Width and height from the frame header.
     var size: PictureSize? {
-        // SOF0 to SOF15, less the tables that lie between them.
+        // SOF0 to SOF15, without the tables in that range.
         guard
             let frame = all.first(where: {
                 (0xC0...0xCF).contains($0.marker) && ![0xC4, 0xC8, 0xCC].contains($0.marker)

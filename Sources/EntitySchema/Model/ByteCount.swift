@@ -1,8 +1,8 @@
-/// A number of bytes as people write it: a whole number and `B`, `KiB`, `MiB` or `GiB`.
+/// A size in bytes as written in a schema: a whole number and `B`, `KiB`, `MiB` or `GiB`.
 package struct ByteCount: Sendable, Equatable {
     package var bytes: Int
 
-    /// Nil for anything else, and for more than this machine can count.
+    /// Nil for anything else, and for a number that overflows.
     package init?(text: String) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let number = Int(digits),

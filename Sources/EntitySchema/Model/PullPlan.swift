@@ -1,4 +1,4 @@
-/// How an entity's records come here.
+/// How an entity's records are pulled.
 package struct PullPlan: Sendable, Equatable {
     package enum Mode: Sendable, Equatable {
         /// Only what changed since the watermark: `?<parameter>=<time>`; each pull starts `overlap` before it.
@@ -9,7 +9,7 @@ package struct PullPlan: Sendable, Equatable {
         case full
     }
 
-    /// A single record's own path, and where it stands in the answer.
+    /// A single record's own path, and where the response has it.
     package struct Single: Sendable, Equatable {
         package var path: Template
         package var place: Place
@@ -17,35 +17,35 @@ package struct PullPlan: Sendable, Equatable {
 
     /// Records of another entity that come with each record of this one.
     package struct Detail: Sendable, Equatable {
-        /// Asked for each record that changed; nil where the others stand inside the record itself.
+        /// Requested for each changed record; nil when the other records are embedded in the record itself.
         package var path: Template?
         package var entity: String
-        /// How the answer of `path`, or the record itself, holds them.
+        /// How the response to `path`, or the record itself, contains them.
         package var list: ListPlan
-        /// The field of this entity that moves when the other records do; nil where they stand inside it.
+        /// The field of this entity that changes when the other records do; nil when they are embedded.
         package var whenChanged: String?
-        /// The field of the other entity that holds this one's key; set where a record comes without it.
+        /// The field of the other entity with this one's key; set when a record comes without it.
         package var by: String?
     }
 
     package var path: String
-    /// Parameters that every page is asked with.
+    /// Parameters of every page request.
     package var query: [QueryItem]
     package var list: ListPlan
     package var mode: Mode
-    /// The field that holds a record's change time.
+    /// The field with a record's change time.
     package var changedAt: String?
     /// A field whose presence with a value other than null or false marks a record as deleted.
     package var deleted: String?
     package var single: Single
     package var detail: Detail?
 
-    /// True where a pull can ask for less than everything by time.
+    /// Whether a pull can ask only for records changed since a time.
     package var isSince: Bool {
         if case .since = mode { true } else { false }
     }
 
-    /// How much later than its change time says a row may turn up, by what the schema tells.
+    /// How long after its change time a record may still appear.
     package var overlap: Duration {
         if case .since(_, let overlap) = mode { overlap } else { Self.defaultOverlap }
     }
