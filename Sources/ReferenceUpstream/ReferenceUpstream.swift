@@ -8,47 +8,8 @@ internal import Synchronization
 /// What a real one does on a bad day it does on request (`Faults`), and it remembers every request (`log`). Needs no
 /// socket: `exchange` is the whole API as a function, `respond` the same as a handler for a `SocketServer`.
 package final class ReferenceUpstream: Sendable {
-    package struct Settings: Sendable {
-        /// Whose records these are, as the schema's account call tells.
-        package var account = "company-1"
-        /// The bearer token that every call but the probe needs; nil for none.
-        package var token: String?
-        /// Who can sign in, as the schema's `auth` describes it; then every call but those and the probe needs a token.
-        package var user: User?
-        /// Records get their keys from here, whatever a create sends.
-        package var serverIds = false
-        /// A write that names a record which is not there is refused with 422.
-        package var checksReferences = false
-        /// The steps that certain fields may take.
-        package var workflows: [Workflow] = []
-        /// What a list gives at once at most, whatever it is asked for; never less than the schema's own page.
-        package var largestPage = 1000
-        /// The field that tells when a record was made, in entities that have it; schemas have no word for it.
-        package var createdField = "created_at"
-        /// The tz database's name of the zone whose days the dashboard counts by.
-        package var timeZone = "UTC"
-        package var faults = Faults()
-        /// For the course of faults and the keys made here.
-        package var seed: UInt64 = 1
-        /// Requests, and applied writes, that are remembered.
-        package var memory = 100_000
-
-        package init() {}
-    }
-
-    package struct User: Sendable {
-        /// What a sign-in asks for first, such as an email address.
-        package var name: String
-        package var password: String
-        package var id = "user-1"
-        package var accessLifetime = Duration.seconds(900)
-        package var refreshLifetime = Duration.seconds(7 * 86_400)
-
-        package init(name: String, password: String) {
-            self.name = name
-            self.password = password
-        }
-    }
+    package typealias Settings = UpstreamSettings
+    package typealias User = UpstreamSettings.User
 
     private struct State: Sendable {
         var store: Store

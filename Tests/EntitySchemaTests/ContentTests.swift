@@ -24,7 +24,7 @@ struct ContentTests {
         ("content: { url: picture }", "photos has no field picture"),
         ("content: { url: remote_image_url, types: [jpeg] }", "jpeg is no media type"),
         ("content: { url: remote_image_url, max_size: 50 MB }", "expected a size"),
-        ("content: { url: remote_image_url, state: caption_kind }", "must be able to say queued"),
+        ("content: { url: remote_image_url, state: caption_kind }", "must have the values queued"),
         ("content: { upload: { call: \"PUT /photos/{number}\" } }", "photos has no field number"),
         ("content: { upload: { call: \"PUT /photos/{id}\", when: { id: a } } }", "unknown key when"),
     ])

@@ -53,7 +53,7 @@ struct DashboardTests {
         "a figure that cannot be worked out is refused with its key and what was expected",
         arguments: [
             ("sales: { of: sales,", "sales: { of: sale,", "sales.of", "did you mean sales?"),
-            ("sales: { of", "until: { of", "until", "word of the dashboard's own answer"),
+            ("sales: { of", "until: { of", "until", "member of the dashboard's response"),
             ("at: at, where", "at: ended_at, where", "sales.at", "index: true"),
             ("at: at, where", "at: buyer, where", "sales.at", "type time"),
             ("at: at, where", "where", "sales", "the key at is missing"),
@@ -66,7 +66,7 @@ struct DashboardTests {
             ("decimals: 3", "decimals: 10", "takings.decimals", "from 0 to 9"),
             ("sum: amount, decimals: 3", "decimals: 3", "takings.decimals", "needs sum"),
             ("sum: amount,", "sum: amount, distinct: buyer,", "takings.distinct", "not both"),
-            ("distinct: buyer }", "distinct: amount }", "buyers.distinct", "told apart"),
+            ("distinct: buyer }", "distinct: amount }", "buyers.distinct", "compared by value"),
             ("distinct: buyer }", "seen: first }", "buyers.seen", "needs distinct"),
             ("distinct: buyer, seen", "distinct: clerk, seen", "old.distinct", "index: true"),
             ("seen: again", "seen: twice", "old.seen", "first"),

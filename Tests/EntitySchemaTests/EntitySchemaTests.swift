@@ -52,10 +52,10 @@ struct EntitySchemaTests {
     }
 
     @Test(
-        "a bad file is refused with line, key and what was expected",
+        "an invalid file is rejected with line, key and what was expected",
         arguments: [
             ("    notes:", "    sync:", 6, "entities.sync", "word of the local API"),
-            ("    notes:", "    sync_notes:", 6, "entities.sync_notes", "database's own"),
+            ("    notes:", "    sync_notes:", 6, "entities.sync_notes", "reserved for the database"),
             (
                 "text: { type: string }", "text: { type: strin }", 10, "entities.notes.fields.text.type",
                 "did you mean string?"

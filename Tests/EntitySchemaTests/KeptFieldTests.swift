@@ -65,7 +65,7 @@ struct KeptFieldTests {
             ),
             (
                 "{ count: lines, unless", "{ by: at, count: lines, unless", "rooms.fields.lines.derive.by",
-                "by goes with latest"
+                "by is only allowed with latest"
             ),
             (
                 "{ count: lines, unless", "{ count: lines, sum: lines.cost, unless", "rooms.fields.lines.derive",
@@ -81,15 +81,15 @@ struct KeptFieldTests {
                 "needs the type"
             ),
             ("latest: lines.text, by: at", "latest: lines.text", "rooms.fields.last.derive", "by is missing"),
-            (#""{id} {name}""#, #""{title}""#, "rooms.fields.title.derive.text", "worked out itself"),
+            (#""{id} {name}""#, #""{title}""#, "rooms.fields.title.derive.text", "computed itself"),
             (#""{id} {name}""#, #""{nam}""#, "rooms.fields.title.derive.text", "did you mean name?"),
             ("[failed] }", "[faild] }", "rooms.fields.lines.derive.unless.state", "did you mean failed?"),
             (
                 "type: money, derive", "type: money, required: true, derive", "rooms.fields.cost.required",
-                "nobody writes"
+                "read-only"
             ),
             ("then: [read]", "then: [reed]", "lines.fields.state.follow.then.0", "did you mean read?"),
-            ("then: [read]", "then: [sent]", "lines.fields.state.follow", "stands here twice"),
+            ("then: [read]", "then: [sent]", "lines.fields.state.follow", "is used twice"),
             ("type: list, merge: set", "type: string, merge: set", "lines.fields.read_by.merge", "type list"),
             ("type: list, merge: set", "type: list, merge: sets", "lines.fields.read_by.merge", "expected set"),
             (

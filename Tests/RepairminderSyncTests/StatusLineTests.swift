@@ -47,12 +47,12 @@ struct StatusLineTests {
     @Test("what is missing, and a refused configuration, are said first")
     func setup() throws {
         var line = line(.error, error: "401")
-        line.missing = "nobody is signed in"
+        line.missing = "not signed in"
         line.refusal = "config.yaml:3: sync.intervall: unknown key"
         #expect(
             try text(line) == """
                 new configuration refused (config.yaml:3: sync.intervall: unknown key), \
-                not set up (nobody is signed in), 3 pending, no sync since the start
+                not set up (not signed in), 3 pending, no sync since the start
                 """)
     }
 }

@@ -5,11 +5,11 @@ internal import SocketServer
 /// Answers what the schema's plans describe; knows nothing of faults, of the log, or of time passing.
 struct RequestHandler: Sendable {
     let schema: EntitySchema
-    let settings: ReferenceUpstream.Settings
+    let settings: UpstreamSettings
     let routes: Routes
     let envelope: Envelope
 
-    init(schema: EntitySchema, settings: ReferenceUpstream.Settings) {
+    init(schema: EntitySchema, settings: UpstreamSettings) {
         self.schema = schema
         self.settings = settings
         routes = Routes(schema: schema)

@@ -27,7 +27,7 @@ struct SignIn: Sendable {
     private static let codeLifetime = Duration.seconds(600)
 
     let plan: UpstreamPlan
-    let user: ReferenceUpstream.User
+    let user: UpstreamSettings.User
     private var random: SplitMix64
     private(set) var mails: [Mail] = []
     /// How many steps of each way are done.
@@ -36,7 +36,7 @@ struct SignIn: Sendable {
     private var access: [String: Timestamp] = [:]
     private var refresh: [String: Timestamp] = [:]
 
-    init(plan: UpstreamPlan, user: ReferenceUpstream.User, seed: UInt64) {
+    init(plan: UpstreamPlan, user: UpstreamSettings.User, seed: UInt64) {
         self.plan = plan
         self.user = user
         random = SplitMix64(seed: seed ^ 0x7369_676E)

@@ -9,14 +9,14 @@ struct Store: Sendable {
     }
 
     let schema: EntitySchema
-    let settings: ReferenceUpstream.Settings
+    let settings: UpstreamSettings
     /// What was uploaded, by entity and key.
     var contents: [String: [String: Content]] = [:]
     private let links: [ParentLink]
     private var tables: [String: Table]
     private var random: SplitMix64
 
-    init(schema: EntitySchema, records: [String: [JSONText]], settings: ReferenceUpstream.Settings) {
+    init(schema: EntitySchema, records: [String: [JSONText]], settings: UpstreamSettings) {
         self.schema = schema
         self.settings = settings
         links = ParentLink.all(in: schema)

@@ -71,7 +71,7 @@ struct StateChecks {
             guard schema.upstream.refresh != nil else { return .ok("token", "none is configured") }
             guard let tokens = try TokenStore(path: configuration.signInFile).load() else {
                 return .warning(
-                    "token", "nobody is signed in", "run repairminder-sync login, unless the upstream wants none")
+                    "token", "not signed in", "run repairminder-sync login, unless the upstream wants none")
             }
             guard let end = tokens.expiresAt, end < StateFiles.now() else { return .ok("token", "signed in") }
             return tokens.refresh == nil
