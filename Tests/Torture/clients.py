@@ -27,7 +27,7 @@ CROWDS = [
 
 def recover(address, record):
     """Seconds until an allowed caller's new connections are answered again, twenty in a row and each in time."""
-    begun = last = time.monotonic()
+    started = last = time.monotonic()
     good = 0
     while good < 20:
         client = Client(address, timeout=10)
@@ -40,9 +40,9 @@ def recover(address, record):
         if not fine:
             good, last = 0, time.monotonic()
         good += fine
-        if time.monotonic() - begun > 10:
+        if time.monotonic() - started > 10:
             raise Failed("an allowed caller was not served again within 10 s")
-    return round(last - begun, 2)
+    return round(last - started, 2)
 
 
 def crowd(run, daemon, record, kind, count, is_own, seconds):
@@ -55,7 +55,7 @@ def crowd(run, daemon, record, kind, count, is_own, seconds):
     for _ in range(3):
         alone, _ = measure(daemon.tcp_address, record, CALLERS, 2)
         limit = max(LIMIT_MS, 3 * percentile(alone, 0.99))
-        figures = meet(daemon, record, Crowd(kind, daemon.tcp_address, count, as_stranger=not is_own), seconds)
+        figures = measure_with(daemon, record, Crowd(kind, daemon.tcp_address, count, as_stranger=not is_own), seconds)
         figures["alone_p99_ms"] = percentile(alone, 0.99)
         run.say(f"{name}: {figures}")
         if figures["failures"]:
@@ -68,18 +68,18 @@ def crowd(run, daemon, record, kind, count, is_own, seconds):
                  "and so it was twice before")
 
 
-def meet(daemon, record, others, seconds):
+def measure_with(daemon, record, others, seconds):
     address, pid = daemon.tcp_address, daemon.process.pid
-    stood = others.await_ready()
+    opened = others.await_ready()
     served = recover(address, record)
     # Whoever has held a place for half a second without a word gives way: from here on 128 find one.
     time.sleep(1)
     times, failures = measure(address, record, CALLERS, seconds)
     files, kept = descriptors(pid), memory(pid)
-    ended, statuses = others.leave()
+    ended, statuses = others.close()
     recovered = recover(address, record)
     return {
-        "connections": stood, "ended_by_the_daemon": ended, "statuses": statuses, "answers": len(times),
+        "connections": opened, "ended_by_the_daemon": ended, "statuses": statuses, "answers": len(times),
         "failures": failures, "p50_ms": percentile(times, 0.5), "p99_ms": percentile(times, 0.99),
         "served_after_s": served, "recovered_s": recovered, "descriptors": files, "memory_kib": kept,
     }
@@ -130,7 +130,7 @@ def few_descriptors(run, folder, upstream, record):
             client.close()
             slowest = max(slowest, time.monotonic() - asked)
         files = descriptors(daemon.process.pid)
-        others.leave()
+        others.close()
         run.note(few_descriptors={"limit": 1024, "open": files, "slowest_ms": round(slowest * 1000, 1)})
     finally:
         daemon.kill()

@@ -44,9 +44,9 @@ class Scene:
             file.write((TORTURE / "schema.yaml").read_text().replace(
                 "  idempotency_header: Idempotency-Key", "  idempotency_header: Idempotency-Key\n  version: { etag: true }"))
         self.upstream = Upstream(schema=schema, seed=run.seed % 1000)
-        self.way = Proxy(self.upstream.address)
+        self.proxy = Proxy(self.upstream.address)
         self.daemon = Daemon(
-            folder, self.way.address,
+            folder, self.proxy.address,
             {"sync": {"interval": f"{INTERVAL_S}s", "full_every": "2s", "write_delay": "0ms"},
              "retry": {"base": "1s", "cap": f"{INTERVAL_S}s"}},
             environment={**self.clock.environment, **(environment or {})}, schema=schema)
@@ -57,7 +57,7 @@ class Scene:
         await_true(lambda: self.client.get("/v1/status").json["last_sync_at"], 10, "nothing was pulled")
 
     def asked(self, since, words=b"GET /api/notes"):
-        return [when for when, line in self.way.heard if when >= since and line.startswith(words)]
+        return [when for when, line in self.proxy.requests if when >= since and line.startswith(words)]
 
     def check_interval(self, since, name):
         """From `since` to now there was no longer gap between two pulls than an interval."""
@@ -70,14 +70,14 @@ class Scene:
     def check_daemon_time(self):
         """The shim works: the daemon's own time is what it was set to."""
         said = self.client.get("/v1/status").json["last_sync_at"]
-        told = datetime.datetime.fromisoformat(said.replace("Z", "+00:00")).timestamp()
-        if abs(told - time.time() - self.clock.seconds) > 60:
+        daemon_time = datetime.datetime.fromisoformat(said.replace("Z", "+00:00")).timestamp()
+        if abs(daemon_time - time.time() - self.clock.seconds) > 60:
             raise Failed(f"the daemon's time is {said}, set by {self.clock.seconds} s")
 
     def close(self):
         self.client.close()
         self.daemon.kill()
-        self.way.close()
+        self.proxy.close()
         self.upstream.stop()
 
 
@@ -131,11 +131,11 @@ def while_running(run, scene, wanted):
         scene.clock.set(0)
         client = scene.client
         client.call("POST", "/v1/sync?wait=true", {})
-        begun = time.monotonic()
+        started = time.monotonic()
         scene.clock.set(jump)
         time.sleep(INTERVAL_S * 1.5)
         scene.check_daemon_time()
-        longest = max(longest, scene.check_interval(begun, name))
+        longest = max(longest, scene.check_interval(started, name))
         scene.clock.set(0)
         time.sleep(0.1)
         sooner.append(hold(scene, name, jump))
@@ -159,13 +159,13 @@ def between_starts(run, scene, wanted):
         scene.daemon.kill()
         scene.upstream.faults()
         scene.clock.set(0)
-        begun = time.monotonic()
+        started = time.monotonic()
         scene.start()
         scene.daemon.await_sent(LONGEST_GAP_S + 1, scene.client)
-        await_true(lambda: any(b"updated_since" not in line for when, line in scene.way.heard
-                               if when > begun and line.startswith(b"GET /api/notes")), 2 * LONGEST_GAP_S,
+        await_true(lambda: any(b"updated_since" not in line for when, line in scene.proxy.requests
+                               if when > started and line.startswith(b"GET /api/notes")), 2 * LONGEST_GAP_S,
                    f"{name}: no full pull")
-        slowest = max(slowest, time.monotonic() - begun)
+        slowest = max(slowest, time.monotonic() - started)
         if not any(record["text"] == f"written {name}" for record in scene.upstream.records("notes")):
             raise Failed(f"{name}: {key} is not upstream")
     run.note(between_starts={"jumps": len(wanted), "sent_and_pulled_s": round(slowest, 2)})
@@ -181,9 +181,9 @@ def summer_time(run, zones):
             try:
                 scene.clock.set(int(moment.timestamp() - time.time()) - 4)
                 scene.start()
-                begun = time.monotonic()
+                started = time.monotonic()
                 time.sleep(INTERVAL_S * 4)
-                gaps[f"{zone} {month}"] = round(scene.check_interval(begun, zone), 2)
+                gaps[f"{zone} {month}"] = round(scene.check_interval(started, zone), 2)
             finally:
                 scene.close()
     run.note(summer_time=gaps)

@@ -119,7 +119,7 @@ def with_foreign_log(path, log, chance):
     return "the log is another database's"
 
 
-WAYS = (flipped, truncated, zeroed_header, torn, without_log, with_foreign_log)
+DAMAGES = (flipped, truncated, zeroed_header, torn, without_log, with_foreign_log)
 
 
 def prepare(folder, chance):
@@ -127,7 +127,7 @@ def prepare(folder, chance):
     upstream = Upstream(rows=300, more=["--server-ids"])
     scene = Scene(folder, upstream, f"c{chance.randrange(1 << 20)}", {}, Faults)
     try:
-        leave_work(scene, chance)
+        fill_queue(scene, chance)
     except BaseException:
         scene.daemon.kill()
         upstream.stop()
@@ -135,7 +135,7 @@ def prepare(folder, chance):
     return scene
 
 
-def leave_work(scene, chance):
+def fill_queue(scene, chance):
     """Some of it in the database, some in its log alone, and half of the time a backup in between."""
     scene.daemon.start()
     scene.daemon.await_sent()
@@ -172,11 +172,11 @@ def case(number, scene, queue, chance):
     shutil.copytree(queue.state, folder / "state", symlinks=True)
     path = folder / "state" / queue.database.name
     log = Path(f"{path}-wal")
-    done = WAYS[number % len(WAYS)](path, log, chance)
+    done = DAMAGES[number % len(DAMAGES)](path, log, chance)
     expected = queue.readable(folder / "state")
     daemon = Daemon(folder, scene.upstream, {"backup": {"every": "1s"}})
     try:
-        return done, *judge(daemon, scene, queue, expected)
+        return done, *check_recovery(daemon, scene, queue, expected)
     except Failed as failure:
         raise Failed(f"case {number}, {done}: {failure}") from failure
     finally:
@@ -184,7 +184,7 @@ def case(number, scene, queue, chance):
         shutil.rmtree(folder)
 
 
-def judge(daemon, scene, queue, expected):
+def check_recovery(daemon, scene, queue, expected):
     """Returns whether a file was set aside, and how many of the expected changes arrived: all, or this raises."""
     daemon.start()
     # A backup counts only once all of it was looked through: from then on the database in use is sound.
@@ -247,7 +247,7 @@ def expect_sent(scene, expected, truth, rescue, daemon):
             raise Failed(f"doubled: {note.text[:40]}")
 
 
-def one(run, number):
+def run_case(run, number):
     chance = run.random(number)
     with temporary_folder() as folder:
         scene = prepare(folder, chance)
@@ -271,7 +271,7 @@ def body(run):
             if run.only not in (None, str(number)):
                 continue
             try:
-                outcomes.append(one(run, number))
+                outcomes.append(run_case(run, number))
             except Failed as failure:
                 failures += 1
                 run.say(f"corruption: {failure}")

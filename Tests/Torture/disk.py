@@ -11,15 +11,15 @@ import threading
 import time
 
 from lib.client import Unanswered
-from lib.faults import (CONTENT, COPY, DATABASE, FAIL, INDEX, LOG, MAKE, OTHER, RENAME, SYNC, TRUNCATE, WRITE)
+from lib.faults import (CONTENT, BACKUP, DATABASE, FAIL, INDEX, LOG, CREATE, OTHER, RENAME, SYNC, TRUNCATE, WRITE)
 from lib.ledger import Ledger
 from lib.programs import Failed, await_true
 from lib.scene import scene
 from lib.topic import main
 
 WITHIN = 10.0  # seconds from a well disk to a well daemon
-EVERYTHING = DATABASE | LOG | INDEX | CONTENT | COPY | OTHER
-CHANGES = WRITE | TRUNCATE | MAKE | RENAME | SYNC
+EVERYTHING = DATABASE | LOG | INDEX | CONTENT | BACKUP | OTHER
+CHANGES = WRITE | TRUNCATE | CREATE | RENAME | SYNC
 
 
 class Reader:
@@ -50,39 +50,39 @@ class Reader:
             raise Failed(f"a read was refused while only writing failed: {self.refusal}")
 
 
-def requires_refusal(answer, what):
+def require_refusal(answer, what):
     if answer.status != 503 or not answer.is_problem:
         raise Failed(f"{what} was answered {answer.status} {answer.body[:300]!r} while it could not be kept")
 
 
-def made_by(ledger, client, chance):
+def create_in(ledger, client, chance):
     """The answer to a new note or photo: nobody else has one that is in the way."""
     return ledger.create(client) if isinstance(ledger, Ledger) else ledger.write(client, chance)
 
 
-def fail_and_recover(shop, chance, failing, mended, is_kept, padding=0, uploads=0.3):
-    """One illness from `failing` to `mended`; returns the seconds from there to the first write that is taken again.
+def fail_and_recover(shop, chance, break_disk, repair, is_kept, padding=0, uploads=0.3):
+    """One illness from `break_disk` to `repair`; returns the seconds from there to the first write that is taken again.
 
     `is_kept`: what a ledger writes lands on disk all the same.
     """
     reader = Reader(shop.daemon)
     writers = shop.writers(chance, count=2, padding=padding, uploads=uploads)
-    failing()
+    break_disk()
     # The database itself is written to only when the log is long enough to be written back.
-    await_true(lambda: shop.is_struck() or not any(thread.is_alive() for thread in writers.threads), 120,
+    await_true(lambda: shop.has_failed() or not any(thread.is_alive() for thread in writers.threads), 120,
                "the disk never failed")
     client = shop.daemon.client()
     for ledger in (shop.notes, shop.photos):
         if not is_kept(ledger):
             for _ in range(3):
-                requires_refusal(made_by(ledger, client, chance), "a write")
+                require_refusal(create_in(ledger, client, chance), "a write")
     writers.stop()
-    mended()
-    begun = time.monotonic()
+    repair()
+    started = time.monotonic()
     for ledger in (shop.notes, shop.photos):
-        await_true(lambda: made_by(ledger, client, chance).status < 300, WITHIN,
+        await_true(lambda: create_in(ledger, client, chance).status < 300, WITHIN,
                    lambda: f"writes are still refused {WITHIN} s after the disk was well:\n{shop.daemon.log()}")
-    recovered = time.monotonic() - begun
+    recovered = time.monotonic() - started
     client.close()
     reader.stop()
     shop.reads += reader.reads
@@ -95,7 +95,7 @@ def fail_and_recover(shop, chance, failing, mended, is_kept, padding=0, uploads=
 def nth_write(run, name, file, numbers):
     """An I/O error at the n-th write to one kind of file and at all that follow, until the disk is well."""
     times = []
-    operations = WRITE | SYNC | (MAKE | RENAME if file == CONTENT else 0)
+    operations = WRITE | SYNC | (CREATE | RENAME if file == CONTENT else 0)
     for first in range(0, len(numbers), 25):
         with ready_scene(f"{name[:4]}{first}") as shop:
             for number in numbers[first:first + 25]:
@@ -124,7 +124,7 @@ def everything(run, name, error, rounds):
                     lambda: shop.faults.arm(FAIL, EVERYTHING, CHANGES, number, -1, error=error), shop.faults.clear,
                     lambda ledger: False))
             except (Failed, Unanswered) as failure:
-                raise Failed(f"{name}, illness {number}: {failure}\n"
+                raise Failed(f"{name}, fault {number}: {failure}\n"
                              f"{shop.daemon.process.poll()} {shop.daemon.log()}") from failure
         finish(shop, run, name)
     return times
@@ -140,7 +140,7 @@ def small_disk(run, name, rounds):
         times = []
         for number in range(rounds):
             before = sum(shop.notes.refusals.values())
-            shop.is_struck = lambda: sum(shop.notes.refusals.values()) > before
+            shop.has_failed = lambda: sum(shop.notes.refusals.values()) > before
             times.append(fail_and_recover(
                 shop, run.random(name, number), lambda: fill(filler), filler.unlink, lambda ledger: False))
         finish(shop, run, name)
@@ -168,7 +168,7 @@ def ready_scene(mark, is_small=False):
     """A scene whose daemon runs, on a small disk of its own if need be."""
     with scene(mark) as shop, mounted(shop.daemon.state) if is_small else contextlib.nullcontext():
         shop.reads = 0
-        shop.is_struck = lambda: shop.faults.struck > 0
+        shop.has_failed = lambda: shop.faults.injected > 0
         shop.daemon.start()
         yield shop
 

@@ -60,13 +60,13 @@ def come_and_go(run, scene, name, down, up, rounds):
     lost, found = [], []
     for _ in range(rounds):
         down()
-        begun = time.monotonic()
-        lost.append(scene.notice(False, begun))
+        started = time.monotonic()
+        lost.append(scene.notice(False, started))
         scene.write()
         time.sleep(scene.random.uniform(0.1, run.of(2, 12)))
         up()
-        begun = time.monotonic()
-        found.append(scene.notice(True, begun))
+        started = time.monotonic()
+        found.append(scene.notice(True, started))
         scene.check(within=10)
     figures = {"rounds": rounds, "offline_s": round(max(lost), 2), "online_s": round(max(found), 2)}
     run.say(f"{name}: {figures}")
@@ -82,12 +82,12 @@ def addresses(run, scene, name, rounds):
         old, new = addresses[number % 2], addresses[(number + 1) % 2]
         scene.wire.near_run("ip", "addr", "del", f"{old}/24", "dev", "near0")
         scene.wire.near_run("ip", "addr", "add", f"{new}/24", "dev", "near0")
-        begun = time.monotonic()
+        started = time.monotonic()
         time.sleep(scene.random.uniform(0, 0.3))
         scene.write(2)
         scene.daemon.await_sent(20, scene.client)
-        slowest = max(slowest, time.monotonic() - begun)
-        scene.notice(True, begun)
+        slowest = max(slowest, time.monotonic() - started)
+        scene.notice(True, started)
         scene.check(within=10)
         time.sleep(0.3)
     run.say(f"{name}: {slowest:.2f} s")
@@ -99,16 +99,16 @@ def addresses(run, scene, name, rounds):
 def loss(run, scene, name, writes):
     """Three packets of ten are lost: everything arrives, once."""
     scene.wire.loss = 0.3
-    begun = time.monotonic()
+    started = time.monotonic()
     for _ in range(writes):
         scene.write(1)
         time.sleep(0.1)
     scene.daemon.await_sent(120, scene.client)
-    took = time.monotonic() - begun
+    took = time.monotonic() - started
     scene.wire.loss = 0.0
     scene.notice(True, time.monotonic(), 70)
     scene.check(within=70)
-    wire_figures = {"lost": scene.wire.lost, "carried": scene.wire.carried}
+    wire_figures = {"lost": scene.wire.lost, "forwarded": scene.wire.forwarded}
     run.note(**{name: {"writes": writes, "answered": scene.ledger.answered, "seconds": round(took, 1), **wire_figures}})
 
 

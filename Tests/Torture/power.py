@@ -56,7 +56,7 @@ class Lying(Power):
     losses = ("all",)
 
 
-def require_notice(run):
+def require_detection(run):
     """What cannot be kept on a disk that lies is found missing: the test can fail."""
     chance = run.random("lying")
     with scene("lying", preload=Lying) as shop:
@@ -73,7 +73,7 @@ def require_notice(run):
 
 
 def body(run):
-    require_notice(run)
+    require_detection(run)
     starts, answered, total = [], 0, run.of(20, 500)
     for first in range(0, total, CUTS_A_SCENE):
         writes, times = cuts(run, first, min(CUTS_A_SCENE, total - first))

@@ -5,13 +5,13 @@ import threading
 import time
 from pathlib import Path
 
-from lib import proxy, shim
+from lib import shim
 from lib.certificates import Authority
 from lib.hostile import OVERSIZED, Hostile
 from lib.ledger import Ledger
 from lib.process import forget_peak, peak, resident
 from lib.programs import TORTURE, Daemon, Failed, Upstream, await_true, temporary_folder
-from lib.proxy import Proxy
+from lib.proxy import KINDS, Proxy
 from lib.topic import main
 
 DEADLINE_S = 2
@@ -58,19 +58,19 @@ class Watcher(threading.Thread):
             raise Failed(f"a page was applied by halves: {self.halves[:5]}")
 
 
-def broken_ways(run, folder):
+def faults_in_transit(run, folder):
     upstream = Upstream(schema=large_pages(folder), seed=run.seed % 1000)
     notes = [upstream.create("notes", {"text": f"batch {number}"})["id"] for number in range(BATCH)]
-    way = Proxy(upstream.address)
-    daemon = Daemon(folder, way.address, {"upstream": {"base_url": f"http://{way.address}", "deadline": f"{DEADLINE_S}s"}},
+    proxy = Proxy(upstream.address)
+    daemon = Daemon(folder, proxy.address, {"upstream": {"base_url": f"http://{proxy.address}", "deadline": f"{DEADLINE_S}s"}},
                     schema=large_pages(folder))
     daemon.start(within=10)
     client, watcher, ledger = daemon.client(), Watcher(daemon), Ledger(f"u{run.seed}")
     random = run.random("ways")
     try:
         await_true(lambda: client.get("/v1/notes?count=true&limit=1").json["total"] >= BATCH, 20, "nothing was pulled")
-        for kind in proxy.KINDS:
-            longest, struck, recovered = 0.0, 0, 0.0
+        for kind in KINDS:
+            longest, injected, recovered = 0.0, 0, 0.0
             for number in range(run.of(1, 20)):
                 tag = f"{kind}{number}"
                 client.call("POST", "/v1/sync/pause")
@@ -79,26 +79,26 @@ def broken_ways(run, folder):
                 for key in notes:
                     upstream.change("notes", key, {"one": tag})
                 watcher.tag = tag
-                way.set(kind, random.choice([0, 1, 50, random.randrange(200), random.randrange(5000)]))
+                proxy.set(kind, random.choice([0, 1, 50, random.randrange(200), random.randrange(5000)]))
                 client.call("POST", "/v1/sync/resume")
                 client.call("POST", "/v1/sync")
-                begun = time.monotonic()
-                while time.monotonic() < begun + DEADLINE_S + ALLOWED_S + 0.5:
+                started = time.monotonic()
+                while time.monotonic() < started + DEADLINE_S + ALLOWED_S + 0.5:
                     ledger.write(client, random)
                     time.sleep(0.05)
-                longest, struck = max([longest, *way.waits]), struck + way.struck
-                way.set()
-                healed = time.monotonic()
+                longest, injected = max([longest, *proxy.waits]), injected + proxy.injected
+                proxy.set()
+                fault_ended = time.monotonic()
                 await_true(lambda: client.get(f"/v1/notes?one={tag}&count=true&limit=1").json["total"] == BATCH, 90,
                            lambda: f"{kind}: what changed upstream did not come\n{daemon.log()}")
                 daemon.await_sent(90, client)
-                recovered = max(recovered, time.monotonic() - healed)
+                recovered = max(recovered, time.monotonic() - fault_ended)
                 ledger.check_local(client)
                 ledger.check_upstream(upstream)
-            figures = {"struck": struck, "longest_s": round(longest, 2), "recovered_s": round(recovered, 1)}
+            figures = {"faults": injected, "longest_s": round(longest, 2), "recovered_s": round(recovered, 1)}
             run.say(f"{kind}: {figures}")
             run.note(**{kind: figures})
-            if not struck:
+            if not injected:
                 raise Failed(f"{kind}: no answer met it")
             if longest > DEADLINE_S + ALLOWED_S:
                 raise Failed(f"{kind}: a request was held for {longest:.2f} s, with a deadline of {DEADLINE_S} s")
@@ -108,7 +108,7 @@ def broken_ways(run, folder):
         watcher.is_over = True
         client.close()
         daemon.kill()
-        way.close()
+        proxy.close()
         upstream.stop()
 
 
@@ -126,14 +126,14 @@ def oversized(run, folder):
         try:
             daemon.start(within=10)
             client = daemon.client()
-            await_true(lambda: hostile.asked("/api/notes") and client.get("/v1/status").json["state"] != "syncing", 60,
+            await_true(lambda: hostile.request_count("/api/notes") and client.get("/v1/status").json["state"] != "syncing", 60,
                        f"{kind}: the first sync did not end")
             pid = daemon.process.pid
-            before, asked = resident(pid), hostile.asked("/api/notes")
+            before, asked = resident(pid), hostile.request_count("/api/notes")
             forget_peak(pid)
             client.call("POST", "/v1/sync?wait=true", {})
             client.call("POST", "/v1/notes", {"text": "its answer has no end"})
-            await_true(lambda: hostile.asked("/api/notes") >= asked + 2, 30, f"{kind}: it was not asked again")
+            await_true(lambda: hostile.request_count("/api/notes") >= asked + 2, 30, f"{kind}: it was not asked again")
             await_true(lambda: client.get("/v1/status").json["state"] != "syncing", 60, f"{kind}: no end")
             time.sleep(0.5)
             worst[kind] = round((peak(pid) - before) / 1024, 1)
@@ -177,7 +177,7 @@ def trust(run, folder):
             client = daemon.client()
             client.call("POST", "/v1/notes", {"text": "a change that wants to be sent"})
             if name == "good":
-                await_true(lambda: server.asked("/api/notes") > 1, 10, lambda: f"not even the good one\n{daemon.log()}")
+                await_true(lambda: server.request_count("/api/notes") > 1, 10, lambda: f"not even the good one\n{daemon.log()}")
             else:
                 await_true(lambda: server.connections >= 2 and not client.get("/v1/status").json["upstream"]["reachable"], 15,
                            lambda: f"{name} was not tried, or is taken for reachable\n{daemon.log()}")
@@ -213,7 +213,7 @@ def redirects(run, folder):
             daemon.start(within=10)
             client = daemon.client()
             client.call("POST", "/v1/notes", {"text": "a change that wants to be sent"})
-            await_true(lambda: server.asked("/api/notes") >= 3, 10, "it was not asked")
+            await_true(lambda: server.request_count("/api/notes") >= 3, 10, "it was not asked")
             client.close()
         finally:
             daemon.kill()
@@ -224,7 +224,7 @@ def redirects(run, folder):
         raise Failed(f"a redirect was followed: {elsewhere.requests[:2]}")
 
 
-PARTS = {"ways": broken_ways, "memory": oversized, "trust": trust, "redirects": redirects}
+PARTS = {"ways": faults_in_transit, "memory": oversized, "trust": trust, "redirects": redirects}
 
 
 def body(run):
