@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Hours of mixed work with faults: what grows that must not, and whether all that was answered has arrived.
+"""Hours of mixed work with faults: nothing may grow without bound, and every acknowledged write must arrive.
 
-TORTURE_MINUTES says how long, in place of 120 (full) or half a minute (small).
+TORTURE_MINUTES sets the duration; the default is 120 (full) or half a minute (small).
 """
 import os
 import threading
@@ -27,7 +27,7 @@ FAULTS = [
 
 
 class Sample:
-    """What the daemon holds at one moment."""
+    """The daemon's resources at one moment."""
 
     def __init__(self, daemon):
         pid, database = daemon.process.pid, daemon.database
@@ -37,11 +37,11 @@ class Sample:
 
 
 class Work:
-    """Callers of every kind, each in a thread, until it is over."""
+    """Two writers and two readers, each in a thread, until `stop`."""
 
     def __init__(self, run, daemon, upstream, ledger):
         self.run, self.daemon, self.upstream, self.ledger = run, daemon, upstream, ledger
-        self.changed_there = upstream.create("notes", {"text": "changed there"})["id"]
+        self.changed_there = upstream.create("notes", {"text": "changed upstream"})["id"]
         self.over = threading.Event()
         self.errors = []
         self.times = []
@@ -79,7 +79,7 @@ class Work:
 
 
 def trouble(work, proxy, chance, seconds):
-    """A few seconds with one thing that goes wrong, or none; records change upstream meanwhile."""
+    """Runs a few seconds with one fault, or none, while a record changes upstream; returns the kind of fault."""
     upstream, daemon = work.upstream, work.daemon
     choice = chance.choice(["upstream", "network", "crowd", "none", "none"])
     if choice == "upstream":
@@ -99,7 +99,7 @@ def trouble(work, proxy, chance, seconds):
 
 
 def check_growth(run, samples):
-    """The first third warms up; the second is held against the last."""
+    """Compares the last third of the samples with the second; the first third is the warm-up."""
     third = len(samples) // 3
     before, after = samples[third:2 * third], samples[2 * third:]
 
@@ -136,7 +136,7 @@ def body(run):
         try:
             end = time.monotonic() + 60 * minutes
             while time.monotonic() < end:
-                # Records are held against each other now and then, so that the ledger does not grow for ever.
+                # Compare both sides regularly, so that the ledger does not grow without bound.
                 pause = min(time.monotonic() + run.of(15, 120), end)
                 while time.monotonic() < pause:
                     kind = trouble(work, proxy, chance, run.of(2, 5))

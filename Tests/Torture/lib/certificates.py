@@ -1,4 +1,5 @@
-"""A certificate authority for the tests, built with the openssl command, and TLS server contexts with its certificates."""
+"""A certificate authority for the tests, built with the openssl command, and TLS server contexts with its
+certificates."""
 import ssl
 import subprocess
 from pathlib import Path

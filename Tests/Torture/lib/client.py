@@ -51,7 +51,8 @@ class Client:
             self.connection = http.client.HTTPConnection(host, int(port), timeout=timeout)
 
     def call(self, method, path, body=None, headers=None):
-        """Returns the whole answer, whatever its status; raises `Unanswered`. A body that is not bytes is sent as JSON."""
+        """Returns the whole answer, whatever its status; raises `Unanswered`. A body that is not bytes is sent as
+        JSON."""
         headers = {**self.headers, **(headers or {})}
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()

@@ -1,7 +1,7 @@
 """Hostile callers, in their own process and, when run as root, as another user of the machine.
 
-Run as a program, `crowd.py KIND ADDRESS COUNT [TOKEN]` is that process: it opens the connections, prints `ready` and their number,
-keeps them open until its input ends, and then prints `over` with the outcome.
+Run as a program, `crowd.py KIND ADDRESS COUNT [TOKEN]` is that process: it opens the connections, prints `ready` and
+their number, keeps them open until its input ends, and then prints `over` with the outcome.
 """
 import os
 import selectors

@@ -27,7 +27,8 @@ class Faults:
             "LD_PRELOAD": shim.build("faults"), "TORTURE_FAULTS": str(path), "TORTURE_STATE": str(state)}
 
     def arm(self, action, files, operations, after=0, times=1, since=ALWAYS, error=errno.EIO):
-        """Lets `after` operations pass, then injects the fault into the next `times` (-1: all). Counts from the event `since`."""
+        """Lets `after` operations pass, then injects the fault into the next `times` (-1: all). Counts from the
+        event `since`."""
         self.clear()
         _HEAD.pack_into(self.memory, 0, 0, error, files, operations, since, 0, after, times, 0)
         struct.pack_into("<i", self.memory, 0, action)

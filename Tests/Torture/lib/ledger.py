@@ -139,7 +139,8 @@ class Ledger:
             self._check_values(note, found[0], "upstream")
             changes = applied["PATCH", f"/api/notes/{found[0]['id']}"]
             if changes > note.updates:
-                raise Failed(f"doubled: {note.text[:40]} was changed {note.updates} times locally and {changes} times upstream")
+                raise Failed(f"doubled: {note.text[:40]} was changed {note.updates} times locally "
+                             f"and {changes} times upstream")
 
     def _check_values(self, note, record, place):
         for field, value in note.sent.items():

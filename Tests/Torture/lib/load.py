@@ -6,8 +6,8 @@ import time
 
 
 def measure(address, path, connections, seconds):
-    """Returns the sorted times of all answers in seconds, and the number of failed requests. Runs in its own process, so
-    that the rest of the test does not slow it down."""
+    """Returns the sorted times of all answers in seconds, and the number of failed requests. Runs in its own
+    process, so that the rest of the test does not slow it down."""
     here, there = multiprocessing.Pipe()
     process = multiprocessing.Process(target=_measure, args=(there, address, path, connections, seconds), daemon=True)
     process.start()

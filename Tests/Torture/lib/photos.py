@@ -53,7 +53,8 @@ class Photos:
                 self._check(photo, client.get(f"/v1/photos/{photo.id}/content"), "in the cache")
 
     def check_upstream(self, upstream):
-        """Checks that every acknowledged upload has arrived, complete and once. Call it while nothing is queued or in flight."""
+        """Checks that every acknowledged upload has arrived, complete and once. Call it while nothing is queued or
+        in flight."""
         applied = upstream.applied()
         there = {record.get("caption"): record["id"] for record in upstream.records("photos")}
         for photo in self.photos:

@@ -1,8 +1,8 @@
 """Simulates a power failure: computes from the notes of `shims/power.c` what a disk may still hold of a state folder.
 
-Unsynced writes are dropped, kept, or partly kept: any subset of whole writes, or of their sectors. A file name that was created,
-changed or removed is durable once its folder was synced. Of the later name changes a prefix is kept: one prefix over all folders,
-as on a file system that journals names, or one for each folder.
+Unsynced writes are dropped, kept, or partly kept: any subset of whole writes, or of their sectors. A file name that was
+created, changed or removed is durable once its folder was synced. Of the later name changes a prefix is kept: one
+prefix over all folders, as on a file system that journals names, or one for each folder.
 """
 import os
 import shutil
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from . import shim
 
-WRITTEN, TRUNCATED, SYNCING, SYNCED, CREATED, RENAMED, REMOVED, FOLDER_CREATED, LINKED, SYMLINKED, LOCK_REQUESTED, LOCK_RELEASED = \
-    range(1, 13)
+(WRITTEN, TRUNCATED, SYNCING, SYNCED, CREATED, RENAMED, REMOVED, FOLDER_CREATED, LINKED, SYMLINKED, LOCK_REQUESTED,
+ LOCK_RELEASED) = range(1, 13)
 _NOTE = struct.Struct("<IIQQQ")
 _SECTOR = 512
 
@@ -72,7 +72,8 @@ class Power:
                     self.files[number] = File(Path(path).read_bytes())
 
     def fail(self, random):
-        """Replaces the folder with what the disk may hold. Call it after killing the daemon. Returns a description of the loss."""
+        """Replaces the folder with what the disk may hold. Call it after killing the daemon. Returns a description
+        of the loss."""
         self._replay()
         losses = random.choice(self.losses)
         self._lose_names(random)
@@ -129,7 +130,8 @@ class Power:
     def writing_spans(self):
         """For each connection that wrote to a log, or checkpointed one: its first and last note of a write.
 
-        The writer is the connection that held the lock. Readers hold it briefly too, when they must recover the log's index.
+        The writer is the connection that held the lock. Readers hold it briefly too, when they must recover the log's
+        index.
         """
         paths = {number: path for path, (kind, number) in self.names.items() if kind == "file"}
         holders, spans = {0: [], 1: []}, {}

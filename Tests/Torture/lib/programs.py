@@ -84,8 +84,8 @@ class Upstream:
 class Daemon:
     """`repairminder-sync run` with a state folder in `folder`, which outlives the process.
 
-    `settings` are added to config.yaml, section by section; `environment` is added to ours; `prefix` is a command that runs
-    the daemon.
+    `settings` are added to config.yaml, section by section; `environment` is added to ours; `prefix` is a command that
+    runs the daemon.
     """
 
     def __init__(self, folder, upstream, settings=None, environment=None, schema=TORTURE / "schema.yaml", state=None,
@@ -121,7 +121,8 @@ class Daemon:
     # Lifecycle
 
     def start(self, within=5.0, wait=True):
-        """Returns when the daemon reports that it is ready; raises `Failed` if it exits first or takes longer than `within`."""
+        """Returns when the daemon reports that it is ready; raises `Failed` if it exits first or takes longer than
+        `within`."""
         notify = str(self.folder / "notify.sock")
         Path(notify).unlink(missing_ok=True)
         self.notifications = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

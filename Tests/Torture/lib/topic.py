@@ -33,7 +33,8 @@ class Run:
 
 
 def main(topic, body):
-    """Calls `body` with a `Run`. Prints the figures as a line of JSON; or, on failure, the reason and the seed, and exits."""
+    """Calls `body` with a `Run`. Prints the figures as a line of JSON; or, on failure, the reason and the seed, and
+    exits."""
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--small", action="store_true", help="the part that CI has time for (the default)")

@@ -1,7 +1,7 @@
 """Two network namespaces, joined by a wire with adjustable packet loss. Needs root.
 
-The process of the test moves into the far namespace, where the upstream runs; the daemon runs in the near one. The wire is two TAP
-devices and a thread that forwards frames between them, so packet loss needs no kernel module.
+The process of the test moves into the far namespace, where the upstream runs; the daemon runs in the near one. The wire
+is two TAP devices and a thread that forwards frames between them, so packet loss needs no kernel module.
 """
 import ctypes
 import fcntl
@@ -55,8 +55,8 @@ class Wire:
         return self._run(*self.prefix, *command)
 
     def set_carrier(self, is_on):
-        """Plugs the cable in or pulls it out. Returns when the kernel has reported the change, which may take a second, because
-        the kernel limits reports about a flapping link."""
+        """Plugs the cable in or pulls it out. Returns when the kernel has reported the change, which may take a
+        second, because the kernel limits reports about a flapping link."""
         self.is_plugged_in = is_on
         fcntl.ioctl(self.near, _TUNSETCARRIER, struct.pack("i", is_on))
         while ("LOWER_UP" in self.near_run("ip", "-o", "link", "show", "near0")) != is_on or (

@@ -1,5 +1,5 @@
-// Shifts the daemon's system clock, but not its monotonic clocks. TORTURE_CLOCK is the path of a file with the offset in
-// seconds (a 64-bit integer), which may change at any time.
+// Shifts the daemon's system clock, but not its monotonic clocks. TORTURE_CLOCK is the path of a file with the offset
+// in seconds (a 64-bit integer), which may change at any time.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

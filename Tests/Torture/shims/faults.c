@@ -1,5 +1,6 @@
-// A shim between the daemon and the C library (LD_PRELOAD). Fails the n-th operation of a kind on a kind of file, or kills the
-// process there. The test sets what and when in a file that both map into memory (lib/faults.py has the same layout).
+// A shim between the daemon and the C library (LD_PRELOAD). Fails the n-th operation of a kind on a kind of file, or
+// kills the process there. The test sets what and when in a file that both map into memory (lib/faults.py has the same
+// layout).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,8 @@
-// A shim between the daemon and the C library (LD_PRELOAD). Notes all changes to files in a folder, and all syncs, so that the
-// test can compute what a disk may hold after a power failure (lib/power.py reads the notes).
+// A shim between the daemon and the C library (LD_PRELOAD). Notes all changes to files in a folder, and all syncs, so
+// that the test can compute what a disk may hold after a power failure (lib/power.py reads the notes).
 //
-// SQLite's file operations are noted by a sqlite3_vfs around its default one, all others by wrappers of C library functions.
+// SQLite's file operations are noted by a sqlite3_vfs around its default one, all others by wrappers of C library
+// functions.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
