@@ -7,12 +7,12 @@ internal import Glibc
 /// Whatever is in doubt is nobody: a caller that is not known must prove itself in another way.
 package struct CallerLookup: Sendable {
     private let diagnosis: DiagnosisSocket?
-    private let nobody: Nobody
+    private let overflowIDs: OverflowIDs
     /// Why callers over TCP cannot be known at all; nil when they can.
     package let problem: String?
 
     package init() {
-        nobody = Nobody()
+        overflowIDs = OverflowIDs()
         do throws(CallerLookupError) {
             diagnosis = try DiagnosisSocket()
             problem = nil
@@ -25,7 +25,7 @@ package struct CallerLookup: Sendable {
     /// The caller of an accepted, connected socket; nil when it is not known. Asks each time: keep the answer.
     package func credentials(ofPeerOf descriptor: Int32) -> PeerCredentials? {
         let found = SocketTuple(ofPeerOf: descriptor).map { owner(of: $0, connectedTo: descriptor) }
-        return (found ?? UnixCredentials.ofPeer(of: descriptor)).flatMap(nobody.sparing)
+        return (found ?? UnixCredentials.ofPeer(of: descriptor)).flatMap(overflowIDs.removed(from:))
     }
 
     private func owner(of tuple: SocketTuple, connectedTo descriptor: Int32) -> PeerCredentials? {

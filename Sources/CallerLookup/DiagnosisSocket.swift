@@ -46,7 +46,7 @@ final class DiagnosisSocket: Sendable {
                 }
                 switch answer {
                 case .owner(let user): return user
-                case .nobody: return nil
+                case .noOwner: return nil
                 case .other: continue
                 }
             }

@@ -33,7 +33,7 @@ enum SocketDiagnosis {
     enum Answer: Equatable {
         case owner(UInt32)
         /// The kernel knows no such socket, or it has nobody who holds it.
-        case nobody
+        case noOwner
         /// An answer to something else.
         case other
     }
@@ -45,12 +45,12 @@ enum SocketDiagnosis {
         guard header.nlmsg_seq == sequence, header.nlmsg_len <= datagram.count else { return .other }
         guard Int32(header.nlmsg_type) == SOCK_DIAG_BY_FAMILY,
             Int(header.nlmsg_len) >= headerSize + MemoryLayout<inet_diag_msg>.size
-        else { return .nobody }
+        else { return .noOwner }
         let message = datagram.loadUnaligned(fromByteOffset: headerSize, as: inet_diag_msg.self)
-        guard tuple == Self.tuple(message) else { return .nobody }
+        guard tuple == Self.tuple(message) else { return .noOwner }
         // A socket that its process has closed lingers without an owner and would be shown as root's. It has no inode.
         guard message.idiag_inode != 0, callerStates.contains(TCPState(rawValue: message.idiag_state)) else {
-            return .nobody
+            return .noOwner
         }
         return .owner(message.idiag_uid)
     }
@@ -72,5 +72,33 @@ enum SocketDiagnosis {
                         address: destination.prefix(length), port: UInt16(bigEndian: id.idiag_dport)))
             }
         }
+    }
+}
+
+/// How far a TCP connection has come, in the kernel's numbers (`include/net/tcp_states.h`).
+struct TCPState: RawRepresentable, Hashable {
+    var rawValue: UInt8
+
+    static let established = TCPState(rawValue: 1)
+    static let finWait1 = TCPState(rawValue: 4)
+    static let finWait2 = TCPState(rawValue: 5)
+    static let timeWait = TCPState(rawValue: 6)
+    static let closeWait = TCPState(rawValue: 8)
+    static let listen = TCPState(rawValue: 10)
+    private static let closed = TCPState(rawValue: 7)
+
+    /// Those in which a connection is between the two that made it, and can still bring what we receive.
+    static let areOpen: Set<TCPState> = [established, closeWait]
+
+    init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The state of one of our own sockets: the first byte of `TCP_INFO` (tcp(7)).
+    init(of descriptor: Int32) {
+        var state: UInt8 = 0
+        var size = socklen_t(1)
+        let result = getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &state, &size)
+        self = result == 0 ? TCPState(rawValue: state) : .closed
     }
 }

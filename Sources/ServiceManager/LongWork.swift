@@ -25,7 +25,7 @@ package final class LongWork: Sendable {
     }
 
     /// To be called again and again while the work goes on, from any thread. False when it is to be given up.
-    package func goesOn() -> Bool {
+    package func shouldContinue() -> Bool {
         let now = monotonic()
         let (tells, isCancelled) = state.withLock { state in
             guard !state.isCancelled else { return (false, true) }

@@ -70,14 +70,14 @@ final class Acceptor: EventSource {
         let connection = Connection(
             descriptor: accepted, peer: peer, caller: context.lookup?(accepted, peer) ?? .unknown, loop: loop,
             context: context)
-        guard context.places.take(for: connection) else { return refuse(accepted) }
+        guard context.limiter.admit(connection) else { return refuse(accepted) }
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
         do {
             try loop.add(connection, events: events)
             connection.start()
         } catch {
             Glibc.close(accepted)
-            context.places.leave(connection)
+            context.limiter.release(connection)
         }
     }
 

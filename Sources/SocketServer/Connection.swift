@@ -69,7 +69,7 @@ actor Connection: EventSource {
         }
         loop.remove(self)
         close(descriptor)
-        context.places.leave(self)
+        context.limiter.release(self)
         task = nil
     }
 
@@ -340,7 +340,7 @@ actor Connection: EventSource {
     private func awaitsCaller(since instant: ContinuousClock.Instant?) { waiting.withLock { $0 = instant } }
 
     /// Leaves its place to another: at once, or after the answer where a request has come in meanwhile. From any thread.
-    nonisolated func giveWay() {
+    nonisolated func evict() {
         Task(executorPreference: loop) { await self.end() }
     }
 

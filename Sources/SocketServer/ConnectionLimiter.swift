@@ -16,32 +16,32 @@ final class ConnectionLimiter: Sendable {
     }
 
     /// Gives a connection a place, which it must leave; false when there is none for it.
-    func take(for connection: Connection) -> Bool {
-        let (isIn, displaced) = guests.withLock { guests -> (Bool, Connection?) in
-            let (share, mayDisplace) = terms(of: connection.caller)
-            let held = share == limits.connections ? guests.count : guests.values.count { mayDisplace($0.caller) }
+    func admit(_ connection: Connection) -> Bool {
+        let (isIn, evicted) = guests.withLock { guests -> (Bool, Connection?) in
+            let (share, mayEvict) = terms(of: connection.caller)
+            let held = share == limits.connections ? guests.count : guests.values.count { mayEvict($0.caller) }
             if guests.count < limits.connections, held < share {
                 guests[ObjectIdentifier(connection)] = connection
                 return (true, nil)
             }
-            guard let leaving = longestWaiting(in: guests.values.filter { mayDisplace($0.caller) }) else {
+            guard let leaving = longestWaiting(in: guests.values.filter { mayEvict($0.caller) }) else {
                 return (false, nil)
             }
             guests[ObjectIdentifier(leaving)] = nil
             guests[ObjectIdentifier(connection)] = connection
             return (true, leaving)
         }
-        displaced?.giveWay()
+        evicted?.evict()
         return isIn
     }
 
-    /// For a connection that has ended, displaced or not.
-    func leave(_ connection: Connection) {
+    /// For a connection that has ended, evicted or not.
+    func release(_ connection: Connection) {
         guests.withLock { $0[ObjectIdentifier(connection)] = nil }
     }
 
     /// How many places a caller and its like may have, and whom it may displace; a share is held by those it may displace.
-    private func terms(of caller: Caller) -> (share: Int, mayDisplace: (Caller) -> Bool) {
+    private func terms(of caller: Caller) -> (share: Int, mayEvict: (Caller) -> Bool) {
         guard tellsCallersApart else { return (limits.connections, { _ in true }) }
         return switch caller.standing {
         case .owner: (limits.connections, { _ in true })

@@ -240,8 +240,3 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 }
-
-/// What `errno` says, for a message.
-func errorText(_ code: Int32 = errno) -> String {
-    String(cString: strerror(code))
-}

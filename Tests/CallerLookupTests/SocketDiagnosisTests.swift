@@ -38,25 +38,25 @@ struct SocketDiagnosisTests {
         "one that is opening, listens, waits its time or has closed has none",
         arguments: [2, 3, 6, 7, 9, 10, 11, 12, 0])
     func notOpen(_ state: UInt8) {
-        #expect(answer(message(state: state, user: 0)) == .nobody)
+        #expect(answer(message(state: state, user: 0)) == .noOwner)
     }
 
     @Test("a socket without an inode is not root's")
     func orphan() {
-        #expect(answer(message(user: 0, inode: 0)) == .nobody)
+        #expect(answer(message(user: 0, inode: 0)) == .noOwner)
     }
 
     @Test("another socket than the one asked for is none")
     func other() {
-        #expect(answer(message(sourcePort: 40_001)) == .nobody)
-        #expect(answer(message(destination: [127, 0, 0, 2])) == .nobody)
-        #expect(answer(message(destination: [0, 0, 0, 0])) == .nobody)
+        #expect(answer(message(sourcePort: 40_001)) == .noOwner)
+        #expect(answer(message(destination: [127, 0, 0, 2])) == .noOwner)
+        #expect(answer(message(destination: [0, 0, 0, 0])) == .noOwner)
     }
 
     @Test("an answer to another question is passed over, an error is none, and a short one is not read")
     func garbled() {
         #expect(answer(message(sequence: 8)) == .other)
-        #expect(answer(message(type: 2)) == .nobody)
+        #expect(answer(message(type: 2)) == .noOwner)
         for count in 0..<88 { #expect(answer(Array(message().prefix(count))) != .owner(1000)) }
     }
 

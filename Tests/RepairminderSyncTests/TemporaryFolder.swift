@@ -26,9 +26,9 @@ final class TemporaryFolder: Sendable {
     }
 
     /// A process started in this folder on a machine where nothing is installed.
-    func environment(_ environment: [String: String] = [:]) -> Environment {
+    func environment(_ variables: [String: String] = [:]) -> Environment {
         Environment(
-            environment: ["HOME": "/home/ada"].merging(environment) { $1 }, executable: path + "/bin/repairminder-sync",
+            variables: ["HOME": "/home/ada"].merging(variables) { $1 }, executable: path + "/bin/repairminder-sync",
             workingDirectory: path, systemFolder: path + "/etc")
     }
 

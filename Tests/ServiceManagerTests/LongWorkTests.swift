@@ -13,13 +13,13 @@ struct LongWorkTests {
             monotonic: { now.withLock { $0 } })
         let asked = "STATUS=migrating\nEXTEND_TIMEOUT_USEC=60000000\nWATCHDOG=1"
         #expect(socket.next() == nil)
-        #expect(work.goesOn())
+        #expect(work.shouldContinue())
         #expect(socket.next() == asked)
         now.withLock { $0 += .milliseconds(4999) }
-        #expect(work.goesOn())
+        #expect(work.shouldContinue())
         #expect(socket.next() == nil)
         now.withLock { $0 += .milliseconds(1) }
-        #expect(work.goesOn())
+        #expect(work.shouldContinue())
         #expect(socket.next() == asked)
     }
 
@@ -29,7 +29,7 @@ struct LongWorkTests {
         let work = LongWork(
             "migrating", notifier: ServiceNotifier(environment: ["NOTIFY_SOCKET": socket.name]), monotonic: { .zero })
         work.cancel()
-        #expect(!work.goesOn())
+        #expect(!work.shouldContinue())
         #expect(socket.next() == nil)
     }
 }

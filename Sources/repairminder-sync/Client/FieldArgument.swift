@@ -1,4 +1,6 @@
+import ArgumentParser
 import JSONText
+import LocalAPI
 
 /// A field with its value as the command line has it: `field=text`, or `field:=json` for anything else.
 struct FieldArgument: Equatable {
@@ -35,5 +37,17 @@ struct FieldArgument: Equatable {
             members.append((field.name, field.value))
         }
         return .object(members: members)
+    }
+
+    /// Filters, `field=value`, as the query of a list.
+    static func query(_ filters: [String]) throws(ValidationError) -> LocalAPIClient.Query {
+        var query: LocalAPIClient.Query = []
+        for filter in filters {
+            guard let equals = filter.firstIndex(of: "="), equals > filter.startIndex else {
+                throw ValidationError("\(filter): expected a filter such as status=ready")
+            }
+            query.append((String(filter[..<equals]), String(filter[filter.index(after: equals)...])))
+        }
+        return query
     }
 }

@@ -17,7 +17,7 @@ struct ConfigurationReader {
         file = path
         var contents: ConfigurationFile?
         if let path { contents = try ConfigurationFile(yaml: environment.text(of: path), path: path) }
-        layers = ConfigurationLayers(flags: flags, environment: environment.environment, file: contents)
+        layers = ConfigurationLayers(flags: flags, environment: environment.variables, file: contents)
         values = ConfigurationValues(layers: layers)
         self.environment = environment
     }
@@ -183,14 +183,14 @@ struct ConfigurationReader {
 
     /// An empty one counts as none: a unit can only set a credential that may be missing to nothing.
     private func credential(_ name: String) -> String? {
-        let path = environment.environment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
+        let path = environment.variables["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
         return path.flatMap { environment.isFile($0) && !environment.isEmpty($0) ? $0 : nil }
     }
 
     /// No error, since whoever starts the daemon may use the prefix for something of their own.
     private func unknownVariables() -> [String] {
         let known = ConfigurationKey.allCases.map(\.variable)
-        let unknown = environment.environment.keys.filter {
+        let unknown = environment.variables.keys.filter {
             $0.hasPrefix(ConfigurationKey.variablePrefix) && !known.contains($0)
         }
         return unknown.sorted().map { name in

@@ -2,7 +2,8 @@ import Foundation
 
 /// What a process finds around it: environment, files, and where it was started from.
 struct Environment: Sendable {
-    var environment: [String: String]
+    /// The environment variables.
+    var variables: [String: String]
     /// The path of the running program, links resolved.
     var executable: String
     var workingDirectory: String
@@ -12,15 +13,15 @@ struct Environment: Sendable {
     static func ofThisProcess() -> Environment {
         let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return Environment(
-            environment: ProcessInfo.processInfo.environment, executable: link ?? CommandLine.arguments[0],
+            variables: ProcessInfo.processInfo.environment, executable: link ?? CommandLine.arguments[0],
             workingDirectory: FileManager.default.currentDirectoryPath, systemFolder: "/etc/repairminder-sync")
     }
 
-    var home: String? { environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    var home: String? { variables["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } }
 
     /// A directory that systemd made for the service; of several (systemd.exec(5)) the first.
     func systemdDirectory(_ variable: String) -> String? {
-        environment[variable]?.split(separator: ":").first.map(String.init)
+        variables[variable]?.split(separator: ":").first.map(String.init)
     }
 
     /// `~` is the user's home; a relative path starts from `folder`, or from the working directory.

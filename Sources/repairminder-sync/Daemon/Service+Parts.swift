@@ -19,7 +19,7 @@ extension Service {
     private var configuration: Configuration { setup.configuration }
 
     func opener(_ opening: LongWork) -> CacheOpener {
-        CacheOpener(setup: setup, goesOn: opening.goesOn, now: host.now, log: log)
+        CacheOpener(setup: setup, goesOn: opening.shouldContinue, now: host.now, log: log)
     }
 
     func backupKeeper(_ store: CacheStore) -> BackupKeeper {
@@ -43,7 +43,7 @@ extension Service {
     func reminderKeeper(_ store: CacheStore) throws -> ReminderKeeper? {
         guard !setup.schema.reminders.isEmpty else { return nil }
         let delivery = try configuration.reminderDelivery(
-            environment: ProcessInfo.processInfo.environment, transport: try transport())
+            environment: ProcessInfo.processInfo.environment, clock: TimerClock(), transport: try transport())
         return ReminderKeeper(
             store: store, deliver: delivery, now: host.now, clock: TimerClock(), log: logger("reminders"))
     }
@@ -129,28 +129,5 @@ extension Service {
             listeners: listeners, threads: configuration.listen.threads,
             handler: { await api.respond(to: $0) },
             lookup: { callers.caller(lookup.credentials(ofPeerOf: $0), over: $1) }, streams: api.streamLimit)
-    }
-}
-
-extension Setup {
-    var origin: CacheOrigin { CacheOrigin(schema: schema.name, upstream: baseURL) }
-
-    /// The group whose members may call; nil where the machine has none of that name.
-    fileprivate var group: gid_t? { getgrnam(configuration.listen.group).map { $0.pointee.gr_gid } }
-
-    var listeners: [Listener] {
-        var listeners: [Listener] = []
-        if let tcp = configuration.listen.tcp { listeners.append(.tcp(host: tcp.host, port: UInt16(tcp.port))) }
-        // Only the group is let near; without one only our own user.
-        if let unix = configuration.listen.unix {
-            listeners.append(.unix(path: unix, mode: group == nil ? 0o600 : 0o660, group: group))
-        }
-        return listeners
-    }
-}
-
-extension StateDirectory {
-    init(_ setup: Setup) throws {
-        try self.init(path: setup.configuration.stateDirectory, origin: setup.origin)
     }
 }

@@ -88,7 +88,7 @@ struct Service: Sendable {
             if let reminders = try reminderKeeper(store) { group.addTask { try await reminders.run() } }
             if let mirror = mirrorKeeper(store) { group.addTask { try await mirror.run() } }
             group.addTask { try await store.waitForDamage() }
-            group.addTask { try await statusTeller(store, engine).run() }
+            group.addTask { try await statusReporter(store, engine).run() }
             group.addTask { try await memoryKeeper(engine).run() }
             if let watchdog = watchdog(store, engine, server) { group.addTask { try await watchdog.run() } }
             defer { group.cancelAll() }
@@ -110,8 +110,8 @@ struct Service: Sendable {
         }
     }
 
-    private func statusTeller(_ store: CacheStore, _ engine: SyncEngine) -> StatusTeller {
-        StatusTeller(clock: TimerClock()) { [news] in
+    private func statusReporter(_ store: CacheStore, _ engine: SyncEngine) -> StatusReporter {
+        StatusReporter(clock: TimerClock()) { [news] in
             let (commits, others) = (store.signal.commits, news.commits)
             return {
                 await withTaskGroup { group in

@@ -56,3 +56,8 @@ struct LineLogHandler: LogHandler {
         }
     }
 }
+
+/// How a log line is written.
+enum LogFormat: String, CaseIterable, Sendable {
+    case text, json
+}

@@ -16,14 +16,15 @@ extension Configuration {
 
     /// How somebody is told of reminders; nil when nobody is.
     func reminderDelivery(
-        environment: [String: String], transport: @autoclosure () throws -> any HTTPTransport
+        environment: [String: String], clock: any Clock<Duration>,
+        transport: @autoclosure () throws -> any HTTPTransport
     ) throws -> ReminderKeeper.Delivery? {
         switch reminders.recipient {
         case nil: return nil
         case .command(let words):
             let command = ReminderCommand(
                 words: words, environment: ReminderCommand.passedOn(environment), limit: reminders.deadline,
-                clock: TimerClock())
+                clock: clock)
             return { try await command.run(for: $0) }
         case .webhook(let url):
             let webhook = ReminderWebhook(url: url, limit: reminders.deadline, transport: try transport())

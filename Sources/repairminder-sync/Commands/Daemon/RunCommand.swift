@@ -19,7 +19,7 @@ struct RunCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         ResidentMemory.limitHeaps()
         let environment = Environment.ofThisProcess()
-        let notifier = ServiceNotifier(environment: environment.environment)
+        let notifier = ServiceNotifier(environment: environment.variables)
         do {
             let reader = options.setupReader(environment: environment)
             try await Daemon(
@@ -35,10 +35,10 @@ struct RunCommand: AsyncParsableCommand {
     private func host(_ environment: Environment, _ notifier: ServiceNotifier) -> DaemonHost {
         let now: @Sendable () -> Timestamp = { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
         let start = ContinuousClock.now
-        let isJournal = StandardStream.error.isJournal(environment: environment.environment)
+        let isJournal = StandardStream.error.isJournal(environment: environment.variables)
         return DaemonHost(
             notifier: notifier,
-            watchdogInterval: Watchdog.interval(environment: environment.environment, pid: getpid()),
+            watchdogInterval: Watchdog.interval(environment: environment.variables, pid: getpid()),
             startedAt: now(), metrics: Metrics(uptime: { start.duration(to: .now) }), now: now,
             monotonic: Self.monotonicTime
         ) { log, label in

@@ -39,7 +39,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     func validate() throws {
         if raw, format != .csv { throw ValidationError("--raw goes with --format csv") }
-        let query = try FilterArguments.query(filters)
+        let query = try FieldArgument.query(filters)
         if let name = ["limit", "cursor", "count"].first(where: { name in query.contains { $0.name == name } }) {
             throw ValidationError("\(name)=: export writes all that match; list takes \(name)")
         }
@@ -48,7 +48,7 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         let environment = Environment.ofThisProcess()
         let client = try connection.connection(environment: environment).client()
-        var query = try FilterArguments.query(filters)
+        var query = try FieldArgument.query(filters)
         if let sort { query.append(("sort", sort)) }
         query.append(("limit", "\(Self.pageSize)"))
         switch format {

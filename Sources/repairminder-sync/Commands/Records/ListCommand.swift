@@ -55,7 +55,7 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     private func query() throws -> LocalAPIClient.Query {
-        var query = try FilterArguments.query(filters)
+        var query = try FieldArgument.query(filters)
         if let sort { query.append(("sort", sort)) }
         if let limit = limit ?? (all ? 1000 : nil) { query.append(("limit", "\(limit)")) }
         return query

@@ -56,11 +56,3 @@ package struct ListeningSockets: ~Copyable {
         return listeners
     }
 }
-
-extension Listener {
-    /// Whether one socket can be both, if perhaps with other permissions.
-    fileprivate func isSamePlace(as other: Listener) -> Bool {
-        if case .unix(let path, _, _) = self, case .unix(path, _, _) = other { return true }
-        return self == other
-    }
-}

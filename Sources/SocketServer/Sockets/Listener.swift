@@ -6,6 +6,12 @@ package enum Listener: Sendable, Equatable {
     case unix(path: String, mode: UInt32, group: UInt32?)
     /// A listening stream socket that was handed over (socket activation); closed by the server when it stops.
     case descriptor(Int32)
+
+    /// Whether one socket can be both, if perhaps with other permissions.
+    func isSamePlace(as other: Listener) -> Bool {
+        if case .unix(let path, _, _) = self, case .unix(path, _, _) = other { return true }
+        return self == other
+    }
 }
 
 /// Where a server listens.

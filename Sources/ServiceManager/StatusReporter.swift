@@ -1,5 +1,5 @@
 /// Keeps the line that the service manager shows people up to date, and sleeps while nothing happens.
-package struct StatusTeller: Sendable {
+package struct StatusReporter: Sendable {
     /// Called before each look at the service: what it returns comes back once something may have changed since.
     package typealias Watch = @Sendable () -> @Sendable () async -> Void
 

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Why the server cannot listen.
 package enum ServerError: Error, Equatable, CustomStringConvertible {
     /// Another process listens there: stop it, or choose another address.
@@ -15,4 +17,9 @@ package enum ServerError: Error, Equatable, CustomStringConvertible {
             message
         }
     }
+}
+
+/// What `errno` says, for a message.
+func errorText(_ code: Int32 = errno) -> String {
+    String(cString: strerror(code))
 }

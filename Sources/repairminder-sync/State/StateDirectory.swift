@@ -188,9 +188,17 @@ struct StateDirectory {
     private static var reason: String { String(cString: strerror(errno)) }
 }
 
+extension StateDirectory {
+    init(_ setup: Setup) throws {
+        try self.init(path: setup.configuration.stateDirectory, origin: setup.origin)
+    }
+}
+
 /// A state folder that cannot be used; the message says why and what to do.
 struct StateError: Error, CustomStringConvertible {
     var message: String
+    /// The directory belongs to another user, and only that user or root may change it.
+    var isOwnedByAnother = false
 
     var description: String { message }
 }

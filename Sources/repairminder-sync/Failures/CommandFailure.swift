@@ -49,7 +49,8 @@ struct CommandFailure: Error, Equatable {
         case CacheError.incompatible(let message): CommandFailure(.badConfiguration, message)
         case CacheError.damaged(let message): CommandFailure(.badData, message)
         case CacheError.unwritable(let message): CommandFailure(.temporaryFailure, message)
-        case let error as StateError: CommandFailure(.temporaryFailure, error.message)
+        case let error as StateError:
+            CommandFailure(error.isOwnedByAnother ? .notAllowed : .temporaryFailure, error.message)
         case ServerError.unusable(let message), ServerError.notPermitted(let message):
             CommandFailure(.badConfiguration, message)
         case let error as ServerError: CommandFailure(.temporaryFailure, "\(error)")

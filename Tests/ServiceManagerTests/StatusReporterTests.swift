@@ -3,13 +3,13 @@ import Synchronization
 import Testing
 
 @Suite("Telling the service manager how it stands", .timeLimit(.minutes(1)))
-struct StatusTellerTests {
+struct StatusReporterTests {
     @Test("the line is told at once, and not made again before something changes")
     func idle() async throws {
         let scene = Scene()
         try await scene.running {
             #expect(await scene.event() == "idle")
-            await scene.clock.passSleep(of: StatusTeller.pause)
+            await scene.clock.passSleep(of: StatusReporter.pause)
             #expect(await scene.event() == "waits")
             #expect(scene.looks.withLock(\.self) == 1)
         }
@@ -21,7 +21,7 @@ struct StatusTellerTests {
         try await scene.running {
             #expect(await scene.event() == "idle")
             for count in 1...5 { scene.change("\(count) pending") }
-            await scene.clock.passSleep(of: StatusTeller.pause)
+            await scene.clock.passSleep(of: StatusReporter.pause)
             #expect(await scene.event() == "waits")
             #expect(await scene.event() == "5 pending")
         }
@@ -33,9 +33,9 @@ struct StatusTellerTests {
         try await scene.running {
             #expect(await scene.event() == "idle")
             scene.change("idle")
-            await scene.clock.passSleep(of: StatusTeller.pause)
+            await scene.clock.passSleep(of: StatusReporter.pause)
             #expect(await scene.event() == "waits")
-            await scene.clock.passSleep(of: StatusTeller.pause)
+            await scene.clock.passSleep(of: StatusReporter.pause)
             #expect(await scene.event() == "waits")
             #expect(scene.looks.withLock(\.self) == 2)
         }
@@ -46,9 +46,9 @@ struct StatusTellerTests {
         let scene = Scene()
         scene.line.withLock { $0 = nil }
         try await scene.running {
-            await scene.clock.passSleep(of: StatusTeller.pause)
+            await scene.clock.passSleep(of: StatusReporter.pause)
             scene.line.withLock { $0 = "idle" }
-            await scene.clock.passSleep(of: StatusTeller.pause)
+            await scene.clock.passSleep(of: StatusReporter.pause)
             #expect(await scene.event() == "idle")
         }
     }
@@ -58,16 +58,16 @@ struct StatusTellerTests {
         let scene = Scene()
         try await scene.running {
             #expect(await scene.event() == "idle")
-            await scene.clock.passSleep(of: StatusTeller.pause)
+            await scene.clock.passSleep(of: StatusReporter.pause)
             #expect(await scene.event() == "waits")
             scene.line.withLock { $0 = "idle since yesterday" }
-            await scene.clock.passSleep(of: StatusTeller.longest)
+            await scene.clock.passSleep(of: StatusReporter.longest)
             #expect(await scene.event() == "idle since yesterday")
         }
     }
 }
 
-/// A service of which there is one line to tell, and what its teller does in the order of its doing.
+/// A service of which there is one line to tell, and what its reporter does in the order of its doing.
 private final class Scene: Sendable {
     let clock = StepClock()
     let line = Mutex<String?>("idle")
@@ -88,7 +88,7 @@ private final class Scene: Sendable {
     }
 
     func running(_ body: () async -> Void) async throws {
-        let teller = StatusTeller(clock: clock) {
+        let reporter = StatusReporter(clock: clock) {
             let seen = self.changes.withLock(\.self)
             return {
                 self.events.continuation.yield("waits")
@@ -102,7 +102,7 @@ private final class Scene: Sendable {
         } tell: { line in
             self.events.continuation.yield(line)
         }
-        let task = Task { try await teller.run() }
+        let task = Task { try await reporter.run() }
         await body()
         task.cancel()
         _ = await task.result

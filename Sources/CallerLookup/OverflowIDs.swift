@@ -3,7 +3,7 @@ internal import Glibc
 /// The ids that stand for everybody who has none here.
 ///
 /// The kernel shows users of another user namespace as these (user_namespaces(7)), so they are nobody in particular.
-struct Nobody {
+struct OverflowIDs {
     private let user: UInt32
     private let group: UInt32
 
@@ -13,7 +13,7 @@ struct Nobody {
     }
 
     /// Nil for nobody; without the groups of nobody for anybody else.
-    func sparing(_ credentials: PeerCredentials) -> PeerCredentials? {
+    func removed(from credentials: PeerCredentials) -> PeerCredentials? {
         guard credentials.user != user else { return nil }
         return PeerCredentials(user: credentials.user, groups: credentials.groups.filter { $0 != group })
     }
