@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The ids that stand for everybody who has none here.
+/// The kernel's overflow user and group ids.
 ///
-/// The kernel shows users of another user namespace as these (user_namespaces(7)), so they are nobody in particular.
+/// The kernel shows all users of other user namespaces as these ids (user_namespaces(7)), so they identify no user.
 struct OverflowIDs {
     private let user: UInt32
     private let group: UInt32
@@ -12,13 +12,13 @@ struct OverflowIDs {
         group = Self.number(in: "/proc/sys/kernel/overflowgid")
     }
 
-    /// Nil for nobody; without the groups of nobody for anybody else.
+    /// Nil for the overflow user; for other users the credentials without the overflow group.
     func removed(from credentials: PeerCredentials) -> PeerCredentials? {
         guard credentials.user != user else { return nil }
         return PeerCredentials(user: credentials.user, groups: credentials.groups.filter { $0 != group })
     }
 
-    /// Where the file is hidden the kernel's default holds.
+    /// Falls back to the kernel's default when the file is hidden.
     private static func number(in path: String) -> UInt32 {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return 65_534 }

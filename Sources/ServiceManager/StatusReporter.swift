@@ -1,38 +1,38 @@
-/// Keeps the line that the service manager shows people up to date, and sleeps while nothing happens.
+/// Keeps the service manager's status line up to date, and sleeps while nothing changes.
 package struct StatusReporter: Sendable {
-    /// Called before each look at the service: what it returns comes back once something may have changed since.
+    /// Called before each update; returns a function that waits until something may have changed since.
     package typealias Watch = @Sendable () -> @Sendable () async -> Void
 
-    /// After each look; what happens meanwhile is told together.
+    /// The pause after each update; changes in between are sent together.
     package static let pause = Duration.seconds(2)
-    /// A line becomes another one by itself where it says of what day something was.
-    package static let longest = Duration.seconds(3600)
+    /// The longest wait: a line with a date changes by itself at midnight.
+    package static let longestWait = Duration.seconds(3600)
 
     private let clock: any Clock<Duration>
     private let watch: Watch
     private let line: @Sendable () async -> String?
-    private let tell: @Sendable (String) -> Void
+    private let send: @Sendable (String) -> Void
 
-    /// `line` is nil where it cannot be made right now.
+    /// `line` returns nil when the status cannot be read at the moment.
     package init(
         clock: any Clock<Duration>, watch: @escaping Watch, line: @escaping @Sendable () async -> String?,
-        tell: @escaping @Sendable (String) -> Void
+        send: @escaping @Sendable (String) -> Void
     ) {
         self.clock = clock
         self.watch = watch
         self.line = line
-        self.tell = tell
+        self.send = send
     }
 
     /// Runs until the task is cancelled.
     package func run() async throws {
-        var told: String?
+        var sent: String?
         while true {
             let change = watch()
             let line = await line()
-            if let line, line != told {
-                tell(line)
-                told = line
+            if let line, line != sent {
+                send(line)
+                sent = line
             }
             try await clock.sleep(for: Self.pause)
             if line != nil { try await wait(for: change) }
@@ -42,7 +42,7 @@ package struct StatusReporter: Sendable {
     private func wait(for change: @escaping @Sendable () async -> Void) async throws {
         await withTaskGroup { group in
             group.addTask { await change() }
-            group.addTask { _ = try? await clock.sleep(for: Self.longest) }
+            group.addTask { _ = try? await clock.sleep(for: Self.longestWait) }
             await group.next()
             group.cancelAll()
         }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Long work")
 struct LongWorkTests {
-    @Test("the service manager is asked for patience at once, then every five seconds, and only while work goes on")
+    @Test("the timeout is extended immediately, then every five seconds, and only while work progresses")
     func patience() throws {
         let socket = try NotifySocket()
         let now = Mutex(Duration.seconds(100))
@@ -23,7 +23,7 @@ struct LongWorkTests {
         #expect(socket.next() == asked)
     }
 
-    @Test("cancelled, it is to be given up, and nobody is asked for patience any more")
+    @Test("cancelled work should stop and no longer extends the timeout")
     func cancelled() throws {
         let socket = try NotifySocket()
         let work = LongWork(

@@ -2,9 +2,9 @@ import ServiceManager
 import Synchronization
 import Testing
 
-@Suite("Telling the service manager how it stands", .timeLimit(.minutes(1)))
+@Suite("Status reporter", .timeLimit(.minutes(1)))
 struct StatusReporterTests {
-    @Test("the line is told at once, and not made again before something changes")
+    @Test("the line is sent immediately, and not built again until something changes")
     func idle() async throws {
         let scene = Scene()
         try await scene.running {
@@ -15,7 +15,7 @@ struct StatusReporterTests {
         }
     }
 
-    @Test("what changes right after a look is told together, a pause later")
+    @Test("changes right after an update are sent together, one pause later")
     func burst() async throws {
         let scene = Scene()
         try await scene.running {
@@ -27,7 +27,7 @@ struct StatusReporterTests {
         }
     }
 
-    @Test("a change that leaves the line as it was tells nothing")
+    @Test("a change that does not affect the line sends nothing")
     func same() async throws {
         let scene = Scene()
         try await scene.running {
@@ -41,7 +41,7 @@ struct StatusReporterTests {
         }
     }
 
-    @Test("a line that could not be made is made a pause later, whatever happens")
+    @Test("a line that could not be built is retried one pause later")
     func failed() async throws {
         let scene = Scene()
         scene.line.withLock { $0 = nil }
@@ -53,7 +53,7 @@ struct StatusReporterTests {
         }
     }
 
-    @Test("an old line is made anew")
+    @Test("an old line is refreshed")
     func old() async throws {
         let scene = Scene()
         try await scene.running {
@@ -61,13 +61,13 @@ struct StatusReporterTests {
             await scene.clock.passSleep(of: StatusReporter.pause)
             #expect(await scene.event() == "waits")
             scene.line.withLock { $0 = "idle since yesterday" }
-            await scene.clock.passSleep(of: StatusReporter.longest)
+            await scene.clock.passSleep(of: StatusReporter.longestWait)
             #expect(await scene.event() == "idle since yesterday")
         }
     }
 }
 
-/// A service of which there is one line to tell, and what its reporter does in the order of its doing.
+/// A service with one status line; records what its reporter does, in order.
 private final class Scene: Sendable {
     let clock = StepClock()
     let line = Mutex<String?>("idle")
@@ -99,7 +99,7 @@ private final class Scene: Sendable {
         } line: {
             self.looks.withLock { $0 += 1 }
             return self.line.withLock(\.self)
-        } tell: { line in
+        } send: { line in
             self.events.continuation.yield(line)
         }
         let task = Task { try await reporter.run() }

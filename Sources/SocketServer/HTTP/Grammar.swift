@@ -1,4 +1,4 @@
-/// The character classes of RFC 9110 and RFC 3986 that decide what is let in and out.
+/// The character classes of RFC 9110 and RFC 3986 that the server accepts and sends.
 enum Grammar {
     static let lineFeed = UInt8(ascii: "\n")
     static let carriageReturn = UInt8(ascii: "\r")
@@ -24,12 +24,12 @@ enum Grammar {
         !bytes.isEmpty && bytes.allSatisfy(isTokenByte)
     }
 
-    /// What a field value may hold (RFC 9110, 5.5): no control character but the tab.
+    /// A byte allowed in a field value (RFC 9110, 5.5): no control character except the tab.
     static func isValueByte(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7F || byte == tab
     }
 
-    /// What a path or query may hold but for `%` (RFC 3986, 3.3 and 3.4); `?` is left to the caller.
+    /// A byte allowed in a path or query (RFC 3986, 3.3 and 3.4), except `%`; the caller handles `?`.
     static func isTargetByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "@")...UInt8(ascii: "Z"),

@@ -1,6 +1,6 @@
-/// Percent-encoding (RFC 3986, 2.1), decoded strictly.
+/// Strict percent-decoding (RFC 3986, 2.1).
 package enum PercentCoding {
-    /// Nil when an escape is broken or the bytes are not UTF-8.
+    /// Nil when an escape is malformed or the bytes are not UTF-8.
     package static func decode(_ text: Substring, plusIsSpace: Bool = false) -> String? {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
             return String(text)
@@ -23,7 +23,7 @@ package enum PercentCoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The parameters of a query in order, `a=1&b=2`; nil when one of them cannot be decoded.
+    /// The parameters of a query such as `a=1&b=2`, in order; nil when one of them cannot be decoded.
     package static func parameters(_ query: String?) -> [(name: String, value: String)]? {
         var parameters: [(name: String, value: String)] = []
         for part in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {

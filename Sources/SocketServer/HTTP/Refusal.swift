@@ -1,7 +1,7 @@
-/// A request the server answers by itself, because no handler may see it; the connection is closed afterwards.
+/// A request that the server itself rejects before any handler sees it; the connection is closed afterwards.
 package struct Refusal: Error, Equatable {
     package var status: Int
-    /// One sentence for the caller: what is wrong and what to do. Plain ASCII without quotes or backslashes.
+    /// A sentence for the caller that says what is wrong and what to do. Plain ASCII without quotes or backslashes.
     package var detail: String
 
     static func badRequest(_ detail: String) -> Refusal { Refusal(status: 400, detail: detail) }
@@ -11,11 +11,11 @@ package struct Refusal: Error, Equatable {
     static let targetTooLong = Refusal(status: 414, detail: "The request line is too long; shorten the query.")
     static let headTooLarge = Refusal(
         status: 431, detail: "The header fields are too large; send fewer or shorter ones.")
-    static let unknownExpectation = Refusal(status: 417, detail: "Only the expectation 100-continue can be met.")
+    static let unknownExpectation = Refusal(status: 417, detail: "Only the expectation 100-continue is supported.")
     static let unknownCoding = Refusal(
-        status: 501, detail: "Only the transfer coding chunked is known; send the body as it is.")
-    static let otherVersion = Refusal(status: 505, detail: "Only HTTP/1.1 is spoken here.")
+        status: 501, detail: "Only the transfer coding chunked is supported; send the body unencoded.")
+    static let otherVersion = Refusal(status: 505, detail: "Only HTTP/1.1 is supported.")
     static let busy = Refusal(status: 503, detail: "Too many connections are open; close some or try again later.")
     static let brokenResponse = Refusal(
-        status: 500, detail: "The answer could not be written as HTTP; this is a fault of the server.")
+        status: 500, detail: "The response could not be written as HTTP; this is a server error.")
 }

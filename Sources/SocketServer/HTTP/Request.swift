@@ -1,4 +1,4 @@
-/// One HTTP request as it arrived, complete with its body unless that streams.
+/// One HTTP request, complete with its body unless the body streams.
 package struct Request: Sendable {
     package var method: String
     /// The origin-form target as sent, still percent-encoded: the part before `?`.
@@ -7,7 +7,7 @@ package struct Request: Sendable {
     package var query: String?
     package var headers: Headers
     package var body: [UInt8]
-    /// Where the body streams, in place of `body`; what nobody asks for is refused with the connection.
+    /// The body of a streamed request, instead of `body`; if it is not read to its end, the connection closes.
     package var stream: BodyStream?
     package var peer: Peer
     package var caller: Caller
@@ -27,6 +27,6 @@ package struct Request: Sendable {
     }
 }
 
-/// The next bytes of a body, nil at its end: asking for them is what takes them from the caller. Throws when the caller
-/// has gone, stalls, or breaks the rules.
+/// Returns the next bytes of a body, nil at its end; each call reads from the socket. Throws when the caller has gone,
+/// stalls or violates the protocol.
 package typealias BodyStream = @Sendable () async throws -> [UInt8]?

@@ -1,4 +1,4 @@
-/// Request line and header fields, taken line by line, and what they say about the rest (RFC 9112, 3, 5 and 6).
+/// Request line and header fields, parsed line by line, and what they say about the body (RFC 9112, 3, 5 and 6).
 struct RequestHead {
     enum Framing: Equatable {
         case length(Int)
@@ -13,11 +13,11 @@ struct RequestHead {
     private(set) var keepsAlive = true
     private(set) var awaitsContinue = false
 
-    /// Takes the request line without its CRLF.
+    /// Parses the request line without its CRLF.
     init(line: ArraySlice<UInt8>) throws(Refusal) {
         let parts = line.split(separator: Grammar.space, omittingEmptySubsequences: false)
         guard parts.count == 3, Grammar.isToken(parts[0]) else {
-            throw .badRequest("The request line is not a method, a target and a version with one space between.")
+            throw .badRequest("The request line must be a method, a target and a version, separated by single spaces.")
         }
         try Self.check(version: parts[2])
         try Self.check(target: parts[1])
@@ -27,7 +27,7 @@ struct RequestHead {
         query = mark.map { String(decoding: parts[1][($0 + 1)...], as: UTF8.self) }
     }
 
-    /// Every version but 1.1 is refused, 1.0 too: it knows neither Host nor chunked coding (RFC 9110, 15.6.6).
+    /// Every version except 1.1 is rejected, also 1.0, which has neither Host nor chunked coding (RFC 9110, 15.6.6).
     private static func check(version: ArraySlice<UInt8>) throws(Refusal) {
         if version.elementsEqual("HTTP/1.1".utf8) { return }
         let digits = version.dropFirst(5)
@@ -37,10 +37,10 @@ struct RequestHead {
         throw isVersion ? .otherVersion : .badRequest("The request line does not end in HTTP/1.1.")
     }
 
-    /// Only the origin form (RFC 9112, 3.2.1): no proxy, no tunnel, no server-wide question is served here.
+    /// Accepts only the origin form (RFC 9112, 3.2.1): no proxy requests, tunnels or server-wide `OPTIONS *`.
     private static func check(target: ArraySlice<UInt8>) throws(Refusal) {
         guard target.first == UInt8(ascii: "/") else {
-            throw .badRequest("The target is not a path; ask for a path that begins with a slash.")
+            throw .badRequest("The target is not a path; request a path that begins with a slash.")
         }
         var index = target.startIndex
         while index < target.endIndex {
@@ -57,7 +57,7 @@ struct RequestHead {
         }
     }
 
-    /// Takes one header field line without its CRLF.
+    /// Parses one header field line without its CRLF.
     mutating func append(line: ArraySlice<UInt8>) throws(Refusal) {
         let field = try Self.field(line)
         headers.append(
@@ -69,18 +69,18 @@ struct RequestHead {
         _ line: ArraySlice<UInt8>
     ) throws(Refusal) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), Grammar.isToken(line[..<colon]) else {
-            throw .badRequest("A header field is not a name, a colon and a value, or is folded over two lines.")
+            throw .badRequest("A header field must be a name, a colon and a value on one line.")
         }
         var value = line[(colon + 1)...]
         while let byte = value.first, byte == Grammar.space || byte == Grammar.tab { value.removeFirst() }
         while let byte = value.last, byte == Grammar.space || byte == Grammar.tab { value.removeLast() }
         guard value.allSatisfy(Grammar.isValueByte) else {
-            throw .badRequest("A header field holds a control character.")
+            throw .badRequest("A header field contains a control character.")
         }
         return (line[..<colon], value)
     }
 
-    /// Draws the conclusions once all fields are there; called once, at the empty line.
+    /// Validates the head and determines the framing; call it once, at the empty line.
     mutating func finish(bodyLimit: Int) throws(Refusal) {
         var hosts = 0
         var length: Int?
@@ -108,9 +108,9 @@ struct RequestHead {
 
     private mutating func decideFraming(length: Int?, coding: String?, limit: Int) throws(Refusal) {
         if let coding {
-            guard length == nil else { throw .badRequest("Content-Length and Transfer-Encoding exclude each other.") }
+            guard length == nil else { throw .badRequest("A request cannot have both Content-Length and Transfer-Encoding.") }
             guard Headers.same(coding, "chunked") else {
-                // Whose last coding is another has no end that could be found (RFC 9112, 6.3).
+                // Unless chunked is the last coding, the end of the body cannot be found (RFC 9112, 6.3).
                 throw coding.lowercased().hasSuffix("chunked")
                     ? .unknownCoding : .badRequest("The last Transfer-Encoding is not chunked.")
             }
@@ -122,7 +122,7 @@ struct RequestHead {
         awaitsContinue = awaitsContinue && framing != .length(0)
     }
 
-    /// Digits only (RFC 9110, 8.6); a number too large for this machine counts as the largest, and so as too large.
+    /// Parses digits only (RFC 9110, 8.6); a number that overflows becomes the largest integer, which exceeds any limit.
     private static func contentLength(_ value: String) throws(Refusal) -> Int {
         guard !value.isEmpty, value.utf8.allSatisfy(Grammar.isDigit) else {
             throw .badRequest("The Content-Length is not a number of bytes in digits.")

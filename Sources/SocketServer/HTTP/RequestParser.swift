@@ -1,12 +1,12 @@
-/// Says of a method and a path, still percent-encoded, that the body of such a request streams, and how many bytes it may
-/// have; nil for a request that is handled once all of it is there.
+/// Returns the maximum body size of a request that streams, by its method and percent-encoded path; nil for a request that
+/// is handled once it is complete.
 package typealias StreamRule = @Sendable (_ method: String, _ path: String) -> Int?
 
-/// Bytes in, requests out: HTTP/1.1 in its strict reading (RFC 9112), however the bytes are cut into pieces.
+/// Strict HTTP/1.1 request parser (RFC 9112): bytes in, requests out, independent of how the bytes are split.
 ///
-/// A parser that has thrown is finished: what follows a malformed request cannot be told apart from its content.
+/// Do not use a parser again after it has thrown: the bytes after a malformed request cannot be interpreted.
 package struct RequestParser {
-    /// A request, complete but for a body that streams, and whether another may follow it.
+    /// A request, complete except for a streamed body, and whether another request may follow.
     package struct Message: Equatable {
         package var method: String
         package var path: String
@@ -14,11 +14,11 @@ package struct RequestParser {
         package var headers: Headers
         package var body: [UInt8]
         package var keepsAlive: Bool
-        /// The body is still to come, by `piece`.
+        /// The body follows through `piece`.
         package var isStreamed = false
     }
 
-    /// What there is of a body that streams.
+    /// The result of reading a streamed body.
     package enum Piece: Equatable {
         case bytes([UInt8])
         /// More bytes are needed.
@@ -26,7 +26,7 @@ package struct RequestParser {
         case end
     }
 
-    /// How far the next request has come, which decides how long to wait for more.
+    /// How much of the next request has arrived, which decides how long to wait for more.
     package enum Stage { case idle, head, body }
 
     private enum Phase {
@@ -42,9 +42,9 @@ package struct RequestParser {
     private let limits: ServerLimits
     private var phase = Phase.requestLine
     private var buffer: [UInt8] = []
-    /// Everything before it is used up.
+    /// All bytes before this position are consumed.
     private var position = 0
-    /// No line feed lies between `position` and here.
+    /// There is no line feed between `position` and here.
     private var searched = 0
     private var lineBytes = 0
     private var fieldCount = 0
@@ -52,7 +52,7 @@ package struct RequestParser {
     private var skippedEmptyLine = false
     private var continueIsDue = false
     private var body: [UInt8] = []
-    /// Of the body, those given away included.
+    /// The size of the body so far, including bytes already returned.
     private var bodyBytes = 0
     private var bodyLimit: Int
     private var isStreamed = false
@@ -72,7 +72,7 @@ package struct RequestParser {
         }
     }
 
-    /// A body that streams has not been taken to its end.
+    /// Whether a streamed body has not been read to its end.
     package var isWithinBody: Bool { isStreamed }
 
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -86,7 +86,8 @@ package struct RequestParser {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next request, or nil when more bytes are needed. Of one that streams, `piece` must first give the whole body.
+    /// The next request, or nil when more bytes are needed. Read a streamed body to its end with `piece` before the next
+    /// call.
     package mutating func next() throws(Refusal) -> Message? {
         while true {
             switch phase {
@@ -103,7 +104,7 @@ package struct RequestParser {
         }
     }
 
-    /// The next bytes of a body that streams.
+    /// The next bytes of a streamed body.
     package mutating func piece() throws(Refusal) -> Piece {
         guard isStreamed else { return .end }
         let isWhole = try takeBody() != nil
@@ -113,7 +114,7 @@ package struct RequestParser {
         return bytes.isEmpty ? (isWhole ? .end : .more) : .bytes(bytes)
     }
 
-    /// Takes what has come of the body; returns the head once the body is whole.
+    /// Parses the available part of the body; returns the head once the body is complete.
     private mutating func takeBody() throws(Refusal) -> RequestHead? {
         while true {
             switch phase {
@@ -135,7 +136,7 @@ package struct RequestParser {
         }
     }
 
-    /// Whether the caller waits for `100 Continue` before it sends the body; true once a request (RFC 9110, 10.1.1).
+    /// Whether the caller is waiting for `100 Continue` before sending the body; true once per request (RFC 9110, 10.1.1).
     package mutating func takeContinue() -> Bool {
         defer { continueIsDue = false }
         return continueIsDue && body.isEmpty && position == buffer.count
@@ -144,7 +145,7 @@ package struct RequestParser {
     private mutating func takeRequestLine() throws(Refusal) -> Bool {
         let limit = min(limits.requestLineBytes, limits.headBytes)
         guard let line = try nextLine(limit: limit, over: .targetTooLong) else { return false }
-        if line.isEmpty, !skippedEmptyLine {  // one is forgiven (RFC 9112, 2.2)
+        if line.isEmpty, !skippedEmptyLine {  // one empty line is tolerated (RFC 9112, 2.2)
             skippedEmptyLine = true
             return true
         }
@@ -239,7 +240,7 @@ package struct RequestParser {
         return wanted - count
     }
 
-    /// The next line without its CRLF; nil when its end has not arrived. A line feed alone ends nothing (RFC 9112, 2.2).
+    /// The next line without its CRLF; nil when its end has not arrived. A bare line feed is an error (RFC 9112, 2.2).
     private mutating func nextLine(limit: Int, over refusal: Refusal) throws(Refusal) -> ArraySlice<UInt8>? {
         while searched < buffer.count, buffer[searched] != Grammar.lineFeed, searched - position <= limit + 1 {
             searched += 1
@@ -267,7 +268,7 @@ package struct RequestParser {
             keepsAlive: head.keepsAlive, isStreamed: isStreamed)
     }
 
-    /// Makes room for the next request.
+    /// Resets the state for the next request.
     private mutating func finish() {
         phase = .requestLine
         body = []
@@ -281,7 +282,7 @@ package struct RequestParser {
         if position == buffer.count { discardBuffer() }
     }
 
-    /// Forgets used-up input, and the memory too when a large request had made it grow.
+    /// Discards consumed input, and frees the memory if a large request made it grow.
     private mutating func discardBuffer() {
         buffer.removeAll(keepingCapacity: buffer.capacity <= 2 * limits.readAheadBytes)
         position = 0
@@ -290,5 +291,5 @@ package struct RequestParser {
 }
 
 extension Refusal {
-    fileprivate static let chunkOverrun = Refusal.badRequest("A chunk is longer than its size says.")
+    fileprivate static let chunkOverrun = Refusal.badRequest("A chunk is longer than its stated size.")
 }

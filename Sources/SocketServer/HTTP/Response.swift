@@ -1,24 +1,24 @@
-/// What a handler answers.
+/// The response of a handler.
 ///
-/// The server adds `Content-Length` (or chunked coding for a stream), `Date` and `Connection`; a handler never sets those.
+/// The server adds `Content-Length` (or chunked coding for a stream), `Date` and `Connection`; a handler never sets them.
 package struct Response: Sendable {
     package enum Body: Sendable {
         case bytes([UInt8])
-        /// As many bytes as `length`, in pieces: what stands at an offset, at least one byte and as many as are handy. When
-        /// that throws, the answer is cut off.
+        /// `length` bytes in pieces: the closure returns at least one byte from the offset on. When it throws, the response
+        /// is cut off.
         case pieces(length: Int, @Sendable (_ offset: Int) throws -> [UInt8])
-        /// Written as it is produced: the closure is called once and each `write` returns when the bytes are handed to
-        /// the kernel, which is the back-pressure. `write` throws when the caller has gone, stalls past the write
-        /// deadline, or the server shuts down.
+        /// Written as it is produced. The closure is called once; each `write` returns when the kernel has taken the bytes,
+        /// which provides back-pressure. `write` throws when the caller has gone or stalls past the write deadline, or when
+        /// the server shuts down.
         case stream(@Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async -> Void)
     }
 
-    /// How far an answer gets. A server that plays a broken one stops short, and the connection closes.
+    /// How a response ends. A simulated fault cuts it short and closes the connection.
     package enum Ending: Sendable, Equatable {
         case complete
-        /// `Content-Length` promises this many bytes of body, and no more are sent than there are.
+        /// `Content-Length` announces this many bytes, but only the actual body is sent.
         case cutOff(length: Int)
-        /// Not one byte is sent.
+        /// Nothing is sent.
         case unanswered
     }
 

@@ -1,9 +1,9 @@
 import Glibc
 import Synchronization
 
-/// Turns an answer into the bytes of its head; the body goes out beside it, uncopied (RFC 9112, 4 and 6).
+/// Formats the head of a response; the body is sent separately, without copying (RFC 9112, 4 and 6).
 struct ResponseWriter {
-    /// How the body of an answer ends.
+    /// How the end of a body is marked.
     enum Framing: Equatable {
         case length(Int)
         case chunked
@@ -13,7 +13,7 @@ struct ResponseWriter {
 
     let date: HTTPDate
 
-    /// Nil when the answer cannot be HTTP: a status that is none, or a field that would break out of its line.
+    /// Nil when the response is not valid HTTP: an invalid status, or a field that would break out of its line.
     func head(of response: Response, closes: Bool) -> [UInt8]? {
         guard (200...599).contains(response.status), response.headers.allSatisfy(Self.isWritable) else { return nil }
         var head: [UInt8] = []
@@ -70,7 +70,7 @@ struct ResponseWriter {
         Grammar.isToken(name.utf8) && value.utf8.allSatisfy(Grammar.isValueByte)
     }
 
-    /// The fields that are the server's own: a second opinion on them would be a way to split answers.
+    /// Fields that only the server sets: a second value could be used for response splitting.
     private static func isReserved(_ name: String) -> Bool {
         switch name.utf8.count {
         case 4: Headers.same(name, "Date")
@@ -81,7 +81,7 @@ struct ResponseWriter {
         }
     }
 
-    /// The usual phrase; empty for the rarer statuses, as RFC 9112, 4 allows.
+    /// The standard reason phrase; empty for rare statuses, as RFC 9112, 4 allows.
     private static func reason(_ status: Int) -> String {
         switch status {
         case 200: "OK"
@@ -117,11 +117,11 @@ struct ResponseWriter {
     }
 }
 
-/// The `Date` of answers (RFC 9110, 6.6.1), rendered once a second.
+/// The `Date` field of responses (RFC 9110, 6.6.1), rendered at most once a second.
 final class HTTPDate: Sendable {
     private let latest = Mutex<(second: Int, text: [UInt8])>((-1, []))
 
-    /// Now, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// The current time, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     func now() -> [UInt8] {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME_COARSE, &time)

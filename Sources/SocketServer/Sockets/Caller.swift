@@ -1,15 +1,15 @@
-/// Who calls, as far as whoever runs the server could tell when the connection opened; it holds for all its requests.
+/// The caller, as identified when the connection opened; the same for all requests on the connection.
 package struct Caller: Sendable, Equatable {
     package enum Standing: Sendable {
-        /// Runs this machine or the server itself: may take every place there is.
+        /// The administrator of the machine or the server: may use all connections.
         case owner
-        /// Known, and let in like the owner; one such user may take a part of the places.
+        /// A known and authorized user; each has a limit of connections.
         case member
-        /// Not known; all strangers together may take a part of the places.
+        /// An unknown caller; all strangers together have a limit of connections.
         case stranger
     }
 
-    /// Nil when the system does not tell.
+    /// Nil when the system does not report it.
     package var user: UInt32?
     package var standing: Standing
 
@@ -20,17 +20,17 @@ package struct Caller: Sendable, Equatable {
 
     package static let unknown = Caller(user: nil, standing: .stranger)
 
-    /// Tells who has connected with an accepted socket; asked once a connection, and must not block for long.
+    /// Identifies the caller of an accepted socket. Called once per connection; must not block for long.
     package typealias Lookup = @Sendable (_ descriptor: Int32, _ peer: Peer) -> Caller
 }
 
-/// Who is at the other end of a connection, as far as the kernel tells.
+/// The other end of a connection, as the kernel reports it.
 package enum Peer: Sendable, Equatable {
-    /// A Unix socket: the credentials of the process that connected (`SO_PEERCRED`).
+    /// A Unix socket, with the credentials of the process that connected (`SO_PEERCRED`).
     case unix(pid: Int32, uid: UInt32, gid: UInt32)
-    /// A TCP socket: both ends in numeric form.
+    /// A TCP socket, with both ends in numeric form.
     case tcp(remote: Endpoint, local: Endpoint)
-    /// A request that came over no socket.
+    /// A request that did not arrive over a socket.
     case unknown
 
     package struct Endpoint: Sendable, Equatable {

@@ -4,10 +4,10 @@ import Glibc
 struct ListeningSocket: Sendable {
     let descriptor: Int32
     let address: BoundAddress
-    /// Which file the socket is, so that only that one is removed at the end; nil when it is not ours to remove.
+    /// The identity of the socket's file, so only that file is removed at the end; nil when there is none to remove.
     private var file: (device: dev_t, inode: ino_t)?
 
-    /// Opens what a listener describes.
+    /// Opens the socket that a listener describes.
     static func open(_ listener: Listener) throws(ServerError) -> ListeningSocket {
         switch listener {
         case .tcp(let host, let port): try tcp(host: host, port: port)
@@ -29,7 +29,7 @@ struct ListeningSocket: Sendable {
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(host, String(port), &hints, &list) == 0, let info = list?.pointee else {
-            throw .unusable("\(host) is not a numeric address; write one such as 127.0.0.1 or ::1.")
+            throw .unusable("\(host) is not a numeric address; use one such as 127.0.0.1 or ::1.")
         }
         defer { freeaddrinfo(list) }
         let descriptor = try makeSocket(info.ai_family)
@@ -49,7 +49,7 @@ struct ListeningSocket: Sendable {
         }
     }
 
-    /// Binds a socket file; nobody can connect before `listen`, so mode and group are set in between.
+    /// Binds a socket file. No caller can connect before `listen`, so mode and group are set in between.
     private static func unix(path: String, mode: UInt32, group: UInt32?) throws(ServerError) -> ListeningSocket {
         var (address, length) = try SocketAddress.unix(path: path)
         try removeStale(path)
@@ -62,8 +62,8 @@ struct ListeningSocket: Sendable {
             throw bindError(path)
         }
         do throws(ServerError) {
-            try setRights(path: path, mode: mode, group: group)
-            guard let status = fileStatus(path) else { throw .system("\(path) went away while it was made.") }
+            try setPermissions(path: path, mode: mode, group: group)
+            guard let status = fileStatus(path) else { throw .system("\(path) disappeared while it was being created.") }
             try startListening(descriptor, path)
             return ListeningSocket(
                 descriptor: descriptor, address: .unix(path: path), file: (status.st_dev, status.st_ino))
@@ -74,25 +74,25 @@ struct ListeningSocket: Sendable {
         }
     }
 
-    /// Gives the socket's file the permissions that `listener` names.
-    func setRights(of listener: Listener) throws(ServerError) {
+    /// Sets the permissions of the socket's file to those of `listener`.
+    func setPermissions(of listener: Listener) throws(ServerError) {
         guard case .unix(let path, let mode, let group) = listener else { return }
-        try Self.setRights(path: path, mode: mode, group: group)
+        try Self.setPermissions(path: path, mode: mode, group: group)
     }
 
-    private static func setRights(path: String, mode: UInt32, group: UInt32?) throws(ServerError) {
+    private static func setPermissions(path: String, mode: UInt32, group: UInt32?) throws(ServerError) {
         guard chmod(path, mode) == 0, group.map({ isGiven(path, to: $0) }) ?? true else {
             throw .notPermitted(
-                "Mode and group of \(path) could not be set (\(errorText())); check the group and the directory.")
+                "Cannot set the mode and group of \(path) (\(errorText())); check the group and the directory.")
         }
     }
 
-    /// A file that is the group's from the start needs no call that a sandbox may forbid.
+    /// A file that already belongs to the group needs no `chown`, which a sandbox may forbid.
     private static func isGiven(_ path: String, to group: UInt32) -> Bool {
         fileStatus(path)?.st_gid == group || chown(path, uid_t.max, group) == 0
     }
 
-    /// Takes over a socket that already listens.
+    /// Takes over a socket that is already listening.
     private static func adopt(_ descriptor: Int32) throws(ServerError) -> ListeningSocket {
         var listens: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -101,15 +101,15 @@ struct ListeningSocket: Sendable {
         }
         guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
             fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0
-        else { throw .system("Descriptor \(descriptor) could not be set up (\(errorText())).") }
+        else { throw .system("Cannot configure descriptor \(descriptor) (\(errorText())).") }
         return ListeningSocket(descriptor: descriptor, address: try boundAddress(descriptor))
     }
 
-    /// Removes a socket file that nobody listens on; anything else is left alone.
+    /// Removes a socket file without a listener; keeps any other file.
     private static func removeStale(_ path: String) throws(ServerError) {
         guard let status = fileStatus(path) else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
-            throw .unusable("\(path) exists and is no socket; remove it or choose another path.")
+            throw .unusable("\(path) exists and is not a socket; remove it or choose another path.")
         }
         var (address, length) = try SocketAddress.unix(path: path)
         let probe = try makeSocket(AF_UNIX)
@@ -118,7 +118,7 @@ struct ListeningSocket: Sendable {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(probe, $0, length) }
         }
         guard result != 0, errno == ECONNREFUSED else {
-            throw .addressTaken("Another process listens on \(path), or may; stop it or choose another path.")
+            throw .addressTaken("Another process may be listening on \(path); stop it or choose another path.")
         }
         unlink(path)
     }
@@ -126,7 +126,7 @@ struct ListeningSocket: Sendable {
     private static func makeSocket(_ family: Int32) throws(ServerError) -> Int32 {
         let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         let descriptor = socket(family, Int32(type), 0)
-        guard descriptor >= 0 else { throw .system("No socket could be made (\(errorText())).") }
+        guard descriptor >= 0 else { throw .system("Cannot create a socket (\(errorText())).") }
         return descriptor
     }
 
@@ -136,10 +136,10 @@ struct ListeningSocket: Sendable {
 
     private static func bindError(_ name: String) -> ServerError {
         switch errno {
-        case EADDRINUSE: .addressTaken("Another process listens on \(name); stop it or choose another.")
-        case EACCES, EPERM: .notPermitted("Listening on \(name) is not allowed; choose another or change the rights.")
-        case EADDRNOTAVAIL: .unusable("\(name) is no address of this machine; choose one that is.")
-        case ENOENT, ENOTDIR: .unusable("The directory of \(name) does not exist; make it or choose another path.")
+        case EADDRINUSE: .addressTaken("Another process is listening on \(name); stop it or choose another address.")
+        case EACCES, EPERM: .notPermitted("Listening on \(name) is not permitted; choose another address or change the permissions.")
+        case EADDRNOTAVAIL: .unusable("\(name) is not an address of this machine; choose one that is.")
+        case ENOENT, ENOTDIR: .unusable("The directory of \(name) does not exist; create it or choose another path.")
         default: .system("Listening on \(name) failed (\(errorText())).")
         }
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The sockets that a program listens on, kept from one server to the next: callers who come in between queue and are
-/// turned away by nobody.
+/// The sockets that a program listens on. They stay open from one server to the next, so callers queue in between instead
+/// of being refused.
 package struct ListeningSockets: ~Copyable {
     private var sockets: [(listener: Listener, socket: ListeningSocket)] = []
 
@@ -9,14 +9,14 @@ package struct ListeningSockets: ~Copyable {
 
     deinit { sockets.forEach { $0.socket.close() } }
 
-    /// Callers who come from here on are refused.
+    /// Closes all sockets; new callers are refused.
     package mutating func close() {
         sockets.forEach { $0.socket.close() }
         sockets = []
     }
 
-    /// Listens on these from here on: keeps those that are open already, opens the others, and closes what is not among
-    /// them. Throws when one of them cannot be had; then nothing has changed.
+    /// Listens on exactly these: keeps open sockets, opens missing ones and closes the rest. Throws when one fails; then
+    /// nothing has changed.
     package mutating func change(to listeners: [Listener]) throws(ServerError) {
         var left = sockets
         var wanted: [(listener: Listener, socket: ListeningSocket)] = []
@@ -32,7 +32,7 @@ package struct ListeningSockets: ~Copyable {
                 }
             }
             for (listener, socket) in wanted where !sockets.contains(where: { $0.listener == listener }) {
-                try socket.setRights(of: listener)
+                try socket.setPermissions(of: listener)
             }
         } catch {
             opened.forEach { $0.close() }
@@ -42,14 +42,14 @@ package struct ListeningSockets: ~Copyable {
         sockets = wanted
     }
 
-    /// The same sockets for one server, which closes its own descriptors when it stops.
+    /// Duplicates of the sockets for one server, which closes its descriptors when it stops.
     package func forServer() throws(ServerError) -> [Listener] {
         var listeners: [Listener] = []
         for (_, socket) in sockets {
             let descriptor = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0)
             guard descriptor >= 0 else {
                 throw .system(
-                    "A listening socket could not be passed on (\(errorText())); raise the limit of open files.")
+                    "Cannot duplicate a listening socket (\(errorText())); raise the limit of open files.")
             }
             listeners.append(.descriptor(descriptor))
         }

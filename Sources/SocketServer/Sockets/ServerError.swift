@@ -1,14 +1,14 @@
 import Glibc
 
-/// Why the server cannot listen.
+/// Why the server cannot listen or run.
 package enum ServerError: Error, Equatable, CustomStringConvertible {
-    /// Another process listens there: stop it, or choose another address.
+    /// Another process is listening there: stop it or choose another address.
     case addressTaken(String)
-    /// The system does not allow it: change the address, or the rights.
+    /// The system does not permit it: change the address or the permissions.
     case notPermitted(String)
-    /// The listener can never work as it is given: change the configuration.
+    /// The listener cannot work as configured: change the configuration.
     case unusable(String)
-    /// The system ran short of something, or failed; trying again may help.
+    /// The system is out of a resource or failed; a retry may help.
     case system(String)
 
     package var description: String {
@@ -19,7 +19,7 @@ package enum ServerError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// What `errno` says, for a message.
+/// The system's text for an error number, for messages.
 func errorText(_ code: Int32 = errno) -> String {
     String(cString: strerror(code))
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// One end of a socket, as the kernel names it.
+/// The address of one end of a socket.
 enum SocketAddress {
     case inet(Peer.Endpoint)
     case unix(path: String)

@@ -2,7 +2,7 @@ import ArgumentParser
 import JSONText
 import LocalAPI
 
-/// A field with its value as the command line has it: `field=text`, or `field:=json` for anything else.
+/// A field and its value on the command line: `field=text`, or `field:=json` for any other type.
 struct FieldArgument: Equatable {
     var name: String
     var value: JSONText
@@ -22,11 +22,11 @@ struct FieldArgument: Equatable {
         do {
             self.value = isText ? .string(value) : try JSONText(parsing: value)
         } catch {
-            throw CommandFailure(.usage, "\(argument): \(error); text is written as \(self.name)=text")
+            throw CommandFailure(.usage, "\(argument): \(error); to set text, write \(self.name)=text")
         }
     }
 
-    /// The fields as one JSON object; each may be named once.
+    /// The fields as one JSON object; each may appear once.
     static func object(_ arguments: [String]) throws(CommandFailure) -> JSONText {
         var members: [(key: String, value: JSONText)] = []
         for argument in arguments {
@@ -39,7 +39,7 @@ struct FieldArgument: Equatable {
         return .object(members: members)
     }
 
-    /// Filters, `field=value`, as the query of a list.
+    /// Converts `field=value` filters to the query of a list.
     static func query(_ filters: [String]) throws(ValidationError) -> LocalAPIClient.Query {
         var query: LocalAPIClient.Query = []
         for filter in filters {

@@ -1,4 +1,6 @@
-/// The version of this program, as `--version`, the status and the User-Agent tell it.
+/// The program's version, as shown by `--version`, the status and the User-Agent.
+///
+/// In a file of its own because a release changes this line only.
 enum ProgramVersion {
     static let text = "0.1.0"
 }

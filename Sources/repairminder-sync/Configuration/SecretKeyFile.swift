@@ -1,11 +1,11 @@
 internal import Secrets
 internal import Upstream
 
-/// The file with the key that secrets are sealed with: 32 random bytes that nobody but the daemon's user may read.
+/// The file with the key that encrypts secrets: 32 random bytes, readable only by the daemon's user.
 struct SecretKeyFile {
     private let path: String
-    /// Made when it is not there; a file that somebody named is not.
-    private let isOurs: Bool
+    /// Whether the file is in the state directory and created when missing; a configured file is not.
+    private let isDefault: Bool
 
     init(_ configuration: Configuration) {
         self.init(named: configuration.secretKeyFile, stateDirectory: configuration.stateDirectory)
@@ -13,25 +13,25 @@ struct SecretKeyFile {
 
     init(named path: String?, stateDirectory: String) {
         self.path = path ?? stateDirectory + "/secret.key"
-        isOurs = path == nil
+        isDefault = path == nil
     }
 
-    /// What seals with this key. The first time a key is made; it is on disk before anything can be sealed with it.
+    /// Returns a sealer with this key. Creates the key if needed and writes it to disk before anything is encrypted.
     ///
-    /// Throws `TokenFileError` when the file cannot be used: it is missing, open to others or of another length.
+    /// Throws `TokenFileError` when the file is missing, readable by others, or of the wrong length.
     func sealer() throws(TokenFileError) -> SecretSealer {
         if let sealer = try existing() { return sealer }
-        guard isOurs else { throw missing }
+        guard isDefault else { throw missing }
         var generator = SystemRandomNumberGenerator()
         try file.write((0..<SecretSealer.keyLength).map { _ in generator.next() })
         guard let sealer = try existing() else { throw missing }
         return sealer
     }
 
-    /// Nil when there is no key yet, and one will be made.
+    /// Nil when there is no key yet and one will be created.
     func existing() throws(TokenFileError) -> SecretSealer? {
         guard let key = try file.read() else {
-            if isOurs { return nil }
+            if isDefault { return nil }
             throw missing
         }
         guard let sealer = SecretSealer(key: key) else {

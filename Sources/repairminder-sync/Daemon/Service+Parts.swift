@@ -14,7 +14,7 @@ import SocketServer
 import SyncEngine
 import Upstream
 
-/// Making the parts of a service and handing them what they need.
+/// Creates the parts of a service.
 extension Service {
     private var configuration: Configuration { setup.configuration }
 
@@ -28,7 +28,7 @@ extension Service {
             now: host.now, clock: TimerClock(), log: log)
     }
 
-    /// Nil where no entity has content.
+    /// Nil when no entity has content.
     func contents(beside path: String) throws -> ContentFolder? {
         guard setup.schema.entities.contains(where: { $0.content != nil }) else { return nil }
         return try ContentFolder(path: "\(path).content")
@@ -39,7 +39,7 @@ extension Service {
             store: store, contents: contents, limit: configuration.content.keepSize, clock: TimerClock(), log: log)
     }
 
-    /// Nil where the schema reminds of nothing.
+    /// Nil when the schema has no reminders.
     func reminderKeeper(_ store: CacheStore) throws -> ReminderKeeper? {
         guard !setup.schema.reminders.isEmpty else { return nil }
         let delivery = try configuration.reminderDelivery(
@@ -48,7 +48,7 @@ extension Service {
             store: store, deliver: delivery, now: host.now, clock: TimerClock(), log: logger("reminders"))
     }
 
-    /// Nil where it is switched off.
+    /// Nil when the mirror is off.
     func mirrorKeeper(_ store: CacheStore) -> MirrorKeeper? {
         guard configuration.mirror.isEnabled else { return nil }
         return MirrorKeeper(
@@ -57,7 +57,7 @@ extension Service {
     }
 
     func engine(_ store: CacheStore, _ contents: ContentFolder?) throws -> SyncEngine {
-        // This clock goes on while the machine sleeps.
+        // This clock keeps running while the machine sleeps.
         let start = ContinuousClock.now
         let serverClock = ServerClock(
             now: host.now, monotonic: { start.duration(to: .now) },
@@ -69,13 +69,13 @@ extension Service {
             retry: RetryPolicy(
                 maximumAttempts: configuration.retry.maximumAttempts, base: configuration.retry.base,
                 cap: configuration.retry.cap),
-            // A request may find its token refused, and goes again with another after asking whose that is.
+            // A request whose token is rejected is sent again after refreshing the token and checking the account.
             patience: configuration.upstream.deadline * 5 + .seconds(60))
         return SyncEngine(
             store: store, contents: contents, schema: setup.schema, upstream: try upstream(serverClock),
             settings: settings, clock: TimerClock(),
             now: host.now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset },
-            measure: { [metrics = host.metrics] in metrics.record($0) }, changed: { [news] in news.announce() },
+            measure: { [metrics = host.metrics] in metrics.record($0) }, changed: { [statusChanged] in statusChanged.announce() },
             log: logger("sync"))
     }
 
@@ -100,7 +100,7 @@ extension Service {
             now: host.now)
     }
 
-    /// A token file that was named, else the sign-in that `login` keeps, where the schema says how it goes on.
+    /// The configured token file, otherwise the sign-in saved by `login`, if the schema defines how to refresh it.
     private func credentials(_ transport: CurlTransport, _ clock: ServerClock) throws -> (any Credentials)? {
         if let path = configuration.upstream.tokenFile { return try BearerToken(path: path) }
         guard let refresh = setup.schema.upstream.refresh else { return nil }
@@ -117,7 +117,7 @@ extension Service {
             isRemoteAllowed: configuration.listen.allowRemote, rate: configuration.listen.rate)
         let lookup = CallerLookup()
         if let problem = lookup.problem {
-            log.notice("callers over TCP need the token", metadata: ["error": "\(problem)"])
+            log.notice("callers over TCP must send the token", metadata: ["error": "\(problem)"])
         }
         let api = LocalAPIServer(
             schema: setup.schema, store: store, engine: engine, callers: callers,

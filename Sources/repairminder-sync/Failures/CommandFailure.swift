@@ -5,10 +5,10 @@ internal import SQLiteStore
 import SocketServer
 import Upstream
 
-/// Why a command did not do what it was asked: what a person is told, and the status for scripts.
+/// Why a command failed: a message for people and an exit status for scripts.
 struct CommandFailure: Error, Equatable {
     var status: CommandStatus
-    /// Empty when there is nothing to add.
+    /// Empty when the status says everything.
     var message: String
 
     init(_ status: CommandStatus, _ message: String) {
@@ -29,7 +29,7 @@ struct CommandFailure: Error, Equatable {
         self.init(CommandStatus(error), message)
     }
 
-    /// Sorts whatever a command threw; nil for what ArgumentParser itself has to say.
+    /// Maps any error thrown by a command; nil for errors that ArgumentParser reports itself.
     init?(any error: any Error) {
         switch error {
         case let error as CommandFailure: self = error
@@ -41,8 +41,8 @@ struct CommandFailure: Error, Equatable {
         }
     }
 
-    /// Why a daemon could not start or go on. What only a person can mend ends with a status that says so, so that a
-    /// supervisor does not try again and again.
+    /// Why the daemon could not start or continue. An error that only a person can fix gets its own status, so a
+    /// supervisor does not restart the daemon forever.
     private static func ofDaemon(_ error: any Error) -> CommandFailure? {
         switch error {
         case let error as TokenFileError: CommandFailure(.badConfiguration, error.message)
@@ -58,7 +58,7 @@ struct CommandFailure: Error, Equatable {
         }
     }
 
-    /// One line a field where the daemon tells more than its detail already does.
+    /// Adds one line per field error that the detail does not already contain.
     private static func message(of problem: LocalAPIProblem) -> String {
         let others = problem.errors.filter { $0.message != problem.message }
         let fields = others.map { $0.field.isEmpty ? $0.message : "\($0.field): \($0.message)" }

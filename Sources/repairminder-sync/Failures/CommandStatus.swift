@@ -1,6 +1,6 @@
 import LocalAPI
 
-/// How a command ended, for scripts: 0, 2, and the numbers of sysexits.h.
+/// The exit status of a command: 0, 2, or a code from sysexits.h.
 enum CommandStatus: Int32, CaseIterable, Sendable {
     case done = 0
     case usage = 2
@@ -15,14 +15,14 @@ enum CommandStatus: Int32, CaseIterable, Sendable {
     var meaning: String {
         switch self {
         case .done: "done"
-        case .usage: "the command line is wrong"
-        case .badData: "the daemon refuses what was sent: a field, a value, a filter"
-        case .notFound: "there is no such record, entity, change or conflict"
-        case .unreachable: "the daemon does not answer"
-        case .internalError: "an answer that should not be: please report it"
-        case .temporaryFailure: "not now, but later perhaps: offline, busy, disk full, or something stands in the way"
-        case .notAllowed: "the daemon does not know the caller, or the upstream refuses the sign-in"
-        case .badConfiguration: "the configuration or the schema is wrong"
+        case .usage: "invalid command line"
+        case .badData: "the daemon rejected the input: a field, a value or a filter"
+        case .notFound: "no such record, entity, change or conflict"
+        case .unreachable: "the daemon cannot be reached"
+        case .internalError: "unexpected response: please report it"
+        case .temporaryFailure: "temporary failure, try again later: offline, busy, disk full or blocked"
+        case .notAllowed: "not authorized by the daemon, or the upstream rejected the sign-in"
+        case .badConfiguration: "invalid configuration or schema"
         }
     }
 

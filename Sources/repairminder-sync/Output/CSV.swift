@@ -1,9 +1,9 @@
 import JSONText
 
-/// Records as comma-separated values (RFC 4180): CRLF line ends, quotes where they are needed.
+/// Formats records as CSV (RFC 4180): CRLF line ends, quotes only where needed.
 struct CSV {
     var columns: [String]
-    /// Whether text that a spreadsheet would run as a formula is kept from that.
+    /// Whether to escape text that a spreadsheet would run as a formula.
     var guardsFormulas: Bool
 
     var header: String { columns.map(Self.quoted).joined(separator: ",") + "\r\n" }
@@ -12,15 +12,15 @@ struct CSV {
         columns.map { Self.quoted(cell(record[$0])) }.joined(separator: ",") + "\r\n"
     }
 
-    /// Text as it is, null as nothing, all else as its JSON: numbers to the letter.
+    /// Text unchanged, null as an empty cell, everything else as its JSON, byte for byte.
     private func cell(_ value: JSONText?) -> String {
         guard let value, value.kind != .null else { return "" }
         guard let text = value.string else { return value.text }
         return guardsFormulas && Self.isFormula(text) ? "'" + text : text
     }
 
-    /// What spreadsheets take for a formula by its first character (OWASP, CSV Injection). A telephone number begins with +,
-    /// too: what holds nothing but digits and what stands between them can calculate something, but call nothing.
+    /// Whether a spreadsheet would take text for a formula by its first character (OWASP, CSV Injection). Telephone numbers
+    /// begin with + as well: text of only digits and separators may calculate something but cannot call a function.
     private static func isFormula(_ text: String) -> Bool {
         switch text.unicodeScalars.first {
         case "=", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠": true
@@ -30,7 +30,7 @@ struct CSV {
     }
 
     private static func quoted(_ cell: String) -> String {
-        // By bytes: CRLF is one Character, and a quote with a combining mark is another than a quote.
+        // By bytes: CRLF is one Character, and a quote with a combining mark is not equal to a quote.
         guard cell.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else { return cell }
         let doubled = cell.utf8.flatMap { $0 == 0x22 ? [$0, $0] : [$0] }
         return "\"" + String(decoding: doubled, as: UTF8.self) + "\""

@@ -1,8 +1,8 @@
 import JSONText
 
-/// The dashboard for a person.
+/// Formats the dashboard as text.
 enum DashboardText {
-    /// A row a figure: what it is, and for each comparison what it was and by how much it differs.
+    /// One row per figure: its current value, then the value of each comparison period and the difference.
     static func table(_ dashboard: JSONText) -> Table {
         let figures = dashboard.members.filter { $0.value["current"] != nil }
         let names = figures.first?.value["comparisons"]?.elements.map { $0["period"]?.plain ?? "" } ?? []

@@ -1,15 +1,15 @@
 import JSONText
 
-/// Drift for a person.
+/// Formats schema drift as text.
 enum DriftText {
-    /// A table of the disagreements, one of the records set aside, whichever there are.
+    /// A table of the mismatches and a table of the records set aside; empty tables are omitted.
     static func report(_ answer: JSONText, _ rendered: (Table) -> String) -> String {
         let drift = answer["data"]?.elements ?? []
         let aside = answer["set_aside"]?.elements ?? []
         var parts: [String] = []
         if !drift.isEmpty { parts.append(rendered(table(drift))) }
-        if !aside.isEmpty { parts.append("without a usable key, set aside:\n" + rendered(setAside(aside))) }
-        return parts.isEmpty ? "records and schema agree\n" : parts.joined(separator: "\n")
+        if !aside.isEmpty { parts.append("set aside because they have no usable key:\n" + rendered(setAside(aside))) }
+        return parts.isEmpty ? "no drift: records match the schema\n" : parts.joined(separator: "\n")
     }
 
     static func table(_ drift: [JSONText]) -> Table {

@@ -1,6 +1,6 @@
 import JSONText
 
-/// Queued changes for a person.
+/// Formats queued changes as text.
 enum QueueText {
     static func table(_ changes: [JSONText]) -> Table {
         let columns = ["id", "state", "operation", "entity", "record_id", "retry_count", "next_attempt_at"]
@@ -13,7 +13,7 @@ enum QueueText {
             })
     }
 
-    /// A line a fact, then the request as it will be sent; what says nothing is left out.
+    /// One line per fact, then the request as it will be sent; empty facts are omitted.
     static func change(_ change: JSONText) -> String {
         let error = change["error"]
         let names = [
@@ -29,7 +29,7 @@ enum QueueText {
     }
 
     private static func request(_ request: JSONText?) -> [String] {
-        guard let request, request.kind == .object else { return ["", "the schema has no way to send this"] }
+        guard let request, request.kind == .object else { return ["", "the schema defines no request for this change"] }
         let head = "\(request["method"]?.plain ?? "") \(request["path"]?.plain ?? "")"
         let fields = (request["headers"]?.members ?? []).map { "\($0.key): \($0.value.plain)" }
         let body = request["body"].flatMap { $0.kind == .null ? nil : $0.text }

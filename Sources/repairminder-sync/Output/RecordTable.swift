@@ -1,10 +1,10 @@
 import JSONText
 
-/// Records of any schema as a table: the id, the fields that tell most, and how each stands with the upstream.
+/// Formats records of any schema as a table: the id, the most informative fields, and the sync state.
 enum RecordTable {
-    private static let mostColumns = 6
+    private static let maximumColumns = 6
 
-    /// `fields` are shown in their order; nil picks them.
+    /// Shows `fields` in the given order; nil picks them automatically.
     static func list(_ records: [JSONText], fields: [String]?) -> Table {
         let members = records.map { Dictionary($0.members.map { ($0.key, $0.value) }) { first, _ in first } }
         let columns = fields ?? self.columns(of: records)
@@ -16,7 +16,7 @@ enum RecordTable {
             })
     }
 
-    /// One record, a line a field.
+    /// One record, one line per field.
     static func one(_ record: JSONText) -> Table {
         var rows = record.members.filter { $0.key != "_sync" }.map { [$0.key, $0.value.plain] }
         if let sync = record["_sync"] {
@@ -33,23 +33,23 @@ enum RecordTable {
         return fields.isEmpty ? state : "\(state) \(fields.joined(separator: ","))"
     }
 
-    // MARK: Which fields tell most
+    // MARK: Choosing the fields
 
     private static func columns(of records: [JSONText]) -> [String] {
-        // A record begins with its key, whatever that is called.
+        // The key is a record's first field, whatever its name.
         let key = records.first.flatMap { $0["id"] == nil ? $0.members.first?.key : nil } ?? "id"
         var names: [String] = []
         for record in records {
-            for (name, value) in record.members where name != key && tells(name, value) && !names.contains(name) {
+            for (name, value) in record.members where name != key && isInformative(name, value) && !names.contains(name) {
                 names.append(name)
             }
         }
         let ranked = names.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
-        return [key] + ranked.prefix(mostColumns).map(\.element)
+        return [key] + ranked.prefix(maximumColumns).map(\.element)
     }
 
-    /// A value that says something by itself: no keys of other records, nothing nested, nothing empty.
-    private static func tells(_ name: String, _ value: JSONText) -> Bool {
+    /// Whether a value is meaningful on its own: not a key of another record, not nested, not empty.
+    private static func isInformative(_ name: String, _ value: JSONText) -> Bool {
         if name == "_sync" || name.hasSuffix("_id") || value.plain.isEmpty { return false }
         return value.kind != .object && value.kind != .array
     }

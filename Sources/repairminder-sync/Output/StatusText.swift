@@ -1,11 +1,11 @@
 import JSONText
 
-/// The status for a person.
+/// Formats the daemon's status as text.
 enum StatusText {
-    /// A line a fact; those that say nothing are left out.
+    /// One line per fact; empty facts are omitted.
     static func summary(_ status: JSONText) -> String {
         let upstream = status["upstream"]
-        let reachable = upstream?["reachable"]?.boolean.map { $0 ? "reachable" : "not reachable" }
+        let reachable = upstream?["reachable"]?.boolean.map { $0 ? "reachable" : "unreachable" }
         let facts: [(String, String)] = [
             ("state", state(status)), ("last sync", status["last_sync_at"]?.plain ?? ""),
             ("next sync", status["next_sync_at"]?.plain ?? ""), ("upstream", reachable ?? ""),
@@ -29,7 +29,7 @@ enum StatusText {
         return Table(header: ["entity"] + columns, rows: rows)
     }
 
-    /// Nothing for 0.
+    /// Empty for 0.
     private static func number(_ value: JSONText?) -> String {
         value.flatMap { $0.integer == 0 ? nil : $0.plain } ?? ""
     }

@@ -1,14 +1,14 @@
-/// Rows of text in aligned columns.
+/// Renders rows of text in aligned columns.
 struct Table {
     private static let gap = "  "
-    /// A column is not cut below this, or it would tell nothing.
+    /// Columns are not cut below this width: less is unreadable.
     private static let narrowest = 6
 
     var header: [String]
-    /// Each as long as the header.
+    /// Each row has as many cells as the header.
     var rows: [[String]]
 
-    /// One line a row under the header, each with its end. With a `width` the widest columns are cut until lines fit.
+    /// The header and one line per row, each ending in a newline. With a `width`, cuts the widest columns until lines fit.
     func rendered(width: Int?) -> String {
         let shown = rows.map { $0.map(Self.printable) }
         var widths = header.indices.map { column in
@@ -36,7 +36,7 @@ struct Table {
         return String(line.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// On one line, and without what would steer the terminal: records hold what strangers wrote.
+    /// One line without control characters: records contain text from strangers.
     static func printable(_ cell: String) -> String {
         let isPlain = cell.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         if isPlain { return cell }

@@ -1,10 +1,10 @@
-/// How many columns of a terminal text takes (Unicode Annex #11, as far as terminals agree on it).
+/// The width of text in terminal columns (Unicode Annex #11, as far as terminals agree on it).
 enum TextWidth {
     static func of(_ text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + of($1) }
     }
 
-    /// At most `width` columns: whole, or cut with an ellipsis.
+    /// Text of at most `width` columns, cut with an ellipsis when longer.
     static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         var taken = ""

@@ -1,10 +1,10 @@
 import JSONText
 
-/// What `watch` shows: the state, the numbers and the last changes. In a terminal each picture is drawn over the last.
+/// The screen of `watch`: state, counts and the latest changes. In a terminal each frame overwrites the previous one.
 struct WatchScreen {
     let isTerminal: Bool
     private var recent: [JSONText] = []
-    /// Lines of the last picture.
+    /// The number of lines in the previous frame.
     private var drawn = 0
     private var lastLine = ""
 
@@ -15,7 +15,7 @@ struct WatchScreen {
         self.isTerminal = isTerminal
     }
 
-    /// The bytes that show it: a new picture, or lines for what is new.
+    /// The text to print: a new frame in a terminal, otherwise lines for new changes.
     mutating func text(status: JSONText, changes: [JSONText], size: (columns: Int, rows: Int)?) -> String {
         guard isTerminal else {
             return changes.map { Self.line($0) + "\n" }.joined() + lineIfNew(Self.summary(status))
@@ -24,12 +24,12 @@ struct WatchScreen {
         let size = size ?? Self.standardSize
         let facts = Self.bar(status) + StatusText.summary(status).split(separator: "\n").map(String.init)
         let lines = facts + [""] + recent.suffix(max(size.rows - facts.count - 2, 0)).map(Self.line)
-        return picture(lines, columns: size.columns)
+        return frame(lines, columns: size.columns)
     }
 
-    mutating func text(away message: String, _ size: (columns: Int, rows: Int)?) -> String {
+    mutating func text(unreachable message: String, _ size: (columns: Int, rows: Int)?) -> String {
         guard isTerminal else { return lineIfNew(message) }
-        return picture([message], columns: (size ?? Self.standardSize).columns)
+        return frame([message], columns: (size ?? Self.standardSize).columns)
     }
 
     private mutating func lineIfNew(_ line: String) -> String {
@@ -37,23 +37,23 @@ struct WatchScreen {
         return line == lastLine ? "" : line + "\n"
     }
 
-    /// Goes back to the first line of the last picture and clears to the end (ECMA-48: CPL, ED, EL).
-    private mutating func picture(_ lines: [String], columns: Int) -> String {
+    /// Moves to the first line of the previous frame, redraws, and clears the rest (ECMA-48: CPL, ED, EL).
+    private mutating func frame(_ lines: [String], columns: Int) -> String {
         let back = drawn > 0 ? "\u{1B}[\(drawn)F" : ""
         drawn = lines.count
-        // A line that wrapped would be two on the way back.
+        // A wrapped line would count as two when moving back.
         let shown = lines.map { TextWidth.cut(Self.plain($0), to: max(columns - 1, 1)) + "\u{1B}[K\n" }
         return back + shown.joined() + "\u{1B}[J"
     }
 
-    /// Without what would steer the terminal.
+    /// The line without control characters.
     private static func plain(_ line: String) -> String {
         String(String.UnicodeScalarView(line.unicodeScalars.filter { $0.properties.generalCategory != .control }))
     }
 
     // MARK: Lines
 
-    /// A bar while something is under way.
+    /// A progress bar; empty when nothing is syncing.
     private static func bar(_ status: JSONText) -> [String] {
         guard status["state"]?.string == "syncing", let progress = status["progress"].flatMap({ Double($0.plain) })
         else { return ["[" + String(repeating: " ", count: 40) + "]"] }

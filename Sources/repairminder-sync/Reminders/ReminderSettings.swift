@@ -4,17 +4,17 @@ import SyncEngine
 import Upstream
 
 extension Configuration {
-    /// Whose days count, in the dashboard and for reminders.
+    /// The calendar of the dashboard and of reminders.
     var calendar: DashboardCalendar { dashboard.timeZone.flatMap(DashboardCalendar.init(timeZone:)) ?? .ofSystem }
 
-    /// When dates without a time are reminded of.
+    /// When reminders of dates without a time are due.
     var reminderDays: ReminderDays {
         let calendar = calendar
         let hour = reminders.hour
         return ReminderDays(name: "\(calendar.timeZone) \(hour)") { calendar.time(ofHour: hour, onDate: $0) }
     }
 
-    /// How somebody is told of reminders; nil when nobody is.
+    /// How reminders are delivered; nil when they are not.
     func reminderDelivery(
         environment: [String: String], clock: any Clock<Duration>,
         transport: @autoclosure () throws -> any HTTPTransport

@@ -3,12 +3,12 @@ import EntitySchema
 import Foundation
 internal import SQLiteStore
 
-/// The backups that the daemon keeps of one database: `<state_dir>/backups/<database>/<date>-<why>.db`.
+/// The automatic backups of one database: `<state_dir>/backups/<database>/<date>-<reason>.db`.
 struct BackupFolder {
-    /// Why a backup was made.
+    /// The reason for a backup.
     enum Reason: String {
         case daily
-        /// Before a newer version changes the tables.
+        /// Made before a newer version migrates the database.
         case upgrade
     }
 
@@ -19,7 +19,7 @@ struct BackupFolder {
         folder = "\(stateDirectory)/backups/\(name.hasSuffix(".db") ? String(name.dropLast(3)) : name)"
     }
 
-    /// Gives the backups to a database that has been renamed to `new`, unless that has some of its own.
+    /// Moves the backups after their database was renamed, unless `new` already has backups.
     func move(to new: BackupFolder) {
         guard FileManager.default.fileExists(atPath: folder), !FileManager.default.fileExists(atPath: new.folder) else {
             return
@@ -27,22 +27,22 @@ struct BackupFolder {
         try? FileManager.default.moveItem(atPath: folder, toPath: new.folder)
     }
 
-    /// Their paths, newest first.
+    /// The paths of the backups, newest first.
     var backups: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.filter { $0.hasSuffix(".db") }.sorted(by: >).map { "\(folder)/\($0)" }
     }
 
-    /// When the newest was made; nil when there is none.
+    /// The time of the newest backup; nil when there is none.
     var newest: Timestamp? { backups.first.flatMap(Self.time) }
 
-    /// Where the next one goes; the folder is made.
+    /// The path for the next backup; creates the directory.
     func path(for reason: Reason, at now: Timestamp) throws -> String {
         try StateDirectory.make(folder)
         return "\(folder)/\(DatabaseFile.stamp(now))-\(reason.rawValue).db"
     }
 
-    /// Deletes what a crash left of a copy, which is as large as the database; for one who makes none meanwhile.
+    /// Deletes unfinished copies left by a crash, which are as large as the database. Call it while no backup is running.
     func removeUnfinished() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.contains(".db.part") {
@@ -50,7 +50,8 @@ struct BackupFolder {
         }
     }
 
-    /// Deletes all but the newest `keep`, and what is older than `age`; the newest always stays. Returns how many went.
+    /// Deletes all but the newest `keep` backups, and those older than `age`; always keeps the newest. Returns the number
+    /// of deleted backups.
     func prune(keep: Int, age: Duration, at now: Timestamp) throws -> Int {
         let old = backups.enumerated().filter { index, path in
             index > 0 && (index >= keep || Self.time(path).map { $0 + age < now } ?? false)

@@ -4,15 +4,17 @@ internal import Foundation
 internal import Glibc
 internal import SQLiteStore
 
-/// The daemon's own folder: one database an upstream and account, `current.db` naming the one in use, the local API's token, a lock.
+/// The daemon's directory: a database per upstream and account, the link `current.db` to the one in use, the local API's
+/// token and a lock.
 ///
-/// Made with mode 0700; what is in it can be read by the daemon's user alone.
+/// Created with mode 0700; only the daemon's user can read its files.
 struct StateDirectory {
     private let folder: String
     private let origin: CacheOrigin
     private let originOf: @Sendable (_ path: String) -> CacheOrigin?
 
-    /// Throws `StateError` when the folder cannot be made or used. `originOf` reads what a database file says of itself.
+    /// Creates the directory if needed; throws `StateError` on failure. `originOf` reads the origin stored in a database
+    /// file.
     init(
         path: String, origin: CacheOrigin,
         originOf: @escaping @Sendable (_ path: String) -> CacheOrigin? = CacheOrigin.init(ofDatabaseAt:)
@@ -23,7 +25,7 @@ struct StateDirectory {
         try Self.make(path)
     }
 
-    /// Makes the folder if it is not there, for this user alone. Throws `StateError` when it cannot.
+    /// Creates the directory if it does not exist, for this user only. Throws `StateError` on failure.
     static func make(_ path: String) throws {
         let isNew = !FileManager.default.fileExists(atPath: path)
         do {
@@ -32,23 +34,23 @@ struct StateDirectory {
             if isNew, !DatabaseFile.syncFolder(of: path) { throw StateError(message: reason) }
         } catch {
             throw StateError(
-                message: "state_dir \(path) cannot be made (\(error)); name a folder that you may write to")
+                message: "cannot create state_dir \(path) (\(error)); choose a directory that you can write to")
         }
-        // Files that SQLite and we make from here on are nobody else's to read.
+        // Files created from here on, by SQLite or the daemon, are readable only by this user.
         umask(0o077)
     }
 
     // MARK: Databases
 
-    /// The database to use, named by `current.db` from here on: the one that it names already, if that is of this schema
-    /// and upstream, else the one of these that was used last, else a new one whose account is not known yet.
+    /// Chooses the database and points `current.db` to it: the current target if it belongs to this schema and upstream,
+    /// otherwise the one of these used last, otherwise a new one whose account is not known yet.
     func choose() throws -> String {
         let path = current ?? latest ?? path(for: nil)
         try link(to: path)
         return path
     }
 
-    /// The database that `choose` would take if there is one already; changes nothing.
+    /// The existing database that `choose` would choose; changes nothing.
     var inUse: String? {
         [current, latest, path(for: nil)].compactMap(\.self).first { FileManager.default.fileExists(atPath: $0) }
     }
@@ -73,42 +75,42 @@ struct StateDirectory {
         return used.max { ($0.1, $0.0) < ($1.1, $1.0) }.map { "\(folder)/\($0.0)" }
     }
 
-    /// A file that says nothing of where it comes from is from before files did, and taken for ours.
+    /// A file without an origin was written by an older version and counts as ours.
     private func isOurs(_ path: String) -> Bool { originOf(path).map(origin.includes) ?? true }
 
-    /// `<schema>-<account>.db`, unless that is the file of another upstream: then with a mark of this one. Nil stands
-    /// for an account that is not known yet.
+    /// `<schema>-<account>.db`; when that file belongs to another upstream, the name gets a hash of this upstream. Nil
+    /// means an account that is not known yet.
     func path(for account: String?) -> String {
         let name = "\(folder)/\(origin.schema)-\(account.map(Entity.percentEncoded) ?? "new")"
-        return isOurs("\(name).db") ? "\(name).db" : "\(name)@\(mark).db"
+        return isOurs("\(name).db") ? "\(name).db" : "\(name)@\(upstreamHash).db"
     }
 
-    /// The same for the same upstream (FNV-1a).
-    private var mark: String {
+    /// A stable hash of schema and upstream (FNV-1a).
+    private var upstreamHash: String {
         let hash = "\(origin.schema) \(origin.upstream ?? "")".utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3
         }
         return String(hash, radix: 16)
     }
 
-    /// From here on uses the database of another account.
+    /// Switches to the database of another account.
     func use(account: String) throws { try link(to: path(for: account)) }
 
-    /// From here on uses the database at `path` in this folder.
+    /// Switches to the database at `path` in this directory.
     func use(_ path: String) throws { try link(to: path) }
 
-    /// Renames the closed database in use after the account that it turned out to belong to, and returns its path. No
-    /// other file is ever replaced: where there is one of that name, this one keeps its own.
+    /// Renames the closed database in use after its account and returns the new path. Never replaces another file: if the
+    /// name is taken, the database keeps its old name.
     func name(_ old: String, after account: String) throws -> String {
         let new = path(for: account)
-        // Without an address it cannot be told from the file of another upstream. A log that somebody's reading has kept
-        // from being written back belongs to the file by its name: a crash between two renamings would part them.
+        // Without an upstream address it could be the file of another upstream. A write-ahead log that an open reader kept
+        // from being checkpointed belongs to the file by name: a crash between two renames would separate them.
         guard origin.upstream != nil, new != old, !FileManager.default.fileExists(atPath: new), hasEmptyLog(old) else {
             return old
         }
         for suffix in ["-wal", "-shm", ".content", ""] where FileManager.default.fileExists(atPath: old + suffix) {
             guard rename(old + suffix, new + suffix) == 0, DatabaseFile.syncFolder(of: new) else {
-                throw StateError(message: "\(old)\(suffix) cannot be renamed (\(Self.reason)); check state_dir")
+                throw StateError(message: "cannot rename \(old)\(suffix) (\(Self.reason)); check state_dir")
             }
         }
         let backups = BackupFolder(stateDirectory: folder, database: old)
@@ -124,19 +126,19 @@ struct StateDirectory {
 
     private var link: String { "\(folder)/current.db" }
 
-    /// Replaced in one step, so that a reader finds the old one or the new one, never none.
+    /// Replaces the link atomically: a reader sees the old link or the new one.
     private func link(to path: String) throws {
         let name = (path as NSString).lastPathComponent
         let fresh = "\(link).new"
         unlink(fresh)
         guard symlink(name, fresh) == 0, rename(fresh, link) == 0, DatabaseFile.syncFolder(of: link) else {
-            throw StateError(message: "\(link) cannot be written (\(Self.reason)); check state_dir")
+            throw StateError(message: "cannot write \(link) (\(Self.reason)); check state_dir")
         }
     }
 
     // MARK: Token
 
-    /// The local API's token; made at the first start, in a file of mode 0600.
+    /// The local API's token; created at the first start in a file of mode 0600.
     func apiToken() throws -> String {
         let path = "\(folder)/api-token"
         if let token = try? String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(
@@ -151,14 +153,14 @@ struct StateDirectory {
         unlink(fresh)
         let file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else {
-            throw StateError(message: "\(path) cannot be written (\(Self.reason)); check state_dir")
+            throw StateError(message: "cannot write \(path) (\(Self.reason)); check state_dir")
         }
         defer { Glibc.close(file) }
         let bytes = Array("\(token)\n".utf8)
         guard write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0, rename(fresh, path) == 0,
             DatabaseFile.syncFolder(of: path)
         else {
-            throw StateError(message: "\(path) cannot be written (\(Self.reason)); check state_dir")
+            throw StateError(message: "cannot write \(path) (\(Self.reason)); check state_dir")
         }
         return token
     }
@@ -171,16 +173,16 @@ struct StateDirectory {
         func release() { Glibc.close(descriptor) }
     }
 
-    /// Keeps a second daemon away from the same folder for as long as this process lives.
+    /// Locks the directory against a second daemon until released or until this process ends.
     func lock() throws -> Lock {
         let path = "\(folder)/lock"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw StateError(message: "\(path) cannot be opened (\(Self.reason)); check who owns state_dir")
+            throw StateError(message: "cannot open \(path) (\(Self.reason)); check who owns state_dir")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             Glibc.close(descriptor)
-            throw StateError(message: "another repairminder-sync uses \(folder); stop it, or name another state_dir")
+            throw StateError(message: "another repairminder-sync is using \(folder); stop it or choose another state_dir")
         }
         return Lock(descriptor: descriptor)
     }
@@ -194,7 +196,7 @@ extension StateDirectory {
     }
 }
 
-/// A state folder that cannot be used; the message says why and what to do.
+/// A state directory that cannot be used; the message says why and what to do.
 struct StateError: Error, CustomStringConvertible {
     var message: String
     /// The directory belongs to another user, and only that user or root may change it.

@@ -1,12 +1,12 @@
 import Foundation
 import Glibc
 
-/// Whose the state folder is: what is put into it must be the daemon's to read.
+/// The owner of the state directory, who must be able to read every file in it.
 struct StateOwner {
     private let user: uid_t
     private let group: gid_t
 
-    /// Throws when the folder is neither ours nor, by being root, ours to give away in.
+    /// Throws when this process runs neither as the directory's owner nor as root.
     init(folder: String) throws(StateError) {
         var status = stat()
         guard stat(folder, &status) == 0 else {
@@ -23,7 +23,7 @@ struct StateOwner {
         }
     }
 
-    /// Gives all that lies directly in a folder to its owner, links themselves included.
+    /// Changes the owner of every entry in a directory, of links themselves too; not recursive.
     func ownEverything(in folder: String) throws(StateError) {
         guard user != geteuid() else { return }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -33,7 +33,7 @@ struct StateOwner {
         }
     }
 
-    /// Gives a file to the folder's owner.
+    /// Changes the owner of a file to the directory's owner.
     func own(_ file: String) throws(StateError) {
         guard user != geteuid(), chown(file, user, group) != 0 else { return }
         throw StateError(message: "\(file) cannot be given to the daemon's user; run this command as that user")

@@ -5,13 +5,13 @@ internal import SQLiteStore
 
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "backup", abstract: "Copy the database of this configuration into a file and check the copy.",
+        commandName: "backup", abstract: "Copy the configured database to a file and verify the copy.",
         discussion: """
-            Works while the daemon runs and while it does not; run it as the daemon's user or as root. The file must not \
-            be there yet. It has no key of secrets: keep secret.key elsewhere.
+            Works whether or not the daemon is running; run it as the daemon's user or as root. The file must not \
+            exist yet. It does not contain the secret key: back up secret.key separately.
             """)
 
-    @Argument(help: "The file to make.")
+    @Argument(help: "The file to create.")
     var file: String
 
     @OptionGroup(title: "Configuration") var options: ConfigurationOptions
@@ -25,13 +25,14 @@ struct BackupCommand: AsyncParsableCommand {
 
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Put a backup in the place of the database; the daemon must be stopped.",
+        commandName: "restore", abstract: "Replace the database with a backup; the daemon must be stopped.",
         discussion: """
-            What is replaced is kept beside it under a dated name. Unsent changes of the replaced database stay queued; \
-            those that only the backup has may have been sent since, and are treated like attempts whose answer was lost.
+            The replaced database is kept next to the new one under a dated name, and its unsent changes stay queued. \
+            Changes that exist only in the backup may have been sent since; they are handled like requests whose \
+            response was lost.
             """)
 
-    @Argument(help: "A file that backup made, or one from the folder backups in state_dir.")
+    @Argument(help: "A file created by backup, or one from the backups directory in state_dir.")
     var file: String
 
     @OptionGroup(title: "Configuration") var options: ConfigurationOptions
@@ -41,7 +42,7 @@ struct RestoreCommand: AsyncParsableCommand {
         let backup = Environment.ofThisProcess().absolute(file)
         let report = try await files.whileStopped {
             guard CacheOrigin(ofDatabaseAt: backup).map(files.origin.includes) == true else {
-                throw CommandFailure(.badData, "\(backup) is no backup of \(files.origin)")
+                throw CommandFailure(.badData, "\(backup) is not a backup of \(files.origin)")
             }
             let account = try DatabaseSummary(ofDatabaseAt: backup).account
             let path = files.database(of: account)
@@ -57,7 +58,7 @@ struct RestoreCommand: AsyncParsableCommand {
         if report.uncertain > 0 {
             lines.append("\(report.uncertain) of them may have been sent since the backup was made")
         }
-        if let replaced = report.replaced { lines.append("the former database is \(replaced)") }
+        if let replaced = report.replaced { lines.append("the previous database is \(replaced)") }
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")
     }
 }

@@ -9,13 +9,13 @@ import ServiceManager
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Run the daemon in the foreground until it is told to stop.",
-        discussion: "SIGHUP makes it read configuration and schema anew; SIGTERM and SIGINT end it.")
+        commandName: "run", abstract: "Run the daemon in the foreground.",
+        discussion: "SIGHUP reloads the configuration and schema; SIGTERM and SIGINT stop the daemon.")
 
     @OptionGroup var options: ConfigurationOptions
 
     func run() async throws {
-        // A log that nobody reads any more must not end the daemon.
+        // A closed log pipe must not end the daemon.
         signal(SIGPIPE, SIG_IGN)
         ResidentMemory.limitHeaps()
         let environment = Environment.ofThisProcess()
@@ -26,7 +26,7 @@ struct RunCommand: AsyncParsableCommand {
                 try reader.setup(), host: host(environment, notifier), reread: { try reader.setup() }
             ).run()
         } catch {
-            // Shown beside the exit status for as long as the service is down.
+            // systemctl shows it next to the exit status while the service is down.
             notifier.send(.status(CommandFailure(any: error)?.message ?? "\(error)"))
             throw error
         }
@@ -51,7 +51,7 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// What service managers compare times by.
+    /// The clock that service managers use (CLOCK_MONOTONIC).
     @Sendable private static func monotonicTime() -> Duration {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,7 +1,7 @@
 import JSONText
 import LocalAPI
 
-/// What `queue` and `pending` have in common.
+/// The actions shared by `queue` and `pending`.
 enum QueueActions {
     static func show(_ client: LocalAPIClient, _ options: ClientOptions) async throws {
         try options.show(try await ListPages.all(of: LocalAPIPaths.pending, query: [], client)) { answer in
@@ -14,11 +14,11 @@ enum QueueActions {
         try options.show(await client.get(LocalAPIPaths.pendingCount).body) { "\($0["pending"]?.plain ?? "")\n" }
     }
 
-    /// Nil retries all that failed.
+    /// Nil retries all failed changes.
     static func retry(_ id: String?, _ client: LocalAPIClient, _ options: ClientOptions) async throws {
         let path = id.map(LocalAPIPaths.retryPending) ?? LocalAPIPaths.retryAllPending
         try options.show(await client.post(path).body) { _ in
-            id.map { "\($0) is tried again\n" } ?? "all failed changes are tried again\n"
+            id.map { "retrying \($0)\n" } ?? "retrying all failed changes\n"
         }
     }
 
@@ -26,6 +26,6 @@ enum QueueActions {
         _ id: String, cascade: Bool, _ client: LocalAPIClient, _ options: ClientOptions
     ) async throws {
         _ = try await client.delete(LocalAPIPaths.pendingChange(id), query: cascade ? [("cascade", "true")] : [])
-        if !options.json { StandardStream.output.write("\(id) is discarded\n") }
+        if !options.json { StandardStream.output.write("discarded \(id)\n") }
     }
 }

@@ -7,13 +7,13 @@ import Upstream
 extension QueueCommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write the queue alone into a file, for another machine; the daemon must be stopped.",
+            abstract: "Export the queue to a file for another machine; the daemon must be stopped.",
             discussion: """
-                Secrets in it stay sealed: the other machine needs this one's secret.key. Do not start this daemon again \
-                after the other has taken the file in: both would send the changes.
+                Secrets stay encrypted: the other machine needs this machine's secret.key. Do not start this daemon \
+                again after the other machine has imported the file: both would send the changes.
                 """)
 
-        @Argument(help: "The file to make, of mode 0600.")
+        @Argument(help: "The file to create, with mode 0600.")
         var file: String
 
         @OptionGroup(title: "Configuration") var options: ConfigurationOptions
@@ -22,20 +22,20 @@ extension QueueCommand {
             let files = try StateFiles(options)
             let target = Environment.ofThisProcess().absolute(file)
             guard !FileManager.default.fileExists(atPath: target) else {
-                throw CommandFailure(.temporaryFailure, "\(target) is there already; name another file")
+                throw CommandFailure(.temporaryFailure, "\(target) already exists; choose another file")
             }
             let queue = try await files.whileStopped { try ExportedQueue(ofDatabaseAt: files.database()) }
             try PrivateFile(path: target).write(Array(queue.text().utf8))
-            StandardStream.output.write("wrote \(queue.changes.count) changes to \(target)\n")
+            StandardStream.output.write("exported \(queue.changes.count) changes to \(target)\n")
         }
     }
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take in the changes that queue export wrote; the daemon must be stopped.",
-            discussion: "Every change keeps its idempotency key. Taking the same file in again changes nothing.")
+            abstract: "Import the changes that queue export wrote; the daemon must be stopped.",
+            discussion: "Every change keeps its idempotency key. Importing the same file again changes nothing.")
 
-        @Argument(help: "The file that queue export made.")
+        @Argument(help: "The file created by queue export.")
         var file: String
 
         @OptionGroup(title: "Configuration") var options: ConfigurationOptions
@@ -47,7 +47,7 @@ extension QueueCommand {
                 throw CommandFailure(.badData, "\(source) cannot be read")
             }
             let count = try await files.whileStopped { try await Self.take(text, source, files) }
-            StandardStream.output.write("took in \(count.added) changes; \(count.known) were here before\n")
+            StandardStream.output.write("imported \(count.added) changes; \(count.known) were already queued\n")
         }
 
         private static func take(_ text: String, _ source: String, _ files: StateFiles) async throws -> ExportedCount {
@@ -55,7 +55,7 @@ extension QueueCommand {
                 let queue = try ExportedQueue(text: text)
                 let origin = CacheOrigin(schema: queue.origin.schema, upstream: queue.origin.upstream)
                 guard files.origin.includes(origin) else {
-                    throw CommandFailure(.badData, "\(source) is of \(origin), this daemon of \(files.origin)")
+                    throw CommandFailure(.badData, "\(source) belongs to \(origin), but this daemon to \(files.origin)")
                 }
                 let store = try await store(queue.origin.account, files)
                 defer { try? store.close() }
@@ -66,7 +66,7 @@ extension QueueCommand {
             }
         }
 
-        /// The cache of the account that the changes belong to, made where there is none.
+        /// The cache of the account that the changes belong to, created if there is none.
         private static func store(_ account: String?, _ files: StateFiles) async throws -> CacheStore {
             let path = files.database(of: account)
             try DatabaseFile(path).finishReplacing()

@@ -5,14 +5,14 @@ import LocalAPI
 
 struct DashboardCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dashboard", abstract: "Show the figures of a day, a week or a month beside those before it.")
+        commandName: "dashboard", abstract: "Show the figures of a day, a week or a month next to earlier periods.")
 
     @Argument(
         help: "One of \(DashboardPeriod.allCases.map(\.rawValue).joined(separator: ", ")).",
         completion: .list(DashboardPeriod.allCases.map(\.rawValue)))
     var period = DashboardPeriod.today.rawValue
 
-    @Option(help: ArgumentHelp("Count only what belongs to this user.", valueName: "id"))
+    @Option(help: ArgumentHelp("Count only this user's records.", valueName: "id"))
     var user: String?
 
     @OptionGroup var options: ClientOptions

@@ -12,7 +12,7 @@ struct GetCommand: AsyncParsableCommand {
     @Argument(help: "The record's id.")
     var id: String
 
-    @Option(help: "A secret field to show as well, such as passcode; may be given more than once. It is logged.")
+    @Option(help: "Also show a secret field, such as passcode; repeatable. The daemon logs each use.")
     var reveal: [String] = []
 
     @OptionGroup var options: ClientOptions
@@ -45,7 +45,7 @@ struct SetCommand: AsyncParsableCommand {
         let answer = try await RecordWriting.explaining(fields) { () throws(LocalAPIError) in
             try await client.patch(LocalAPIPaths.record(of: entity, id: id), body: body)
         }
-        try options.show(answer.body) { "\(entity) \(id) is changed: \(RecordTable.state(of: $0))\n" }
+        try options.show(answer.body) { "updated \(entity) \(id): \(RecordTable.state(of: $0))\n" }
     }
 }
 
@@ -67,7 +67,7 @@ struct CreateCommand: AsyncParsableCommand {
         let answer = try await RecordWriting.explaining(fields) { () throws(LocalAPIError) in
             try await client.post(LocalAPIPaths.records(of: entity), body: body)
         }
-        // The key may be called anything; the path ends with it.
+        // The key field can have any name, but the path ends with its value.
         let id = answer.location?.split(separator: "/").last?.removingPercentEncoding
         try options.show(answer.body) { "\(id ?? $0["id"]?.plain ?? "")\n" }
     }
@@ -75,7 +75,7 @@ struct CreateCommand: AsyncParsableCommand {
 
 struct DeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete a record here and, as soon as possible, upstream.")
+        commandName: "delete", abstract: "Delete a record locally now and upstream as soon as possible.")
 
     @Argument(help: "The entity, such as orders.")
     var entity: String
@@ -87,6 +87,6 @@ struct DeleteCommand: AsyncParsableCommand {
 
     func run() async throws {
         _ = try await options.client().delete(LocalAPIPaths.record(of: entity, id: id))
-        if !options.json { StandardStream.output.write("\(entity) \(id) is deleted\n") }
+        if !options.json { StandardStream.output.write("deleted \(entity) \(id)\n") }
     }
 }
