@@ -12,7 +12,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test("without file, flags and environment every key has its default")
+    @Test("without a file, flags and variables every key has its default")
     func defaults() throws {
         let expected = Configuration(
             file: nil, schema: "repairminder", stateDirectory: "/home/ada/.local/state/repairminder-sync",
@@ -33,7 +33,7 @@ import Testing
         #expect(try folder.configuration() == expected)
     }
 
-    @Test("a flag goes over the environment, the environment over the file, the file over the default")
+    @Test("flags override the environment, the environment the file, the file the defaults")
     func precedence() throws {
         let yaml = "sync:\n  interval: 1m"
         let environment = ["REPAIRMINDER_SYNC_SYNC_INTERVAL": "2m"]
@@ -62,7 +62,7 @@ import Testing
         #expect(try ConfigurationOptions.parse(["--listen.allow-remote"]).flags == [.listenAllowRemote: "true"])
     }
 
-    @Test("JSON is read as YAML is")
+    @Test("JSON is read like YAML")
     func json() throws {
         let configuration = try folder.configuration(
             yaml: #"{"retry": {"max_attempts": 3}, "log": {"format": "json"}}"#)
@@ -85,7 +85,7 @@ import Testing
         #expect(try folder.configuration(yaml: "schema: 'null'").schema == "null")
     }
 
-    @Test("systemd's directories give the defaults, the first of several")
+    @Test("systemd's directories are the defaults, the first of several")
     func systemd() throws {
         try folder.write("secret", to: "credentials/upstream-token")
         let configuration = try folder.configuration(environment: [
@@ -98,7 +98,7 @@ import Testing
         #expect(configuration.upstream.tokenFile == folder.path + "/credentials/upstream-token")
     }
 
-    @Test("an empty credential is as good as none")
+    @Test("an empty credential counts as none")
     func emptyCredential() throws {
         try folder.write("", to: "credentials/upstream-token")
         try folder.write("", to: "credentials/secret-key")
@@ -109,7 +109,7 @@ import Testing
         #expect(configuration.secretKeyFile == nil)
     }
 
-    @Test("a relative path starts from the file's folder when it stands there, else from the working directory")
+    @Test("a relative path in the file starts from the file's directory, any other from the working directory")
     func relativePaths() throws {
         let file = try folder.write("upstream: {token_file: token}\nstate_dir: ~/state", to: "deep/config.yaml")
         let configuration = try ConfigurationReader(
@@ -120,7 +120,7 @@ import Testing
         #expect(configuration.schema == folder.path + "/mine.yaml")
     }
 
-    @Test("the system's file is read when none is named")
+    @Test("the system's file is read when no file is named")
     func systemFile() throws {
         let file = try folder.write("schema: mine", to: "etc/config.yaml")
         let configuration = try folder.configuration()
@@ -128,7 +128,7 @@ import Testing
         #expect(configuration.schema == "mine")
     }
 
-    @Test("a variable that is no key is told, with what may have been meant")
+    @Test("an unknown variable is reported with a suggestion")
     func unknownVariable() throws {
         let configuration = try folder.configuration(environment: ["REPAIRMINDER_SYNC_SYNC_INTERVALL": "1m"])
         #expect(
@@ -139,7 +139,7 @@ import Testing
     }
 }
 
-/// A value for each key that is not its default.
+/// A value other than the default for each key.
 enum Samples {
     static func value(_ key: ConfigurationKey) -> String {
         switch key {

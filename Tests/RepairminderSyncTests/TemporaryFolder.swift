@@ -2,7 +2,7 @@ import Foundation
 
 @testable import repairminder_sync
 
-/// A folder of one test's own; it goes with the last reference.
+/// A temporary directory for one test; deleted with the last reference.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -15,7 +15,7 @@ final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Returns the file's path; folders on the way are made.
+    /// Returns the file's path; creates missing directories.
     @discardableResult
     func write(_ text: String, to name: String) throws -> String {
         let file = URL(fileURLWithPath: path + "/" + name)
@@ -25,10 +25,10 @@ final class TemporaryFolder: Sendable {
         return file.path
     }
 
-    /// A process started in this folder on a machine where nothing is installed.
-    func environment(_ environment: [String: String] = [:]) -> Environment {
+    /// The environment of a process started in this directory on a machine without an installation.
+    func environment(_ variables: [String: String] = [:]) -> Environment {
         Environment(
-            environment: ["HOME": "/home/ada"].merging(environment) { $1 }, executable: path + "/bin/repairminder-sync",
+            variables: ["HOME": "/home/ada"].merging(variables) { $1 }, executable: path + "/bin/repairminder-sync",
             workingDirectory: path, systemFolder: path + "/etc")
     }
 
@@ -40,7 +40,7 @@ final class TemporaryFolder: Sendable {
             .configuration()
     }
 
-    /// What is said of a configuration that is refused, without this folder's path.
+    /// The error of an invalid configuration, without this directory's path; nil for a valid one.
     func refusal(
         yaml: String? = nil, flags: [ConfigurationKey: String] = [:], environment: [String: String] = [:]
     ) throws -> String? {

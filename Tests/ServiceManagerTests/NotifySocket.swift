@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// The service manager's side: a datagram socket, at a path in a temporary folder or under an abstract name.
+/// The service manager's side: a datagram socket at a path in a temporary directory or with an abstract name.
 final class NotifySocket: Sendable {
-    /// What `NOTIFY_SOCKET` is set to.
+    /// The value of `NOTIFY_SOCKET`.
     let name: String
     private let descriptor: Int32
 
@@ -29,7 +29,7 @@ final class NotifySocket: Sendable {
         unlink(name)
     }
 
-    /// The next datagram that has come; nil where none has.
+    /// The next received datagram; nil when there is none.
     func next() -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))

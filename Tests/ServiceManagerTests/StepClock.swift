@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that moves when the test lets it: each sleep is held until then, in the order in which they began.
+/// A clock that moves when the test lets it; sleeps wait until then, in the order in which they began.
 final class StepClock: Clock, Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -51,7 +51,7 @@ final class StepClock: Clock, Sendable {
         }
     }
 
-    /// Returns when somebody sleeps for so long, and lets that sleep be over.
+    /// Waits for a sleep of this duration, then ends it.
     func passSleep(of duration: Duration) async {
         while true {
             let sleeper = state.withLock { state -> Sleeper? in

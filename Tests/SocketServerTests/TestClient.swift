@@ -2,7 +2,7 @@ import Glibc
 import SocketServer
 import Testing
 
-/// A blocking client of bytes, which can be as rude as a test wants; no call waits longer than 10 seconds.
+/// A blocking byte-level client that can break the protocol; no call waits longer than 10 seconds.
 final class TestClient {
     struct Failure: Error { var what: String }
 
@@ -15,7 +15,7 @@ final class TestClient {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
-    /// Makes the socket only, for `connect(to:)` later.
+    /// Creates only the socket, for `connect(to:)` later.
     init(unconnected address: BoundAddress) throws {
         let family: Int32
         switch address {
@@ -54,7 +54,7 @@ final class TestClient {
         guard result == 0 else { throw Failure(what: "bind: \(errno)") }
     }
 
-    /// Asks for `/` and returns the status; nil when the server closes instead.
+    /// Requests `/` and returns the status; nil when the server closes instead.
     func ask() -> Int? {
         send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         return (try? receiveAnswer())?.status
@@ -86,7 +86,7 @@ final class TestClient {
         }
     }
 
-    /// Sends all of it; a server that has closed is no error, since its answer may still be there to read.
+    /// Sends everything. A closed server is not an error, because its response may still be readable.
     func send(_ text: String) { send([UInt8](text.utf8)) }
 
     func send(_ bytes: [UInt8]) {
@@ -100,7 +100,7 @@ final class TestClient {
 
     func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Whatever comes next; empty once the server has closed.
+    /// The next available bytes; empty once the server has closed.
     func receive() throws -> [UInt8] {
         var space = [UInt8](repeating: 0, count: 65536)
         let count = recv(descriptor, &space, space.count, 0)
@@ -109,7 +109,7 @@ final class TestClient {
         return Array(space[..<count])
     }
 
-    /// The next bytes up to and with `mark`.
+    /// The next bytes up to and including `mark`.
     func receive(through mark: String) throws -> String {
         let mark = [UInt8](mark.utf8)
         while true {
@@ -123,7 +123,7 @@ final class TestClient {
         }
     }
 
-    /// One answer with a Content-Length, or without a body.
+    /// One response with a Content-Length, or without a body.
     func receiveAnswer(hasBody: Bool = true) throws -> Answer {
         let head = try receive(through: "\r\n\r\n")
         let status = try #require(Int(head.dropFirst("HTTP/1.1 ".count).prefix(3)))
@@ -151,7 +151,7 @@ final class TestClient {
     }
 }
 
-/// The statuses of all answers in a byte stream.
+/// The statuses of all responses in a byte stream.
 func statuses(_ text: String) -> [Int] {
     text.split(separator: "HTTP/1.1 ").compactMap { Int($0.prefix(3)) }
 }
