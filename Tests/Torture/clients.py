@@ -113,7 +113,7 @@ def repeats(run, daemon, upstream, rounds):
 
 
 def few_descriptors(run, folder, upstream, record):
-    """With a quarter of the service's file descriptors, strangers that try to take them all cannot lock an allowed
+    """With a quarter of the service's file descriptors, other users that try to take them all cannot lock an allowed
     caller out."""
     daemon = Daemon(folder, upstream, {"listen": {"allow_remote": "false"}})
     daemon.start(within=10)
@@ -127,7 +127,7 @@ def few_descriptors(run, folder, upstream, record):
             asked = time.monotonic()
             client = Client(daemon.tcp_address)
             if client.get(record).status != 200:
-                raise Failed("an allowed caller was rejected while strangers held as many connections as they could")
+                raise Failed("an allowed caller was rejected while other users held as many connections as they could")
             client.close()
             slowest = max(slowest, time.monotonic() - asked)
         files = descriptors(daemon.process.pid)
