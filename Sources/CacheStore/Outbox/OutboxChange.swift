@@ -34,11 +34,10 @@ package struct OutboxChange: Sendable, Equatable {
     package func request(of entity: Entity) -> PushRequest? {
         var request =
             switch content {
-            case nil: entity.request(for: operation, record: record, body: body)
+            case nil: entity.request(for: operation, record: record, body: body, version: version)
             case .removal: entity.request(for: nil, record: record)
             case .upload(let content): entity.request(for: content, record: record)
             }
-        if operation != .create, content == nil { request?.version = version }
         request?.secrets = secrets
         return request
     }
