@@ -79,6 +79,22 @@ package struct PushFailure: Error, Sendable, Equatable {
     }
 }
 
+/// How far the upstream is with what one write queued.
+package enum PushProgress: Sendable, Equatable {
+    /// The upstream has all of it.
+    case confirmed
+    /// On its way; `position` counts from 1 at the head of the queue.
+    case pending(position: Int)
+    /// Given up until a person acts.
+    case failed
+    /// Behind a change that failed or that a conflict holds.
+    case blocked
+    /// Somebody has to choose, or the other side has won.
+    case conflict
+    /// Taken out of the queue without having been sent.
+    case discarded
+}
+
 /// How much waits in the queue.
 package struct PendingCount: Sendable, Equatable {
     /// On their way: queued, uploading, waiting, blocked.
