@@ -1,3 +1,4 @@
+internal import SQLiteStore
 package import EntitySchema
 internal import GRDB
 package import JSONText
@@ -101,5 +102,16 @@ extension CacheStore {
         try db.cachedStatement(
             sql: "UPDATE \(try table(detail.parent).name) SET _detail = ?1 WHERE _key = ?2 AND _detail IS NOT ?1"
         ).execute(arguments: [detail.value, detail.key])
+    }
+
+    // MARK: Cursors
+
+    package func cursor(of entity: String) throws -> PullCursor {
+        try read { db in try CursorRow(entity: entity, db: db).load() }
+    }
+
+    /// Writes nothing when only the time of the last sync differs.
+    package func setCursor(of entity: String, to cursor: PullCursor) async throws {
+        try await writer.write { db in try CursorRow(entity: entity, db: db).save(cursor) }
     }
 }

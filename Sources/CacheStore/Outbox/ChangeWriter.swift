@@ -56,7 +56,7 @@ struct ChangeWriter {
         if entity.isLocal {
             return try save(current.document.setting(body), of: key, fields: .object(members: changed), .update)
         }
-        for members in try byRoute(changed, of: record) {
+        for members in try parts(of: changed, record: record) {
             let base = members.compactMap { name, _ in
                 current.remote.flatMap { entity.value(of: name, in: $0) }.map { (key: name, value: $0) }
             }
@@ -150,19 +150,13 @@ struct ChangeWriter {
         }
     }
 
-    /// The changed fields as requests can take them: all at once where a route can send them all, else one by one.
-    private func byRoute(
-        _ changed: [(key: String, value: JSONText)], of record: JSONText
+    /// The changed fields, one part for each request.
+    private func parts(
+        of changed: [(key: String, value: JSONText)], record: JSONText
     ) throws -> [[(key: String, value: JSONText)]] {
-        if entity.route(for: .update, record: record, fields: changed.map(\.key)) != nil { return [changed] }
-        var parts: [[(key: String, value: JSONText)]] = []
-        var rest = changed
-        while let first = rest.first {
-            guard let route = entity.route(for: .update, record: record, fields: [first.key]) else {
-                throw CacheError.invalid([FieldProblem(field: first.key, message: "no route takes this field")])
-            }
-            parts.append(rest.filter { route.canSend($0.key) })
-            rest.removeAll { route.canSend($0.key) }
+        let (parts, unsendable) = entity.parts(of: changed, record: record)
+        if let unsendable {
+            throw CacheError.invalid([FieldProblem(field: unsendable, message: "no route takes this field")])
         }
         return parts
     }
@@ -176,12 +170,10 @@ struct ChangeWriter {
     func problems(in body: JSONText, operation: Operation, record: JSONText) -> [FieldProblem] {
         var problems = ChangeValidation(entity: entity).problems(in: body, operation: operation, record: record)
         if entity.isLocal { return problems }
-        if problems.isEmpty, let route = entity.route(for: operation, record: record) {
-            // Without these the request could not even be addressed; the key of a new record is made here.
-            let missing = route.path.placeholders.filter {
-                $0 != entity.key && (entity.value(of: $0, in: record)?.plain ?? "").isEmpty
+        if problems.isEmpty {
+            problems += entity.missingPathFields(for: operation, record: record).map {
+                FieldProblem(field: $0, message: "the record needs this field to be sent")
             }
-            problems += missing.map { FieldProblem(field: $0, message: "the record needs this field to be sent") }
         }
         if problems.isEmpty, entity.route(for: operation, record: record) == nil {
             problems = [FieldProblem(field: "", message: "the schema has no route for a record like this one")]

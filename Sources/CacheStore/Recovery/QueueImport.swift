@@ -101,7 +101,7 @@ struct QueueImport {
     /// the records that were not there before; in another database those are unknown.
     private func isUnknowable(_ change: ExportedChange, _ entity: Entity) -> Bool {
         guard change.tried > 0, change.knownPk == nil, change.operation == Operation.create.rawValue,
-            context.schema.upstream.idempotencyHeader == nil, let body = try? JSONText(parsing: change.body),
+            !context.schema.upstream.recognizesRepeats, let body = try? JSONText(parsing: change.body),
             case .match = entity.route(for: .create, record: body)?.lookUp
         else { return false }
         return true

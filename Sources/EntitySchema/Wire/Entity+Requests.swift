@@ -2,22 +2,27 @@ package import JSONText
 
 /// The requests for single records of an entity: reading one, changing one, and transferring its content.
 extension Entity {
-    /// The request that sends `body`, the fields that change, of `record`, the whole record.
+    /// The request that sends `body`, the fields that change, of `record`, the whole record. `version` is the server's
+    /// version that the change was made on; a creation has none.
     ///
     /// Nil when no route fits or the record lacks a field that the path needs.
-    package func request(for operation: Operation, record: JSONText, body: JSONText) -> PushRequest? {
+    package func request(
+        for operation: Operation, record: JSONText, body: JSONText, version: String? = nil
+    ) -> PushRequest? {
         guard let route = route(for: operation, record: record, fields: body.members.map(\.key)),
             let path = path(route.path, of: record)
         else { return nil }
         guard operation != .delete else {
-            return PushRequest(entity: name, method: route.method, path: path, body: nil, record: route.record)
+            return PushRequest(
+                entity: name, method: route.method, path: path, body: nil, record: route.record, version: version)
         }
         var members = body.members.filter { (route.fields?.contains($0.key) ?? true) && !isDerivedHere($0.key) }
         if let names = route.body {
             members = names.sorted { $0.key < $1.key }.compactMap { wire, field in body[field].map { (wire, $0) } }
         }
         return PushRequest(
-            entity: name, method: route.method, path: path, body: .object(members: members), record: route.record)
+            entity: name, method: route.method, path: path, body: .object(members: members), record: route.record,
+            version: operation == .create ? nil : version)
     }
 
     /// The request that uploads `content`, or with nil deletes the content; nil when the schema has no route for it.

@@ -3,18 +3,6 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// Where the pulls of the entities stand.
-extension CacheStore {
-    package func cursor(of entity: String) throws -> PullCursor {
-        try read { db in try CursorRow(entity: entity, db: db).load() }
-    }
-
-    /// Writes nothing when only the time of the last sync differs.
-    package func setCursor(of entity: String, to cursor: PullCursor) async throws {
-        try await writer.write { db in try CursorRow(entity: entity, db: db).save(cursor) }
-    }
-}
-
 /// One entity's row in `sync_cursor`.
 struct CursorRow {
     let entity: String
