@@ -72,7 +72,8 @@ package final class ContentDraft: Sendable {
 extension ContentDraft {
     /// The media type of the bytes written. A picture's type comes from its first bytes, whatever type was declared.
     ///
-    /// Throws `.unwelcome` for a type that is not allowed, and for bytes declared as a picture that do not start like one.
+    /// Throws `.unwelcome` for a type that is not allowed, and for bytes declared as a picture that do not start like
+    /// one.
     package func type(saidToBe declared: String?, among allowed: [String]) throws(ContentError) -> String {
         let declared = declared.map { $0.prefix { $0 != ";" }.lowercased().filter { $0 != " " } }
         if let kind = PictureKind(beginningWith: try beginning(PictureKind.signatureLength)) {

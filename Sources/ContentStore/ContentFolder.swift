@@ -47,7 +47,8 @@ package final class ContentFolder: Sendable {
         return Content(sha256: sha256, size: draft.size, type: type)
     }
 
-    /// Moves the finished draft to its content's path in one step. An existing file there has the same bytes. Idempotent.
+    /// Moves the finished draft to its content's path in one step. An existing file there has the same bytes.
+    /// Idempotent.
     package func install(_ draft: ContentDraft, as sha256: String) throws(ContentError) {
         try place(draft.path, at: path(of: sha256), in: folder(of: sha256))
     }
@@ -181,6 +182,7 @@ package enum ContentError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     static func failing(_ operation: String, _ path: String) -> ContentError {
-        .failed("could not \(operation) \(path): \(String(cString: strerror(errno))); check the free space and the owner")
+        .failed(
+            "could not \(operation) \(path): \(String(cString: strerror(errno))); check the free space and the owner")
     }
 }

@@ -1,7 +1,7 @@
 /// Walks over JSON in memory without building anything, and rejects everything that RFC 8259 does not allow.
 ///
-/// Strict: it checks UTF-8, rejects control characters in strings, leading zeros, trailing commas and text after the value,
-/// and limits nesting to `maximumDepth`, so hostile input costs neither stack nor memory.
+/// Strict: it checks UTF-8, rejects control characters in strings, leading zeros, trailing commas and text after the
+/// value, and limits nesting to `maximumDepth`, so hostile input costs neither stack nor memory.
 struct JSONScanner {
     static let maximumDepth = 512
 
@@ -117,7 +117,8 @@ struct JSONScanner {
         throw error("the text ends inside a string")
     }
 
-    /// Skips eight bytes at a time while they are ASCII without quotes, escapes and control characters, as in most text.
+    /// Skips eight bytes at a time while they are ASCII without quotes, escapes and control characters, as in most
+    /// text.
     private mutating func skipPlainText() {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highBits = ones &* 0x80

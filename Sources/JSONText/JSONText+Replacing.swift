@@ -1,8 +1,9 @@
 extension JSONText {
-    /// A copy with replaced values in some places; `replacement` returns nil to remove a member. All else stays byte for byte.
+    /// A copy with replaced values in some places; `replacement` returns nil to remove a member. All else stays byte
+    /// for byte.
     ///
-    /// Afterwards every reader finds the same value there. If a name on the path to a place occurs twice in one object, only
-    /// its first member stays. A name written with escapes is rewritten without them.
+    /// Afterwards every reader finds the same value there. If a name on the path to a place occurs twice in one object,
+    /// only its first member stays. A name written with escapes is rewritten without them.
     package func replacing<Failure: Error>(
         _ places: JSONPlaces, by replacement: (_ place: Int, _ value: JSONText) throws(Failure) -> JSONText?
     ) throws(Failure) -> JSONText {

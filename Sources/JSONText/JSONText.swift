@@ -1,7 +1,7 @@
 /// One JSON value, kept as its original text.
 ///
-/// Numbers, escapes, key order and duplicate keys stay byte for byte; accessors decode only what they return. The text is
-/// validated once, when it is made from bytes, so every `JSONText` is valid.
+/// Numbers, escapes, key order and duplicate keys stay byte for byte; accessors decode only what they return. The text
+/// is validated once, when it is made from bytes, so every `JSONText` is valid.
 package struct JSONText: Sendable, Hashable {
     package enum Kind: Sendable, Equatable { case object, array, string, number, boolean, null }
 

@@ -1,8 +1,8 @@
 /// The member names of the objects around a scan's position, to detect duplicates.
 ///
-/// Optimised for records of about twenty members: two names are compared only when their hashes are equal, and an object
-/// allocates nothing. From `largestList` members on, an object's names are kept in a set, so the cost stays linear in the
-/// object's size.
+/// Optimised for records of about twenty members: two names are compared only when their hashes are equal, and an
+/// object allocates nothing. From `largestList` members on, an object's names are kept in a set, so the cost stays
+/// linear in the object's size.
 struct MemberNames {
     /// One object's share of the names.
     struct Object {

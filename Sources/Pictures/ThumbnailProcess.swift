@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The body of the process that makes one thumbnail: a picture on standard input, the thumbnail on standard output.
 ///
-/// Before it reads the picture, it drops what it does not need: memory, CPU time, and the right to open files or sockets.
-/// If the machine runs out of memory, it is killed first.
+/// Before it reads the picture, it drops what it does not need: memory, CPU time, and the right to open files or
+/// sockets. If the machine runs out of memory, it is killed first.
 package enum ThumbnailProcess {
     /// The memory for decoding, on top of the process's initial size.
     static let memory = 512 << 20

@@ -5,9 +5,9 @@ package import JSONText
 /// Encrypts (seals) secret values for storage, and decrypts (opens) them again.
 ///
 /// AES-256-GCM (NIST SP 800-38D) with a nonce derived from the value by HMAC-SHA256 under a separate key, as in SIV
-/// (RFC 5297): the same value of the same field always gives the same text, so unchanged values can be detected. Without
-/// the key, the text reveals only which values of one field are equal, and a value's length in steps of 32 bytes. A sealed
-/// value that was altered, or moved to another field, does not open.
+/// (RFC 5297): the same value of the same field always gives the same text, so unchanged values can be detected.
+/// Without the key, the text reveals only which values of one field are equal, and a value's length in steps of 32
+/// bytes. A sealed value that was altered, or moved to another field, does not open.
 package struct SecretSealer: Sendable {
     package static let keyLength = 32
     private static let prefix = "sealed:1:"

@@ -1,7 +1,8 @@
 package import EntitySchema
 package import JSONText
 
-/// The remote API as the engine sees it: pages, records and changes, with every failure classified by what to do about it.
+/// The remote API as the engine sees it: pages, records and changes, with every failure classified by what to do about
+/// it.
 package protocol Upstream: Sendable {
     /// The identity that owns the records; nil when the schema has no account call.
     func account() async throws(UpstreamError) -> String?
@@ -79,8 +80,8 @@ package struct Page: Sendable, Equatable {
     package var count: Int
     /// The number of records in the whole list, as the upstream reports it.
     package var total: Int?
-    /// The position of the next page for `PageRequest.position`, opaque to callers; still valid after a restart. Nil on the
-    /// last page.
+    /// The position of the next page for `PageRequest.position`, opaque to callers; still valid after a restart. Nil on
+    /// the last page.
     package var next: String?
 
     package init(records: JSONText, count: Int, total: Int? = nil, next: String? = nil) {

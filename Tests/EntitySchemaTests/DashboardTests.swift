@@ -30,7 +30,7 @@ struct DashboardTests {
             old: { of: sales, at: at, distinct: buyer, seen: again }
         """
 
-    @Test("figures are read in the order of the file, with what they count and what must hold")
+    @Test("figures are read in the order of the file, with measure and conditions")
     func reading() throws {
         let plan = try #require(try EntitySchema(yaml: Self.shop, file: "shop.yaml").dashboard)
         #expect(plan.path == "/stats")
@@ -50,7 +50,7 @@ struct DashboardTests {
     }
 
     @Test(
-        "a figure that cannot be worked out is refused with its key and what was expected",
+        "an invalid figure is rejected with its key and what was expected",
         arguments: [
             ("sales: { of: sales,", "sales: { of: sale,", "sales.of", "did you mean sales?"),
             ("sales: { of", "until: { of", "until", "member of the dashboard's response"),
@@ -81,7 +81,7 @@ struct DashboardTests {
         }
     }
 
-    @Test("a dashboard without figures is refused")
+    @Test("a dashboard without figures is rejected")
     func nothing() {
         let yaml = Self.shop.prefix(upTo: Self.shop.firstRange(of: "    sales: {")?.lowerBound ?? Self.shop.endIndex)
         #expect(throws: SchemaError.self) { try EntitySchema(yaml: yaml + "    {}", file: "shop.yaml") }

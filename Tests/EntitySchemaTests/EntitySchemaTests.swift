@@ -29,7 +29,7 @@ struct EntitySchemaTests {
               update: { call: "PATCH /notes/{id}" }
         """
 
-    @Test("the schema that fuzzing is done with is one")
+    @Test("the schema for fuzzing is valid")
     func fuzzed() throws {
         let file = Self.root.appending(path: "Fuzz/schema.yaml")
         #expect(try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)["orders"] != nil)
@@ -115,7 +115,7 @@ struct EntitySchemaTests {
         }
     }
 
-    @Test("text that is not YAML is refused with its line")
+    @Test("text that is not YAML is rejected with its line")
     func notYAML() {
         #expect {
             try EntitySchema(yaml: "schema: [a\nupstream: }", file: "x.yaml")
@@ -152,7 +152,7 @@ struct EntitySchemaTests {
         #expect(path.dropFirst("/notes/".count).removingPercentEncoding == key)
     }
 
-    @Test("a record is named by the first template without a gap, else by its key")
+    @Test("a record's title is the first template that can be filled, else its key")
     func titles() throws {
         let notes = try #require(EntitySchema(yaml: Self.small, file: "small.yaml")["notes"])
         #expect(try notes.title(of: JSONText(parsing: #"{"id":"a","text":"hello"}"#)) == "hello")

@@ -30,7 +30,7 @@ struct ReminderRuleTests {
     }
 
     @Test
-    func `a rule says of what, when, and in which words`() throws {
+    func `a rule has an entity, a time and a text`() throws {
         let rule = try #require(
             schema(
                 """
@@ -50,10 +50,13 @@ struct ReminderRuleTests {
         ("of: tasks, at: due, text: x, unless: { status: dome }", "dome is not a value of status; did you mean done?"),
         ("of: tasks, at: due, text: x, into: tasks", "tasks is synced with the upstream"),
         ("of: tasks, at: due, text: x, into: { entity: notes, fields: { at: text } }", "at cannot hold text"),
-        ("of: tasks, at: due, text: x, into: { entity: notes, fields: { at: when } }", "expected the part of a reminder"),
+        (
+            "of: tasks, at: due, text: x, into: { entity: notes, fields: { at: when } }",
+            "expected the part of a reminder"
+        ),
         ("of: tasks, text: x", "the key at is missing"),
     ])
-    func `a rule that cannot be is refused, and where it is wrong is named`(rule: String, problem: String) throws {
+    func `an invalid rule is rejected with its place`(rule: String, problem: String) throws {
         do {
             _ = try schema(rule)
             Issue.record("taken")

@@ -52,7 +52,7 @@ struct Harness {
     }
 }
 
-/// An answer with its body at hand.
+/// A response with its body.
 struct Reply {
     let response: Response
     let body: [UInt8]
@@ -80,7 +80,7 @@ struct Reply {
     }
 }
 
-/// A clock on which every sleep is over at once, and which remembers how long each would have been.
+/// A clock on which every sleep ends at once, and which records the duration of each.
 ///
 /// With `stops`, a sleep ends only with the cancellation of its task.
 final class TestClock: Clock, Sendable {

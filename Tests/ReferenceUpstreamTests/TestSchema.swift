@@ -1,11 +1,11 @@
 import EntitySchema
 import Foundation
 
-/// Schemas to be upstreams of.
+/// Schemas for reference upstreams.
 enum TestSchema {
     static func repairminder() throws -> EntitySchema { try shipped("repairminder") }
 
-    /// Repair Minder as its service really answers.
+    /// Repair Minder as its service really responds.
     static func live() throws -> EntitySchema { try shipped("repairminder-live") }
 
     /// One of `config/schemas`.

@@ -21,7 +21,8 @@ package struct DashboardPlan: Sendable, Equatable {
     package enum Measure: Sendable, Equatable {
         /// How many records.
         case count
-        /// The exact sum of a field, written with at least that many decimals. A value that is not a number adds nothing.
+        /// The exact sum of a field, written with at least that many decimals. A value that is not a number adds
+        /// nothing.
         case sum(field: String, decimals: Int)
         /// How many different values of a field; with `seen`, only those that pass it.
         case distinct(field: String, seen: Seen?)

@@ -31,7 +31,8 @@ package struct QueueFollowing: Sendable, Equatable {
     /// From the acknowledgement on; the later ones come from the server alone. Each is further than the one before.
     package var order: [String]
 
-    /// The furthest of the values shown and the server's value; a value that is not in the order counts as its beginning.
+    /// The furthest of the values shown and the server's value; a value that is not in the order counts as its
+    /// beginning.
     package func furthest(_ values: [String?]) -> String {
         let places = values.map { value in value.flatMap(order.firstIndex) ?? 0 }
         return order[places.max() ?? 0]

@@ -1,7 +1,7 @@
 /// What an upstream has and how to cache it: one schema file as validated values.
 ///
-/// Every name in it exists, every reference resolves, and no name collides with a word of the local API, so code that uses
-/// a schema need not check again.
+/// Every name in it exists, every reference resolves, and no name collides with a word of the local API, so code that
+/// uses a schema need not check again.
 package struct EntitySchema: Sendable, Equatable {
     package var name: String
     package var title: String

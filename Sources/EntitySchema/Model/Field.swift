@@ -45,8 +45,8 @@ package struct Field: Sendable, Equatable {
     package var isDerivedHere: Bool { derivation != nil || follow != nil }
 }
 
-/// A test on a field: its plain text is one of `values` or, with `excluded`, none of them. Null matches no value. A list
-/// matches when one of its elements does.
+/// A test on a field: its plain text is one of `values` or, with `excluded`, none of them. Null matches no value. A
+/// list matches when one of its elements does.
 package struct Condition: Sendable, Equatable {
     package var field: String
     package var values: [String]

@@ -5,7 +5,8 @@ package struct PushPlan: Sendable, Equatable {
     package var delete: [PushRoute]
 }
 
-/// One way to send a change. Of an operation's routes, the first one whose conditions hold and that can send it is used.
+/// One way to send a change. Of an operation's routes, the first one whose conditions hold and that can send it is
+/// used.
 package struct PushRoute: Sendable, Equatable {
     package var method: String
     package var path: Template

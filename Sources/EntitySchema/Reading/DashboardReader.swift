@@ -9,7 +9,8 @@ struct DashboardReader {
         for (name, node) in try node.required("figures").members() {
             _ = try node.identifier(name)
             if DashboardPlan.reservedNames.contains(name) {
-                throw node.error("\(name) is a member of the dashboard's response and cannot name a figure; choose another name")
+                throw node.error(
+                    "\(name) is a member of the dashboard's response and cannot name a figure; choose another name")
             }
             figures.append(try figure(name, node))
         }

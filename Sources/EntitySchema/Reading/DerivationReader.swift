@@ -35,7 +35,9 @@ struct DerivationReader {
     ) throws(SchemaError) -> Template {
         guard field.kind == .string else { throw text.error("text needs a field of type string") }
         for name in ["where", "unless"] {
-            if let condition = node.child(name) { throw condition.error("\(name) is only allowed with count, sum and latest") }
+            if let condition = node.child(name) {
+                throw condition.error("\(name) is only allowed with count, sum and latest")
+            }
         }
         let template = try text.template()
         for placeholder in template.placeholders {
@@ -53,7 +55,9 @@ struct DerivationReader {
         let isCount = node.child("count") != nil
         guard names.count == (isCount ? 1 : 2) else {
             throw measureNode.error(
-                isCount ? "expected the name of a relation" : "expected a relation and a field of its records: orders.total")
+                isCount
+                    ? "expected the name of a relation" : "expected a relation and a field of its records: orders.total"
+            )
         }
         let reader = ConditionReader(entity: try child(names[0], measureNode, of: entity), allowsMore: true)
         let conditions = try reader.conditions(of: node)
@@ -122,7 +126,8 @@ struct DerivationReader {
     /// Computed values depend only on values that are not computed, so they need no order.
     private func requireOwn(_ field: Field, of entity: Entity, _ node: SchemaNode) throws(SchemaError) {
         try require(
-            !derives(field.name, entity), node, "\(field.name) is computed itself, so no computed field can depend on it")
+            !derives(field.name, entity), node,
+            "\(field.name) is computed itself, so no computed field can depend on it")
     }
 
     private func derives(_ field: String, _ entity: Entity) -> Bool {

@@ -1,5 +1,5 @@
-/// Checks that no locally computed field (`derive`, `follow`) is used where a record's own value is needed: computed values
-/// are never sent, and another machine may compute another value.
+/// Checks that no locally computed field (`derive`, `follow`) is used where a record's own value is needed: computed
+/// values are never sent, and another machine may compute another value.
 struct DerivedFieldCheck {
     let schema: EntitySchema
     /// Makes the error for an entity at a place in the file.
@@ -21,14 +21,17 @@ struct DerivedFieldCheck {
         if case .reference = field.kind { throw error(entity, place, "a reference cannot have \(word)") }
         for (isSet, name) in [(field.required, "required"), (field.secret, "secret"), (field.mergesAsSet, "merge")]
         where isSet {
-            throw error(entity, "\(place).\(name)", "\(name) cannot be combined with \(word), because the field is read-only; remove one")
+            throw error(
+                entity, "\(place).\(name)",
+                "\(name) cannot be combined with \(word), because the field is read-only; remove one")
         }
         if let use = use(of: field.name, in: entity) {
             throw error(entity, place, "\(field.name) cannot have \(word): \(use) needs a value that is sent")
         }
         if field.follow != nil, entity.push.create.isEmpty {
             throw error(
-                entity, "\(place).follow", "no record is created locally, so there is nothing to follow; add push.create or remove follow")
+                entity, "\(place).follow",
+                "no record is created locally, so there is nothing to follow; add push.create or remove follow")
         }
     }
 

@@ -89,7 +89,8 @@ struct EntityReader {
         for (name, value) in try node.members() {
             _ = try value.identifier(name)
             if EntitySchema.reservedFieldNames.contains(name) {
-                throw value.error("\(name) is a query parameter of the local API and cannot name a field; choose another name")
+                throw value.error(
+                    "\(name) is a query parameter of the local API and cannot name a field; choose another name")
             }
             if let other = fields.first(where: { $0.name.lowercased() == name.lowercased() }) {
                 throw value.error("\(name) and \(other.name) differ only in case, which columns cannot; rename one")
@@ -111,8 +112,12 @@ struct EntityReader {
         if let node = node.child("search") { field.search = try search(node) }
         if let node = node.child("follow") { field.follow = try FollowReader(node: node, field: field).following() }
         if let node = node.child("merge") { field.mergesAsSet = try isSet(node, field.kind) }
-        if field.secret && field.indexed { throw node.error("a secret field cannot have an index; remove index or secret") }
-        if field.secret && field.search != nil { throw node.error("a secret field cannot be searched; remove search or secret") }
+        if field.secret && field.indexed {
+            throw node.error("a secret field cannot have an index; remove index or secret")
+        }
+        if field.secret && field.search != nil {
+            throw node.error("a secret field cannot be searched; remove search or secret")
+        }
         switch field.kind {
         case .string, .enum, .integer: break
         default:

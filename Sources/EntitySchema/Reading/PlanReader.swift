@@ -79,7 +79,9 @@ struct PlanReader {
         }
         let whenChanged = try node.child("when_changed")?.string()
         guard (path == nil) == (whenChanged == nil) else {
-            throw node.error("path and when_changed are used together: the field decides which records to request; add or remove one")
+            throw node.error(
+                "path and when_changed are used together: the field decides which records to request; add or remove one"
+            )
         }
         return PullPlan.Detail(
             path: path, entity: try node.required("into").string(), list: plan, whenChanged: whenChanged)

@@ -88,7 +88,9 @@ struct SchemaCheck {
             throw error(entity, "pull.detail.into", "there is no entity \(detail.entity)")
         }
         guard !child.isLocal else {
-            throw error(entity, "pull.detail.into", "\(child.name) is local only, so nothing is pulled into it; name another entity")
+            throw error(
+                entity, "pull.detail.into",
+                "\(child.name) is local only, so nothing is pulled into it; name another entity")
         }
         guard child.fields.contains(where: { $0.kind == .reference(to: entity.name) }) else {
             throw error(

@@ -1,5 +1,5 @@
-/// Checks that no secret field is used where its plain value is needed (paths, order, joins, versions), and that no other
-/// field contains a secret or is read from inside one.
+/// Checks that no secret field is used where its plain value is needed (paths, order, joins, versions), and that no
+/// other field contains a secret or is read from inside one.
 struct SecretCheck {
     let schema: EntitySchema
     /// Makes the error for an entity at a place in the file.
@@ -25,8 +25,8 @@ struct SecretCheck {
         throw error(entity, place, "\(field.name) cannot be secret: \(use) needs it")
     }
 
-    /// An object that contains the secret is allowed, because it is shown without it. A field read from inside the secret,
-    /// or from a place around it, is not.
+    /// An object that contains the secret is allowed, because it is shown without it. A field read from inside the
+    /// secret, or from a place around it, is not.
     private func check(_ secret: Field, beside other: Field, of entity: Entity) throws(SchemaError) {
         let places = [secret.name, secret.source].compactMap { $0 }
         let isTakenFromIt = other.source.map { source in places.contains { overlap($0, source) } } ?? false

@@ -1,7 +1,8 @@
 /// One page of a list, by the list's paging style.
 ///
-/// What a position is depends on the style: `page` or `page/records before it`, a number of records, a cursor, a header's
-/// value, or a path with its query. One that does not fit the style, as after a change of the schema, is the first page.
+/// What a position is depends on the style: `page` or `page/records before it`, a number of records, a cursor, a
+/// header's value, or a path with its query. One that does not fit the style, as after a change of the schema, is the
+/// first page.
 package struct PageRequest: Sendable, Equatable {
     /// The entity of the records.
     package var entity: String

@@ -17,7 +17,8 @@ package struct WireRequest: Sendable, Equatable {
     }
 
     package var method: String
-    /// Below the base address, percent-encoded, with the query. A download from another host has its whole address here.
+    /// Below the base address, percent-encoded, with the query. A download from another host has its whole address
+    /// here.
     package var path: String
     /// In the order they are sent, without those that belong to the connection.
     package var headers: [Header]
@@ -51,7 +52,8 @@ package struct WireRequest: Sendable, Equatable {
         WireRequest(path: address, headers: [Header("Accept", "*/*")])
     }
 
-    /// The same request with a bearer token (RFC 6750, 2.1), which errors must not repeat either; unchanged without one.
+    /// The same request with a bearer token (RFC 6750, 2.1), which errors must not repeat either; unchanged without
+    /// one.
     package func authorized(by token: String?) -> WireRequest {
         guard let token else { return self }
         var request = self

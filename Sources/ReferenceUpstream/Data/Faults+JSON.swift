@@ -17,7 +17,7 @@ extension Faults {
 
     private static func rule(_ json: JSONText) throws(Refusal) -> Rule {
         if let name = json.members.map(\.key).first(where: { !known.contains($0) }) {
-            throw .invalid("\(name) is not known in a fault; expected \(known.sorted().joined(separator: ", "))")
+            throw .invalid("unknown key \(name) in a fault; expected \(known.sorted().joined(separator: ", "))")
         }
         var rule = Rule(try effect(json))
         if let rate = json["rate"] {

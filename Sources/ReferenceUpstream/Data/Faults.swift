@@ -1,6 +1,6 @@
-/// How the upstream misbehaves: rules that each request is held against, in order.
+/// How the upstream misbehaves: rules that are checked against each request in order.
 ///
-/// Waits add up; of failures and broken answers the first one wins.
+/// Waits add up; of failures and broken responses the first one wins.
 package struct Faults: Sendable, Equatable {
     package var rules: [Rule]
 
@@ -10,29 +10,29 @@ package struct Faults: Sendable, Equatable {
 
     /// What goes wrong.
     package enum Effect: Sendable, Equatable {
-        /// This status is answered and nothing is applied; `retryAfter` goes into the Retry-After field as it is.
+        /// Responds with this status and applies nothing; `retryAfter` becomes the Retry-After field unchanged.
         case fail(status: Int, retryAfter: String? = nil)
-        /// The answer comes this much later.
+        /// Delays the response by this much.
         case latency(Duration)
-        /// The request waits before anything is applied; a caller who leaves meanwhile has nothing applied.
+        /// Delays the request before anything is applied; if the caller disconnects meanwhile, nothing is applied.
         case hold(Duration)
-        /// The change is applied; of the answer's body only the first half is sent.
+        /// Applies the change and sends only the first half of the response's body.
         case cutBody
-        /// The change is applied; the answer never comes. The connection closes after `hold`.
+        /// Applies the change and never responds. The connection closes after `hold`.
         case timeoutAfterApply(hold: Duration)
-        /// Nothing is applied, nothing is answered.
+        /// Applies nothing and does not respond.
         case offline
     }
 
     package struct Rule: Sendable, Equatable {
         package var effect: Effect
-        /// The share of the requests in scope that it strikes, 0 to 1.
+        /// The share of the matching requests that it affects, 0 to 1.
         package var rate: Double
-        /// It strikes only so many more times; nil for no end.
+        /// How many more times it applies; nil for no limit.
         package var next: Int?
         /// Only requests with this method.
         package var method: String?
-        /// Only requests whose path begins so.
+        /// Only requests whose path starts with this.
         package var path: String?
 
         package init(

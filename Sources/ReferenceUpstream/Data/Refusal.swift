@@ -1,11 +1,11 @@
-/// A request that is answered with an error and changes nothing.
+/// A request that gets an error response and changes nothing.
 package struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
     package var status: Int
-    /// For programs: one word, stable.
+    /// For programs: one stable word.
     package var code: String
-    /// For people: what is wrong, and what to do.
+    /// For people: what is wrong and what to do.
     package var message: String
-    /// The methods that the path does have, with 405 only.
+    /// The methods that the path supports; only with 405.
     package var allowed: [String] = []
 
     package var description: String { "\(status) \(code): \(message)" }
@@ -37,11 +37,11 @@ package struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
     static func method(_ method: String, allowed: [String]) -> Refusal {
         Refusal(
             status: 405, code: "method_not_allowed",
-            message: "\(method) is not possible here; use \(allowed.joined(separator: ", "))", allowed: allowed)
+            message: "\(method) is not supported here; use \(allowed.joined(separator: ", "))", allowed: allowed)
     }
 
     static func exists(_ entity: String, _ key: String) -> Refusal {
-        Refusal(status: 409, code: "exists", message: "\(entity) \(key) is there already; update it instead")
+        Refusal(status: 409, code: "exists", message: "\(entity) \(key) exists already; update it instead")
     }
 
     static let changed = Refusal(
@@ -49,10 +49,10 @@ package struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
 
     static let keyReused = Refusal(
         status: 422, code: "idempotency_key_reused",
-        message: "this idempotency key was used for another request; use a key of its own for each change")
+        message: "this idempotency key was used for another request; use a different key for each change")
 
     static func step(_ field: String, from old: String, to new: String, possible: [String]) -> Refusal {
-        let next = possible.isEmpty ? "it stays" : "it may become \(possible.joined(separator: ", "))"
+        let next = possible.isEmpty ? "it is final" : "it may become \(possible.joined(separator: ", "))"
         return Refusal(
             status: 400, code: "INVALID_TRANSITION", message: "\(field) cannot go from \(old) to \(new); \(next)")
     }

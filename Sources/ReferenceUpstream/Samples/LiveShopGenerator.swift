@@ -1,11 +1,12 @@
 package import JSONText
 
-/// The invented shop as the `repairminder-live` schema has it: the same bytes for the same seed and size.
+/// Generates the sample shop for the `repairminder-live` schema: the same bytes for the same seed and size.
 ///
-/// Tells the same story as `ShopGenerator`, with all that makes the live shape hard: nested records, money as numbers here
-/// and as text there, booleans as 0 and 1, order numbers that are sometimes text, times with and without milliseconds.
+/// The same shop as `ShopGenerator`'s, with the difficulties of the live records: nested records, money sometimes as
+/// numbers and sometimes as text, booleans as 0 and 1, order numbers that are sometimes text, times with and without
+/// milliseconds.
 package struct LiveShopGenerator: Sendable {
-    /// The only schema whose records these are.
+    /// The only schema of these records.
     package static let schema = "repairminder-live"
 
     private let shop: ShopGenerator
@@ -38,7 +39,7 @@ package struct LiveShopGenerator: Sendable {
 
     // MARK: Workflow
 
-    /// The steps that the server lets a device's status take.
+    /// The transitions of a device's status that the server allows.
     package static let workflow = Workflow(
         entity: "devices", field: "status",
         steps: [

@@ -1,11 +1,11 @@
 internal import JSONText
 
-/// One record of the invented shop on its way from the design shape into the live one.
+/// Converts one record of the sample shop from the `repairminder` schema to the live one.
 struct LiveShopRecord {
     let source: JSONText
-    /// The client that the record names, if it does.
+    /// The client that the record refers to, if any.
     let client: JSONText?
-    /// The order that the record names, if it does.
+    /// The order that the record refers to, if any.
     let order: JSONText?
 
     func client(_ random: inout SplitMix64) -> JSONText {
@@ -95,7 +95,7 @@ struct LiveShopRecord {
 
     private func flag(_ share: Double, _ random: inout SplitMix64) -> JSONText { random.chance(share) ? 1 : 0 }
 
-    /// A number with two decimals or, now and then, the same as text.
+    /// A number with two decimals or, sometimes, the same as text.
     private func money(_ name: String, _ random: inout SplitMix64) -> JSONText {
         random.chance(0.3) ? .string(value(name).plain) : value(name)
     }

@@ -5,10 +5,9 @@ package import JSONText
 
 /// Records that cannot be loaded.
 package enum LoadError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// A file or folder that is missing or damaged: put it right.
+    /// A missing or damaged file or folder.
     case unreadable(String)
-    /// A file that does not belong to the schema, or a line that is no record: correct it; the message names file and
-    /// line.
+    /// A file that does not belong to the schema, or a line that is not a record; the message names file and line.
     case invalid(String)
 
     package var description: String {
@@ -18,10 +17,10 @@ package enum LoadError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Reads records from a folder with a file of JSON lines for each entity: `<entity>.ndjson` or `<entity>.ndjson.gz`.
+/// Loads records from a folder with a file of JSON lines for each entity: `<entity>.ndjson` or `<entity>.ndjson.gz`.
 ///
-/// Each line must be an object with a key of its own; all else in it is taken as it is, since an upstream's records may
-/// well differ from the schema. Empty lines are skipped. An entity without a file has no records.
+/// Each line must be an object with a unique key. Everything else in it is accepted unchanged, because an upstream's
+/// records may differ from the schema. Empty lines are skipped. An entity without a file has no records.
 package struct NDJSONLoader: Sendable {
     private let schema: EntitySchema
 
@@ -39,7 +38,7 @@ package struct NDJSONLoader: Sendable {
                         + schema.entities.map(\.name).joined(separator: ", "))
             }
             guard records[name] == nil else {
-                throw .invalid("\(folder): \(name).ndjson is there both packed and unpacked; remove one of them")
+                throw .invalid("\(folder): \(name).ndjson exists both compressed and uncompressed; remove one of them")
             }
             records[name] = try read("\(folder)/\(file)", entity)
         }
@@ -54,7 +53,7 @@ package struct NDJSONLoader: Sendable {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
             return names.filter { $0.hasSuffix(".ndjson") || $0.hasSuffix(".ndjson.gz") }.sorted()
         } catch {
-            throw .unreadable("\(folder) cannot be read as a folder; check the path and its rights")
+            throw .unreadable("\(folder) cannot be read as a folder; check the path and its permissions")
         }
     }
 
@@ -69,7 +68,7 @@ package struct NDJSONLoader: Sendable {
             guard line.contains(where: { $0 > 0x20 }) else { continue }
             let (record, key) = try record(line, entity, place: "\(file):\(number)")
             if let first = lines.updateValue(number, forKey: key) {
-                throw .invalid("\(file):\(number): \(entity.key) \(key) is in line \(first) already")
+                throw .invalid("\(file):\(number): \(entity.key) \(key) is already in line \(first)")
             }
             records.append(record)
         }
@@ -87,18 +86,18 @@ package struct NDJSONLoader: Sendable {
         }
         guard record.kind == .object else { throw .invalid("\(place): expected one JSON object on the line") }
         guard let key = record[entity.key], key.kind == .string || key.kind == .number, !key.plain.isEmpty else {
-            throw .invalid("\(place): \(entity.key) is missing or no text; every record of \(entity.name) needs it")
+            throw .invalid("\(place): \(entity.key) is missing or not text; every record of \(entity.name) needs it")
         }
         return (record, key.plain)
     }
 }
 
-/// Reads a whole file, unpacked where it is gzip (RFC 1952), as it is where it is not.
+/// Reads a whole file, decompressed if it is gzip (RFC 1952).
 enum GzipFile {
-    /// Throws with what zlib says when the file cannot be read, is damaged, or ends too early.
+    /// Throws with zlib's text when the file cannot be read, is damaged, or is truncated.
     static func read(_ path: String) throws(LoadError) -> [UInt8] {
         guard let file = gzopen(path, "rb") else {
-            throw .unreadable("\(path) cannot be opened; check that it is there")
+            throw .unreadable("\(path) cannot be opened; check that it exists")
         }
         gzbuffer(file, 1 << 17)
         var bytes: [UInt8] = []
@@ -110,11 +109,11 @@ enum GzipFile {
         } while count > 0
         var code: Int32 = 0
         let problem = gzerror(file, &code).map { String(cString: $0) } ?? ""
-        // Closing tells of a file that ends in the middle, which reading does not.
+        // Closing detects a truncated file, which reading does not.
         let closed = gzclose_r(file)
         guard count == 0, code == Z_OK || code == Z_STREAM_END, closed == Z_OK else {
             throw .unreadable(
-                "\(path) is damaged or cut off\(problem.isEmpty ? "" : " (\(problem))"); fetch or make it again")
+                "\(path) is damaged or truncated\(problem.isEmpty ? "" : " (\(problem))"); fetch or create it again")
         }
         return bytes
     }

@@ -1,7 +1,7 @@
 internal import EntitySchema
 internal import JSONText
 
-/// The invented records of all entities so far.
+/// The sample records of all entities so far.
 struct Sample {
     private(set) var entities: [String: [SampleRecord]] = [:]
     private var positions: [String: [String: Int]] = [:]
@@ -24,16 +24,16 @@ struct Sample {
     }
 }
 
-/// One invented record, and what others have to know of it.
+/// One sample record, and what other records need to know about it.
 struct SampleRecord {
     var key: String
     /// Milliseconds since 1970.
     var born = Int64.min
     /// Field → key.
     var references: [String: String] = [:]
-    /// Entity → key of the record of it that this one belongs to, however far up.
+    /// Entity → key of this record's ancestor of that entity, at any level.
     var ancestors: [String: String] = [:]
-    /// The key as it stands in the record, a text or a number.
+    /// The key as in the record, a text or a number.
     var identity = JSONText.null
     var json = JSONText.null
 }

@@ -1,26 +1,27 @@
 package import EntitySchema
 package import JSONText
 
-/// Invents records for any schema: the same bytes for the same schema, size and seed.
+/// Generates sample records for any schema: the same bytes for the same schema, size and seed.
 ///
-/// References lead to records that are there and were there before, two ways to a record of one entity lead to the same
-/// one, counts are true of what they count, and no time but a due one lies after `reference`.
+/// References point to existing, older records. Two paths to a record of one entity lead to the same record. Counts
+/// match the records they count. Only due times are after `reference`.
 package struct SampleGenerator: Sendable {
-    /// The invented present, fixed so that a seed gives the same bytes on any day.
+    /// The present of the sample, fixed so that a seed gives the same bytes on any day.
     package static let reference = ShopGenerator.reference
 
     private static let day: Int64 = 86_400_000
 
     private let schema: EntitySchema
-    /// Those that an upstream knows of.
+    /// Without local-only entities.
     private let entities: [Entity]
     private let rows: Int
     private let seed: UInt64
     private let account: String
 
-    /// An entity that nothing refers to has `rows` records; one that is referred to has a third of what refers to it.
+    /// An entity without references to it has `rows` records; any other has a third as many as the entity that refers
+    /// to it.
     ///
-    /// `account` is whose records these are, where the schema derives values from that.
+    /// `account` owns the records, for schemas that compute values from it.
     package init(
         schema: EntitySchema, rows: Int = 500, seed: UInt64 = 1, account: String = UpstreamSettings().account
     ) {
@@ -42,7 +43,7 @@ package struct SampleGenerator: Sendable {
 
     // MARK: Order and size
 
-    /// Each entity after those that it refers to; of entities that refer to each other the earlier one in the file first.
+    /// Each entity after those that it refers to; entities that refer to each other keep the order of the file.
     private func parentsFirst() -> [Entity] {
         var order: [Entity] = []
         var visited: Set<String> = []
@@ -62,7 +63,7 @@ package struct SampleGenerator: Sendable {
         return min(size, (sample.entities[parent]?.count ?? 0) * 4 / 5)
     }
 
-    /// How long the longest chain of entities is that lead to this one.
+    /// The length of the longest chain of entities that refers to this one.
     private func height(of name: String, above path: Set<String>) -> Int {
         let path = path.union([name])
         let below = entities.filter { $0.parents.contains(name) && !path.contains($0.name) }
@@ -76,7 +77,7 @@ package struct SampleGenerator: Sendable {
         var frames: [SampleRecord] = []
         for _ in 0..<size(of: entity, sample) {
             var frame = frame(of: entity, sample, &random)
-            // Where the key is a reference, one parent after another until all differ.
+            // If the key is a reference, try one parent after another until all keys differ.
             while !keys.insert(frame.key).inserted { frame = self.frame(of: entity, sample, &random) }
             frames.append(frame)
         }
@@ -93,14 +94,14 @@ package struct SampleGenerator: Sendable {
         sample.put(frames, of: entity.name)
     }
 
-    /// Key, references and time of a record: all that others need to know of it.
+    /// Key, references and time of a record: what other records need to know about it.
     private func frame(of entity: Entity, _ sample: Sample, _ random: inout SplitMix64) -> SampleRecord {
         var frame = SampleRecord(key: SampleWords.uuid(&random))
         let references = entity.fields.compactMap { field -> (field: Field, to: String)? in
             guard case .reference(let other) = field.kind, sample.entities[other]?.isEmpty == false else { return nil }
             return (field, other)
         }
-        // From the one that leads furthest: what it leads to is then known for the others.
+        // Start with the deepest reference: its ancestors then decide the others.
         for (field, other) in references.sorted(by: { depth($0.to) > depth($1.to) }) {
             guard field.required || field.name == entity.key || random.chance(0.7) else { continue }
             guard let records = sample.entities[other] else { continue }
@@ -112,7 +113,7 @@ package struct SampleGenerator: Sendable {
             if field.name == entity.key { frame.key = parent.key }
         }
         let first = max(frame.born, Self.reference.milliseconds - 730 * Self.day)
-        // The more there is to come after a record, the earlier it was made.
+        // The more levels depend on a record, the earlier it is created.
         let left = (Self.reference.milliseconds - first) / Int64(height(of: entity.name, above: []) + 1)
         frame.born = first + Int64(random.below(max(1, Int(left))))
         return frame
@@ -127,7 +128,7 @@ package struct SampleGenerator: Sendable {
         return depth(name, below: [])
     }
 
-    // MARK: What records come to
+    // MARK: Counts
 
     private func count(_ sample: inout Sample) {
         let derived = DerivedFields(schema: schema, account: account)
@@ -145,7 +146,7 @@ package struct SampleGenerator: Sendable {
 }
 
 extension Entity {
-    /// Whether something is counted for the account, so that it should be among those whom a record names.
+    /// Whether a field counts records of the account, so that records should name it.
     fileprivate var countsByAccount: Bool {
         fields.contains { field in
             guard case .children(let figure) = field.derivation else { return false }
@@ -153,7 +154,7 @@ extension Entity {
         }
     }
 
-    /// The entities that its fields refer to, itself aside.
+    /// The entities that its fields refer to, without itself.
     fileprivate var parents: [String] {
         fields.compactMap { if case .reference(let other) = $0.kind, other != name { other } else { nil } }
     }

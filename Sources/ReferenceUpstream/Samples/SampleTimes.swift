@@ -1,7 +1,7 @@
 internal import EntitySchema
 internal import JSONText
 
-/// The times of one invented record, in order: made, then what happened to it, last its change.
+/// The times of one sample record, in order: creation, later events, and last its change time.
 struct SampleTimes {
     let entity: Entity
     /// Milliseconds since 1970.
@@ -11,7 +11,7 @@ struct SampleTimes {
     private static let day: Int64 = 24 * hour
     private static let now = SampleGenerator.reference.milliseconds
 
-    /// By field; `values` are the record's others.
+    /// By field; `values` are the record's other values.
     func values(beside values: [String: JSONText], _ random: inout SplitMix64) -> [String: JSONText] {
         var times: [String: JSONText] = [:]
         var last = born
@@ -43,7 +43,7 @@ struct SampleTimes {
         return times
     }
 
-    /// As they follow each other: nothing happens to a record before it is made.
+    /// In chronological order: nothing happens to a record before its creation.
     private func inOrder() -> [Field] {
         let times = entity.fields.filter {
             $0.kind == .time && $0.name != entity.pull?.changedAt && $0.derivation == nil
@@ -52,7 +52,7 @@ struct SampleTimes {
         return made + times.filter { time in !made.contains { $0.name == time.name } }
     }
 
-    /// A `completed_at` is there when the record is completed; one that need not be there is missing now and then.
+    /// `completed_at` is set when the record is completed; an optional time is sometimes missing.
     private func isSet(
         _ field: Field, _ name: SampleName, _ values: [String: JSONText], _ random: inout SplitMix64
     ) -> Bool {
@@ -61,7 +61,7 @@ struct SampleTimes {
         return field.required || name.contains("created") || random.chance(0.75)
     }
 
-    /// What is still to be done falls due from now on, all else some time after the record was made.
+    /// Open records are due from now on, others some time after their creation.
     private func ahead(of time: Int64, _ values: [String: JSONText], _ random: inout SplitMix64) -> Int64 {
         let isOpen = values.values.contains { ["pending", "open", "scheduled"].contains($0.string) }
         let start = isOpen ? Self.now : time
@@ -74,8 +74,8 @@ struct SampleTimes {
 }
 
 extension Entity {
-    /// Whether a record is in a state, by an enum that has it or a boolean that is named after it; nil where there is no
-    /// such state.
+    /// Whether a record is in a state, by an enum with that value or a boolean of that name; nil when there is no such
+    /// state.
     func hasReached(_ state: String, _ values: [String: JSONText]) -> Bool? {
         for field in fields {
             switch field.kind {

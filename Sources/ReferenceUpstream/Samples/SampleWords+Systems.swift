@@ -1,6 +1,6 @@
 /// Words for entities and fields of certain names: a home, a planner, a chat.
 extension SampleWords {
-    /// Entity → values that go together, of which a record gets one set.
+    /// Entity → sets of values that belong together; a record gets one set.
     static let sets: [String: [[String: String]]] = [
         "assets": rows(
             ["category", "type", "make", "model", "location"],

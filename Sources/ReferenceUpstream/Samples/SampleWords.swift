@@ -1,15 +1,15 @@
 internal import JSONText
 
-/// What invented values are made of where a schema says no more than a name.
+/// The words for sample values when a schema gives only a field's name.
 enum SampleWords {
-    /// As apps write them.
+    /// In upper case, as apps write them.
     static func uuid(_ random: inout SplitMix64) -> String {
         let digits = Array(random.hex(32).uppercased())
         let parts = [digits[0..<8], digits[8..<12], ["4"] + digits[13..<16], ["A"] + digits[17..<20], digits[20..<32]]
         return parts.map { String($0) }.joined(separator: "-")
     }
 
-    /// Keys of people or things that are no records of the schema: for the same name always the same.
+    /// Keys of people or things that are not records of the schema; the same for the same name.
     static func strangers(_ name: String) -> [String] {
         var random = SplitMix64(seed: name.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) })
         return (0..<8).map { _ in uuid(&random) }
@@ -29,7 +29,7 @@ enum SampleWords {
 
     // MARK: Text
 
-    /// What a field of this name usually holds; its own name and a number where nothing is known.
+    /// A typical value for a field of this name; the name and a number when nothing is known about it.
     static func text(_ name: SampleName, number: Int, _ random: inout SplitMix64) -> String {
         let first = random.pick(ShopWords.firstNames)
         let last = random.pick(ShopWords.lastNames)
@@ -70,7 +70,7 @@ enum SampleWords {
     ]
 }
 
-/// A field's name, taken apart into its words.
+/// A field's name, split into words.
 struct SampleName {
     let text: String
     let words: [String]
@@ -82,14 +82,14 @@ struct SampleName {
 
     func contains(_ any: String...) -> Bool { any.contains { words.contains($0) } }
 
-    /// Names one or more records that the schema knows nothing of.
+    /// Whether it names records that are not in the schema.
     var isKey: Bool { contains("id", "ids") || text.hasSuffix("_by") }
 
-    /// A time that usually lies ahead.
+    /// Whether it is a time that is usually in the future.
     var isAhead: Bool {
         contains("due", "next", "expires", "expiry", "expiration", "until", "alarm", "scheduled", "deadline")
     }
 
-    /// A time that usually lies before the record.
+    /// Whether it is a time that is usually before the record's creation.
     var isBehind: Bool { contains("installation", "installed", "purchase", "purchased", "birth") }
 }

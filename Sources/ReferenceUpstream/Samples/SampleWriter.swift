@@ -1,24 +1,24 @@
 internal import EntitySchema
 internal import JSONText
 
-/// Fills in one record, field by field: by type, and within that by what fields of such names usually hold.
+/// Fills in one sample record, field by field, by the field's type and name.
 struct SampleWriter {
     let entity: Entity
     /// From 1, in the order of creation.
     let number: Int
     let frame: SampleRecord
     let sample: Sample
-    /// Whose records these are, where values are worked out by that.
+    /// The account that owns the records, when values are computed from it.
     let account: String?
 
-    /// Words that go together, such as a make and a model; empty where there are none for this entity.
+    /// Words that belong together, such as a make and a model; empty when this entity has none.
     private typealias Setting = [String: String]
 
     func record(_ random: inout SplitMix64) -> JSONText {
         let sets = SampleWords.sets[entity.name] ?? []
         let setting = sets.isEmpty ? [:] : random.pick(sets)
         var values: [String: JSONText] = [:]
-        // Times may depend on what state the record is in.
+        // Times may depend on the record's state.
         for field in entity.fields where field.kind != .time && frame.references[field.name] == nil {
             values[field.name] = value(of: field, setting, &random)
         }
@@ -30,14 +30,14 @@ struct SampleWriter {
         var record = JSONText.object(members: [])
         for field in entity.fields where frame.references[field.name] == nil {
             let path = field.source?.split(separator: ".") ?? [field.name[...]]
-            // What stands in the same object as a reference is the other record's.
+            // A value in the same object as a reference belongs to the other record.
             guard path.count == 1 || !places.contains(path.dropLast()) else { continue }
             record = record.setting(path[...], to: values[field.name] ?? .null)
         }
         return withReferences(record)
     }
 
-    /// `read_by` names somebody when the record is read; a group has more than two in its list.
+    /// `read_by` has entries only when the record is read; a group has more than two members.
     private func settle(_ values: inout [String: JSONText]) {
         for field in entity.fields where field.kind == .list {
             let name = SampleName(field.name)
@@ -55,7 +55,7 @@ struct SampleWriter {
         }
         let nested = NestedFields(entity: entity, referred: { sample[$0, $1]?.json }, like: { _, _ in nil })
         let laid = nested.laid(.object(members: fields), over: record)
-        // In the order of the schema, as a person would expect it.
+        // In the order of the schema, as a reader expects.
         let names = entity.fields.filter { $0.source == nil }.map(\.name)
         let first = names.compactMap { name in laid[name].map { (key: name, value: $0) } }
         return .object(members: first + laid.members.filter { !names.contains($0.key) })
@@ -65,7 +65,7 @@ struct SampleWriter {
 
     private func value(of field: Field, _ setting: Setting, _ random: inout SplitMix64) -> JSONText {
         if field.name == entity.key { return field.kind == .integer ? .integer(number) : .string(frame.key) }
-        // Counts, sums and the like come last, when all records are there.
+        // Counts and sums are filled in last, when all records exist.
         if field.derivation != nil { return .null }
         if let following = field.follow { return .string(random.pick(following.order)) }
         if field.name == entity.pull?.deleted || field.name.hasPrefix("deleted") { return .null }
@@ -85,7 +85,7 @@ struct SampleWriter {
         }
     }
 
-    /// Every content is there, to be drawn when somebody asks for it.
+    /// Every content exists; it is drawn when requested.
     private func ofContent(_ field: Field) -> JSONText? {
         guard let plan = entity.content else { return nil }
         if field.name == plan.state { return .string(ContentState.uploaded.rawValue) }
@@ -147,10 +147,10 @@ struct SampleWriter {
         return .array((0..<count).map { .string(people[(start + $0) % people.count]) })
     }
 
-    // MARK: Keys of what the schema does not have
+    // MARK: Keys of records outside the schema
 
-    /// Keys that lead to no entity: those in a list of the record that this one must belong to, such as who takes part in
-    /// a conversation; else one of a few.
+    /// Keys of records outside the schema: those in a list of this record's required parent, such as the members of a
+    /// conversation; otherwise a few fixed ones.
     private func outsiders(_ name: SampleName) -> [String] {
         for field in entity.fields where field.required {
             guard case .reference(let other) = field.kind, let key = frame.references[field.name],

@@ -1,7 +1,7 @@
 internal import EntitySchema
 internal import JSONText
 
-/// The invented shop before it becomes records: money in pence, times in milliseconds since 1970.
+/// The sample shop before it becomes records: money in pence, times in milliseconds since 1970.
 struct Shop {
     var clients: [Client] = []
     var orders: [Order] = []
@@ -9,7 +9,7 @@ struct Shop {
     var tickets: [Ticket] = []
     var messages: [Message] = []
 
-    /// How many orders there were at that time; they stand in the order of their creation.
+    /// How many orders existed at that time; they are in the order of creation.
     func ordersUntil(_ time: Int64) -> Int {
         var low = 0
         var high = orders.count
@@ -60,7 +60,7 @@ struct Shop {
         var location: ShopWords.Person
         var assigned: ShopWords.Person?
         var paysDeposit: Bool
-        /// What is copied from its client, once that is complete.
+        /// A copy of its client, once that is complete.
         var clientRecord: Client
         var devices = 0
         var total = 0

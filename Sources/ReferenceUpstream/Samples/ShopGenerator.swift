@@ -1,12 +1,13 @@
 package import EntitySchema
 package import JSONText
 
-/// Invents the records of a small repair shop for the `repairminder` schema: the same bytes for the same seed and size.
+/// Generates the records of a small repair shop for the `repairminder` schema: the same bytes for the same seed and
+/// size.
 ///
-/// References lead to records that are there, and every count and sum is that of the records it counts. Times lie in
-/// the two years before `reference`, never after it.
+/// References point to existing records, and every count and sum matches its records. Times are in the two years before
+/// `reference`, never after it.
 package struct ShopGenerator: Sendable {
-    /// The only schema whose records these are.
+    /// The only schema of these records.
     package static let schema = "repairminder"
     /// The shop's present, fixed so that a seed gives the same bytes on any day.
     package static let reference = Timestamp(milliseconds: 1_782_842_400_000)  // 2026-06-30T18:00:00Z
@@ -77,7 +78,7 @@ package struct ShopGenerator: Sendable {
     private func order(_ index: Int, created: Int64, _ shop: Shop, _ random: inout SplitMix64) -> Shop.Order {
         let updated = later(than: created, days: 21, &random)
         let age = Self.reference.milliseconds - created
-        // Some old ones never come to an end: a part that cannot be had, a customer who does not call.
+        // Some old orders stay open: a part that is unavailable, a customer who does not call.
         let isOpen = age < 30 * Self.day || random.chance(0.1)
         let status = random.pick(isOpen ? ShopWords.openStatuses : ShopWords.closedStatuses)
         return Shop.Order(
@@ -90,7 +91,7 @@ package struct ShopGenerator: Sendable {
 
     // MARK: Devices
 
-    /// One for each order, and the rest where it falls.
+    /// One for each order, and the rest at random.
     private func addDevices(to shop: inout Shop, _ random: inout SplitMix64) {
         var owners = Array(shop.orders.indices)
         while owners.count < share(7, of: 5) { owners.append(random.below(shop.orders.count)) }
@@ -133,7 +134,7 @@ package struct ShopGenerator: Sendable {
         }
     }
 
-    /// Settles the orders and gives each client the count and sum of theirs.
+    /// Settles the orders and sets each client's count and sum of orders.
     private func sumUp(_ shop: inout Shop) {
         for index in shop.orders.indices {
             var order = shop.orders[index]
@@ -144,7 +145,7 @@ package struct ShopGenerator: Sendable {
             let owner = order.client
             shop.clients[owner].orders += 1
             shop.clients[owner].spent += order.total - order.balance
-            // Booked in at the counter: nobody is a client for long before their first order.
+            // Clients are created at the counter, just before their first order.
             shop.clients[owner].created = min(shop.clients[owner].created, order.created - Self.minute)
             shop.clients[owner].updated = max(shop.clients[owner].updated, order.updated)
             shop.orders[index] = order
@@ -155,7 +156,7 @@ package struct ShopGenerator: Sendable {
     // MARK: Tickets
 
     private func ticket(_ index: Int, created: Int64, _ shop: Shop, _ random: inout SplitMix64) -> Shop.Ticket {
-        // A question is about an order that was there when it was asked.
+        // A question is about an order that existed when it was asked.
         let earlier = shop.ordersUntil(created)
         let order = earlier > 0 && random.chance(0.7) ? shop.orders[random.below(earlier)] : nil
         let isOld = Self.reference.milliseconds - created > 14 * Self.day
@@ -168,7 +169,7 @@ package struct ShopGenerator: Sendable {
             lastMessage: created)
     }
 
-    /// One for each ticket, and the rest where it falls; the first is the client's question.
+    /// One for each ticket, and the rest at random; the first is the client's question.
     private func addMessages(to shop: inout Shop, _ random: inout SplitMix64) {
         var owners = Array(shop.tickets.indices)
         while owners.count < share(4, of: 5) { owners.append(random.below(shop.tickets.count)) }

@@ -1,4 +1,4 @@
-/// What the records of the invented shop are made of.
+/// The words for the records of the sample shop.
 enum ShopWords {
     struct Model: Sendable {
         var type: String
@@ -6,7 +6,7 @@ enum ShopWords {
         var model: String
     }
 
-    /// What is wrong, what was found, what was done, and what it costs, in pence.
+    /// Issue, diagnosis, resolution, and price in pence.
     struct Job: Sendable {
         var issue: String
         var diagnosis: String

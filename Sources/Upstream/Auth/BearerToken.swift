@@ -31,7 +31,8 @@ package final class BearerToken: Credentials {
         }
         let token = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard Tokens.isSendable(token) else {
-            throw TokenFileError(message: "the token file \(path) contains no token; expected one line of visible ASCII")
+            throw TokenFileError(
+                message: "the token file \(path) contains no token; expected one line of visible ASCII")
         }
         return token
     }

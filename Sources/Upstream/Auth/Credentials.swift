@@ -3,8 +3,8 @@ package protocol Credentials: Sendable {
     /// The token to send now; nil when there is none.
     func current() async throws(UpstreamError) -> String?
 
-    /// Called when the upstream answered 401 to a request with the token `refused`. True when there is another token now,
-    /// so the request is worth a second attempt. Concurrent calls share one renewal.
+    /// Called when the upstream answered 401 to a request with the token `refused`. True when there is another token
+    /// now, so the request is worth a second attempt. Concurrent calls share one renewal.
     func renew(refused: String?) async throws(UpstreamError) -> Bool
 
     /// What you must do before there is a token; nil when there is one, valid or not.

@@ -50,8 +50,8 @@ package struct PrivateFile {
         return status.st_mode & (isPassedBySystemd ? 0o007 : 0o077) != 0
     }
 
-    /// Replaces the file in one step. When this returns, the bytes survive a power loss; when it throws, the old file is
-    /// still there.
+    /// Replaces the file in one step. When this returns, the bytes survive a power loss; when it throws, the old file
+    /// is still there.
     package func write(_ bytes: [UInt8]) throws(TokenFileError) {
         let fresh = "\(path).new"
         unlink(fresh)

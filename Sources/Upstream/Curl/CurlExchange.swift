@@ -2,8 +2,8 @@ internal import CCurl
 
 /// One request in flight: its easy handle, the response so far, and the waiting caller.
 ///
-/// Lives on the thread that runs libcurl. The handle's callbacks use an unretained pointer to it, so it must live as long
-/// as the handle is in a multi handle.
+/// Lives on the thread that runs libcurl. The handle's callbacks use an unretained pointer to it, so it must live as
+/// long as the handle is in a multi handle.
 final class CurlExchange {
     let id: UInt64
     var handle: UnsafeMutableRawPointer { easy.handle }
@@ -157,8 +157,8 @@ final class CurlExchange {
         return bytes.count
     }
 
-    /// libcurl resends a request by itself, whatever its method, when a reused connection dies before the response, although
-    /// the upstream may have applied the first one. Here a method that is not safe is sent only once.
+    /// libcurl resends a request by itself, whatever its method, when a reused connection dies before the response,
+    /// although the upstream may have applied the first one. Here a method that is not safe is sent only once.
     private func mayBegin(to address: String) -> Bool {
         guard !request.isPublicOnly || NetworkAddress.isPublic(address) else {
             refusal = "it is at \(address), which only this machine or its network can reach"

@@ -15,7 +15,8 @@ struct CurlFailure {
         switch code {
         case CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED:
             return .unacceptable("the response of \(host) was rejected: \(refusal ?? explanation)")
-        // libcurl reports headers that are too large as OUT_OF_MEMORY, and an unknown HTTP version as UNSUPPORTED_PROTOCOL.
+        // libcurl reports headers that are too large as OUT_OF_MEMORY, and an unknown HTTP version as
+        // UNSUPPORTED_PROTOCOL.
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_OUT_OF_MEMORY:
             return .unacceptable("the response of \(host) cannot be read (\(explanation)): check what is running there")
         case CURLE_ABORTED_BY_CALLBACK:

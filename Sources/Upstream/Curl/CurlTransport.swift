@@ -12,16 +12,16 @@ package final class CurlTransport: HTTPTransport {
     private let nextID = Atomic<UInt64>(0)
     private let thread: Mutex<pthread_t?>
 
-    /// Once per process, as libcurl requires. Swift runs it under a lock. It is never undone, because other code in this
-    /// process may use libcurl; initialising it again only increments a counter.
+    /// Once per process, as libcurl requires. Swift runs it under a lock. It is never undone, because other code in
+    /// this process may use libcurl; initialising it again only increments a counter.
     private static let libraryState = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 
     /// Starts the thread.
     ///
-    /// `unixSocketPath` sends every request over that socket. `caFile` (PEM) replaces the system's certificates. `proxy` is a
-    /// URL; proxies in the environment are ignored. `localAddresses` are those from which packets can leave this machine.
-    /// `isLinkDown` returns whether the link to a `sockaddr` is down; then nothing is sent. Throws `.unreachable` when the
-    /// machine has no thread or memory left.
+    /// `unixSocketPath` sends every request over that socket. `caFile` (PEM) replaces the system's certificates.
+    /// `proxy` is a URL; proxies in the environment are ignored. `localAddresses` are those from which packets can
+    /// leave this machine. `isLinkDown` returns whether the link to a `sockaddr` is down; then nothing is sent. Throws
+    /// `.unreachable` when the machine has no thread or memory left.
     package init(
         userAgent: String, unixSocketPath: String? = nil, caFile: String? = nil, proxy: String? = nil,
         localAddresses: @escaping @Sendable () -> Set<String>? = LocalAddresses.usable,

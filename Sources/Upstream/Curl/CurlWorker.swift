@@ -1,7 +1,7 @@
 internal import CCurl
 
-/// Runs all exchanges on one thread: takes the mailbox's commands, lets libcurl work, resumes the callers, and sleeps until
-/// a socket, a deadline or the mailbox has something new.
+/// Runs all exchanges on one thread: takes the mailbox's commands, lets libcurl work, resumes the callers, and sleeps
+/// until a socket, a deadline or the mailbox has something new.
 final class CurlWorker {
     /// Connections kept for reuse, across all hosts.
     private static let keptConnections = 16
@@ -63,8 +63,8 @@ final class CurlWorker {
         }
     }
 
-    /// Restarts a request that was not sent yet, because a connection attempt would repeat only after seconds. Fails one that
-    /// was sent from an address that is gone or has lost its link: no response can arrive.
+    /// Restarts a request that was not sent yet, because a connection attempt would repeat only after seconds. Fails
+    /// one that was sent from an address that is gone or has lost its link: no response can arrive.
     private func reconsider(_ exchange: CurlExchange, _ addresses: Set<String>?, _ now: ContinuousClock.Instant) {
         guard exchange.hasBegun else {
             curl_multi_remove_handle(multi, exchange.handle)
@@ -94,7 +94,8 @@ final class CurlWorker {
         return exchange
     }
 
-    /// A multi handle fails only when memory runs out or libcurl has a bug. The state of the requests in flight is then unknown.
+    /// A multi handle fails only when memory runs out or libcurl has a bug. The state of the requests in flight is then
+    /// unknown.
     private func check(_ code: CURLMcode) {
         guard code != CURLM_OK else { return }
         let reason = String(cString: curl_multi_strerror(code))

@@ -34,8 +34,8 @@ package enum LocalAddresses {
 
 /// An IP address, and whether a host on the internet could have it.
 enum NetworkAddress {
-    /// False for this machine, private networks (RFC 1918, RFC 4193, RFC 6598), link-local addresses and text that is not
-    /// an address.
+    /// False for this machine, private networks (RFC 1918, RFC 4193, RFC 6598), link-local addresses and text that is
+    /// not an address.
     static func isPublic(_ text: String) -> Bool {
         if let bytes = bytes(of: text, AF_INET, 4) { return isPublic(v4: bytes) }
         guard let bytes = bytes(of: text, AF_INET6, 16) else { return false }

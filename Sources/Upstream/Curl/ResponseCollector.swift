@@ -19,7 +19,8 @@ struct ResponseCollector {
         self.maximumBody = max(0, maximumBody)
     }
 
-    /// One line of a header section with its line end: the status line, a field, a continuation of a folded field, or the end.
+    /// One line of a header section with its line end: the status line, a field, a continuation of a folded field, or
+    /// the end.
     mutating func takeHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         headerBytes += line.count
         guard headerBytes <= Self.maximumHeaderBytes else {

@@ -4,8 +4,8 @@ internal import JSONText
 /// Downloads of content from the addresses that records name.
 ///
 /// The upstream's own address is asked with credentials, like for anything else. Any other host is asked without
-/// credentials and only at a public address, so no record can make this machine query its neighbours. Redirects are never
-/// followed.
+/// credentials and only at a public address, so no record can make this machine query its neighbours. Redirects are
+/// never followed.
 extension HTTPUpstream {
     package func serves(_ address: String) -> Bool { ownPath(of: address) != nil }
 

@@ -66,7 +66,8 @@ package struct HTTPUpstream: Upstream {
         } catch .gone {
             return nil
         }
-        guard let record = single.place.value(in: try caller.json(response, request.path)), record.kind == .object else {
+        guard let record = single.place.value(in: try caller.json(response, request.path)), record.kind == .object
+        else {
             throw .malformed("\(request.path) answered no record at \(single.place.description)")
         }
         return RemoteRecord(record, version: version(of: record, response))
@@ -131,8 +132,8 @@ package struct HTTPUpstream: Upstream {
 
     // MARK: One exchange
 
-    /// Throws for every status but 2xx. Never sends a token of another account than the one that `account` last returned:
-    /// the caller has chosen its cache by that.
+    /// Throws for every status but 2xx. Never sends a token of another account than the one that `account` last
+    /// returned: the caller has chosen its cache by that.
     func send(
         _ request: WireRequest, transfer: Transfer = Transfer()
     ) async throws(UpstreamError) -> HTTPResponse {

@@ -1,13 +1,13 @@
-/// The rules of RFC 9110 that a request must meet before any byte of it is sent, and comparison of names without regard to
-/// case.
+/// The rules of RFC 9110 that a request must meet before any byte of it is sent, and comparison of names without regard
+/// to case.
 enum HTTPSyntax {
     /// Whether the text is a `token` (RFC 9110, 5.6.2): what a method or a field name may be.
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
-    /// Whether the text can be a field value: no CR, LF or NUL (RFC 9110, 5.5), which would start another field or cut this
-    /// one short.
+    /// Whether the text can be a field value: no CR, LF or NUL (RFC 9110, 5.5), which would start another field or cut
+    /// this one short.
     static func isFieldValue(_ text: String) -> Bool {
         !text.utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 }
     }

@@ -1,6 +1,7 @@
 /// Sends one HTTP request and returns its whole response: the seam between what is sent and how it travels.
 ///
-/// Redirects are responses like any other and are never followed. Cancelling the calling task ends the exchange at once.
+/// Redirects are responses like any other and are never followed. Cancelling the calling task ends the exchange at
+/// once.
 package protocol HTTPTransport: Sendable {
     /// Throws when no complete response came; a response of any status is returned.
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Measures how far the server's clock is ahead of this machine's, from the `Date` of its responses.
 ///
-/// It stores the server's time relative to a monotonic clock, so the offset is right at once when this machine's clock is
-/// set, without waiting for another response.
+/// It stores the server's time relative to a monotonic clock, so the offset is right at once when this machine's clock
+/// is set, without waiting for another response.
 package final class ServerClock: Sendable {
     private struct State {
         /// The server's time since 1970 minus the monotonic time.
@@ -24,8 +24,8 @@ package final class ServerClock: Sendable {
     /// A longer exchange says too little about when the `Date` was written to refine the offset.
     private static let longestExchange = Duration.seconds(2)
 
-    /// `monotonic` must also count while the machine sleeps. `initialOffset`, measured by an earlier run, holds until the
-    /// first response.
+    /// `monotonic` must also count while the machine sleeps. `initialOffset`, measured by an earlier run, holds until
+    /// the first response.
     package init(
         now: @escaping @Sendable () -> Timestamp, monotonic: @escaping @Sendable () -> Duration,
         initialOffset: Duration? = nil
@@ -44,7 +44,8 @@ package final class ServerClock: Sendable {
         state.withLock { $0.anchor }.map { $0 + monotonic() - now().sinceEpoch }
     }
 
-    /// Takes the `Date` of one response into account. Times are monotonic: just before the request, just after the response.
+    /// Takes the `Date` of one response into account. Times are monotonic: just before the request, just after the
+    /// response.
     package func observe(date: Timestamp, sentAt: Duration, receivedAt: Duration) {
         let exchange = receivedAt - sentAt
         guard exchange >= .zero else { return }

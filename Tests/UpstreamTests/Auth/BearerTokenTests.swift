@@ -18,7 +18,7 @@ struct BearerTokenTests {
         #expect(try BearerToken(path: file("abc.def\n", mode: mode)).current() == "abc.def")
     }
 
-    @Test("is refused when others can read it, with what to do", arguments: [0o640, 0o604, 0o644])
+    @Test("is rejected when others can read it, with what to do", arguments: [0o640, 0o604, 0o644])
     func othersCanRead(_ mode: Int) throws {
         let path = try file("abc", mode: mode)
         #expect {
@@ -27,7 +27,7 @@ struct BearerTokenTests {
     }
 
     @Test(
-        "may be root's file with a list of who reads it, as systemd hands it over, but no other group's",
+        "may be root's file with an access list, as systemd passes it, but not another group's",
         arguments: [
             (owner: 0, group: 0, mode: 0o440, isOpen: false), (owner: 0, group: 0, mode: 0o444, isOpen: true),
             (owner: 0, group: 50, mode: 0o440, isOpen: true), (owner: 1000, group: 0, mode: 0o440, isOpen: true),
@@ -42,7 +42,7 @@ struct BearerTokenTests {
     }
 
     @Test(
-        "is refused when the file is missing, empty or holds what no header can",
+        "is rejected when the file is missing, empty or not a valid header value",
         arguments: ["", "\n", "a b", "a\u{7F}", "é"])
     func unusable(_ text: String) throws {
         let path = try file(text, mode: 0o600)
@@ -50,7 +50,7 @@ struct BearerTokenTests {
         #expect(throws: TokenFileError.self) { try BearerToken(path: path + "-missing") }
     }
 
-    @Test("is read again when it is refused, which tells whether it is another")
+    @Test("is read again when it is refused, and reports whether it has changed")
     func reloads() throws {
         let path = try file("old", mode: 0o600)
         let token = try BearerToken(path: path)

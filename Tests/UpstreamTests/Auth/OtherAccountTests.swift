@@ -5,9 +5,9 @@ import Testing
 @testable import EntitySchema
 @testable import Upstream
 
-@Suite("Whose token it is")
+@Suite("The account of a token")
 struct OtherAccountTests {
-    /// Two tokens, of which the second may be another's; the first is refused after it was asked about.
+    /// Two tokens, the second possibly of another account; the first is refused after its account was requested.
     private func upstream(_ accounts: [String: String]) throws -> (HTTPUpstream, ScriptedTransport) {
         let schema = try EntitySchema(
             yaml: """
@@ -34,7 +34,7 @@ struct OtherAccountTests {
     private let change = PushRequest(
         method: "POST", path: "/orders", body: JSONText.object(["id": "a"]), record: .itself)
 
-    @Test("nothing is sent with a new token that is another account's")
+    @Test("nothing is sent with a new token of another account")
     func other() async throws {
         let (upstream, transport) = try upstream(["first": "one", "second": "two"])
         #expect(try await upstream.account() == "one")
@@ -47,12 +47,12 @@ struct OtherAccountTests {
         }
         let sent = transport.requests.filter { $0.method == "POST" && $0.header("Authorization") == "Bearer second" }
         #expect(sent.isEmpty)
-        // Whoever asks again knows whose it is, and goes on with it.
+        // After asking for the account again, the new token is used.
         #expect(try await upstream.account() == "two")
         _ = try await upstream.push(change, idempotencyKey: "k")
     }
 
-    @Test("a new token of the same account is asked about once and then used")
+    @Test("a new token of the same account is checked once and then used")
     func same() async throws {
         let (upstream, transport) = try upstream(["first": "one", "second": "one"])
         #expect(try await upstream.account() == "one")

@@ -6,7 +6,7 @@ import Testing
 @testable import EntitySchema
 @testable import Upstream
 
-@Suite("A token that rotates", .timeLimit(.minutes(1)))
+@Suite("A rotating token", .timeLimit(.minutes(1)))
 struct RotatingTokenTests {
     private let folder: TemporaryFolder
     private let store: TokenStore
@@ -23,7 +23,7 @@ struct RotatingTokenTests {
 
     private static let refreshed = HTTPResponse.json(200, #"{"data":{"token":"new","refresh":"r2","life":"900"}}"#)
 
-    /// An upstream that takes the tokens in `good`, and refreshes as told.
+    /// An upstream that accepts the tokens in `good`, and refreshes as given.
     private func upstream(
         good: Set<String> = ["new"], refresh: @escaping ScriptedTransport.Answer = { _ in Self.refreshed }
     ) throws -> (HTTPUpstream, RotatingToken, ScriptedTransport) {
@@ -57,7 +57,7 @@ struct RotatingTokenTests {
 
     private var now: Timestamp { time.now.withLock { $0 } }
 
-    @Test("a sign-in is missing until there has been one, and the upstream's address is missed before that")
+    @Test("reports a missing base address first, then a missing sign-in")
     func missing() async throws {
         let (upstream, _, transport) = try upstream()
         #expect(await upstream.missing == "not signed in; run repairminder-sync login")
@@ -73,7 +73,7 @@ struct RotatingTokenTests {
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("is exchanged when it is refused, and the request goes again")
+    @Test("is refreshed when it is refused, and the request is repeated")
     func refused() async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))
         let (upstream, _, transport) = try upstream()
@@ -85,7 +85,7 @@ struct RotatingTokenTests {
         #expect(try store.load() == Tokens(access: "new", refresh: "r2", expiresAt: now + .seconds(900)))
     }
 
-    @Test("is exchanged once for all who find it refused")
+    @Test("is refreshed once for all requests that were refused")
     func singleFlight() async throws {
         let count = 50
         try store.save(Tokens(access: "old", refresh: "r1"))
@@ -99,7 +99,7 @@ struct RotatingTokenTests {
         try await withThrowingTaskGroup(of: String?.self) { group in
             for _ in 0..<count { group.addTask { try await upstream.account() } }
             for await _ in arrived.stream { break }
-            // All have had their refusal before the one exchange is answered.
+            // All requests are refused before the one exchange gets its response.
             while transport.requests.count < count + 1 { await Task.yield() }
             gate.continuation.finish()
             for try await id in group { #expect(id == "me") }
@@ -108,7 +108,7 @@ struct RotatingTokenTests {
         #expect(transport.requests.count == 2 * count + 1)
     }
 
-    @Test("is not exchanged again for who was refused with the one before it")
+    @Test("is not refreshed again for a request refused with the previous token")
     func late() async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))
         let (_, token, transport) = try upstream()
@@ -119,7 +119,7 @@ struct RotatingTokenTests {
         #expect(refreshes(transport).count == 1)
     }
 
-    @Test("is on disk before any request carries it")
+    @Test("is on disk before any request uses it")
     func savedFirst() async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))
         let (upstream, _, transport) = try upstream()
@@ -134,7 +134,7 @@ struct RotatingTokenTests {
         #expect(try store.load()?.refresh == "r2")
     }
 
-    @Test("keeps its refresh token where the upstream gives no other")
+    @Test("keeps its refresh token when the upstream returns no new one")
     func notRotated() async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))
         let (upstream, _, _) = try upstream { _ in HTTPResponse.json(200, #"{"data":{"token":"new"}}"#) }
@@ -157,7 +157,7 @@ struct RotatingTokenTests {
         #expect(refreshes(transport).count == 2)
     }
 
-    @Test("is taken from a new sign-in without a restart")
+    @Test("is read from a new sign-in without a restart")
     func login() async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))
         let (upstream, _, transport) = try upstream(good: ["login"]) { _ in HTTPResponse.json(401, "{}") }
@@ -167,7 +167,7 @@ struct RotatingTokenTests {
         #expect(refreshes(transport).count == 1)
     }
 
-    @Test("gives way to a sign-in that came while it was being exchanged")
+    @Test("is replaced by a sign-in that finished during the refresh")
     func loginMeanwhile() async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))
         let (upstream, _, _) = try upstream(good: ["login"]) { [store] _ in
@@ -178,7 +178,7 @@ struct RotatingTokenTests {
         #expect(try store.load()?.refresh == "l1")
     }
 
-    @Test("is not lost while the upstream cannot be reached or is not clear")
+    @Test("is not lost while the upstream is unreachable or its response is unclear")
     func unreachable() async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))
         let answers = Mutex<[Result<HTTPResponse, TransportError>]>([
@@ -197,7 +197,7 @@ struct RotatingTokenTests {
         #expect(refreshes(transport).map { $0.json?["refreshToken"]?.string } == Array(repeating: "r1", count: 5))
     }
 
-    @Test("is exchanged before it ends, unless that cannot be done yet")
+    @Test("is refreshed before it expires, unless that is not possible yet")
     func proactive() async throws {
         try store.save(Tokens(access: "old", refresh: "r1", expiresAt: now + .seconds(29)))
         let isOffline = Mutex(true)
@@ -214,7 +214,7 @@ struct RotatingTokenTests {
         #expect(refreshes(transport).count == 2)
     }
 
-    @Test("is not exchanged with more than half a minute to go")
+    @Test("is not refreshed with more than half a minute left")
     func fresh() async throws {
         try store.save(Tokens(access: "old", refresh: "r1", expiresAt: now + .seconds(30)))
         let (upstream, _, transport) = try upstream(good: ["old"])
@@ -222,7 +222,7 @@ struct RotatingTokenTests {
         #expect(refreshes(transport).isEmpty)
     }
 
-    @Test("is not exchanged for each request where it lives shorter than that")
+    @Test("is not refreshed for each request when its lifetime is shorter than that")
     func shortLived() async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))
         let (upstream, _, transport) = try upstream { _ in
@@ -232,7 +232,7 @@ struct RotatingTokenTests {
         #expect(refreshes(transport).count == 1)
     }
 
-    @Test("is missed with a message that says to sign in")
+    @Test("is reported as missing with a message to sign in")
     func signedOut() async throws {
         let (upstream, _, transport) = try upstream()
         guard case .unauthorized(let message) = await failure(upstream) else { return wrong() }
@@ -243,7 +243,7 @@ struct RotatingTokenTests {
         #expect(refreshes(transport).isEmpty)
     }
 
-    @Test("is refused where it cannot be a header's value, and where none was answered")
+    @Test("is rejected when it is not a valid header value, and when the response has none")
     func unusable() async throws {
         for body in [#"{"data":{"token":"a\r\nX: b"}}"#, "{}", "<html>", #"{"data":{"token":7}}"#] {
             try store.save(Tokens(access: "old", refresh: "r1"))
@@ -263,7 +263,7 @@ struct RotatingTokenTests {
         #expect(message.contains("auth.refresh"))
     }
 
-    @Test("a request that is refused with the new token too is refused for good")
+    @Test("a request that is refused with the new token too fails permanently")
     func refusedTwice() async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))
         let (upstream, _, transport) = try upstream(good: [])

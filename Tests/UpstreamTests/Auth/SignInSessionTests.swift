@@ -23,7 +23,7 @@ struct SignInSessionTests {
         reference = ReferenceUpstream(schema: schema, settings: settings, now: now)
     }
 
-    /// Signs in over a socket; `answers` overrides what the person would rightly answer.
+    /// Signs in over a socket; `answers` overrides the correct answers.
     private func signIn(_ way: String, _ answers: [String: String] = [:]) async throws -> (Tokens, [String]) {
         let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)]) { [reference] request in
             await reference.respond(to: request)
@@ -44,7 +44,7 @@ struct SignInSessionTests {
     }
 
     @Test(
-        "either way ends with tokens, each question asked right before its answer is sent",
+        "each method ends with tokens, and asks each question right before its answer is sent",
         arguments: [("password", ["email", "password", "code"]), ("magic_link", ["email", "code"])])
     func ways(_ way: String, _ questions: [String]) async throws {
         let (tokens, asked) = try await signIn(way)
@@ -54,7 +54,7 @@ struct SignInSessionTests {
         #expect(reference.mailedCodes.count == 1)
     }
 
-    @Test("a wrong answer ends it with the upstream's own words", arguments: ["email", "password", "code"])
+    @Test("a wrong answer ends it with the upstream's error text", arguments: ["email", "password", "code"])
     func wrong(_ name: String) async throws {
         let error = await #expect(throws: UpstreamError.self) { try await signIn("password", [name: "mistaken"]) }
         guard case .unauthorized(let message) = try #require(error) else {
@@ -64,7 +64,7 @@ struct SignInSessionTests {
         #expect(message.contains(name == "code" ? "the code is wrong" : "the name or the password is wrong"))
     }
 
-    @Test("an answer that holds a token ends the sign-in, whatever steps are left")
+    @Test("a response with a token ends the sign-in, whatever steps are left")
     func early() async throws {
         let transport = ScriptedTransport { _ in
             HTTPResponse(status: 200, body: Array(#"{"data":{"token":"t","refreshToken":"r"}}"#.utf8))

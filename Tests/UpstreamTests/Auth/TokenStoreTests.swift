@@ -4,7 +4,7 @@ import Testing
 
 @testable import Upstream
 
-@Suite("The kept sign-in")
+@Suite("The stored sign-in")
 struct TokenStoreTests {
     private let folder: TemporaryFolder
     private let store: TokenStore
@@ -15,7 +15,7 @@ struct TokenStoreTests {
         store = TokenStore(path: folder.path("tokens.json"))
     }
 
-    @Test("comes back as it was kept")
+    @Test("is read back as it was saved")
     func roundTrip() throws {
         try store.save(tokens)
         #expect(try store.load() == tokens)
@@ -23,12 +23,12 @@ struct TokenStoreTests {
         #expect(try store.load() == Tokens(access: "only"))
     }
 
-    @Test("is nothing before the first sign-in")
+    @Test("is nil before the first sign-in")
     func missing() throws {
         #expect(try store.load() == nil)
     }
 
-    @Test("is a file of mode 0600 under its three names, and nothing else is left in its folder")
+    @Test("is a file of mode 0600 with three members, and leaves nothing else in its folder")
     func file() throws {
         try store.save(tokens)
         let attributes = try FileManager.default.attributesOfItem(atPath: store.path)
@@ -38,7 +38,7 @@ struct TokenStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.root) == ["tokens.json"])
     }
 
-    @Test("is refused when others can read it, with what to do", arguments: [0o640, 0o604, 0o620])
+    @Test("is rejected when others can read it, with what to do", arguments: [0o640, 0o604, 0o620])
     func othersCanRead(_ mode: Int) throws {
         try store.save(tokens)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: store.path)
@@ -48,7 +48,7 @@ struct TokenStoreTests {
     }
 
     @Test(
-        "is refused when it is not what was kept",
+        "is rejected when it is not a saved sign-in",
         arguments: ["", "{", "[]", "{}", #"{"token":""}"#, #"{"token":1}"#, #"{"token":"a\r\nb"}"#])
     func unusable(_ text: String) throws {
         try PrivateFile(path: store.path).write(Array(text.utf8))
@@ -57,7 +57,7 @@ struct TokenStoreTests {
         } throws: { ($0 as? TokenFileError)?.message.contains("login") == true }
     }
 
-    @Test("outlives a save that fails")
+    @Test("survives a failed save")
     func failedSave() throws {
         try store.save(tokens)
         try folder.block("tokens.json.new")
@@ -65,14 +65,14 @@ struct TokenStoreTests {
         #expect(try store.load() == tokens)
     }
 
-    @Test("takes the place of a save that was cut off")
+    @Test("replaces an interrupted save")
     func leftover() throws {
         try PrivateFile(path: store.path + ".new").write(Array("half".utf8))
         try store.save(tokens)
         #expect(try store.load() == tokens)
     }
 
-    @Test("is refused when it is a folder or larger than any token")
+    @Test("is rejected when it is a folder or larger than any token")
     func odd() throws {
         #expect(throws: TokenFileError.self) { try TokenStore(path: folder.root).load() }
         try PrivateFile(path: store.path).write([UInt8](repeating: 0x20, count: 100_000))
@@ -80,7 +80,7 @@ struct TokenStoreTests {
     }
 }
 
-/// A folder of the test's own, removed with the last reference.
+/// A folder for one test, removed with the last reference.
 final class TemporaryFolder: Sendable {
     let root: String
 
@@ -95,7 +95,7 @@ final class TemporaryFolder: Sendable {
 
     func path(_ name: String) -> String { "\(root)/\(name)" }
 
-    /// Puts a folder where a file is to be written, so that writing fails, for root too.
+    /// Puts a folder in the file's place, so that writing fails even for root.
     func block(_ name: String) throws {
         try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: false)
     }

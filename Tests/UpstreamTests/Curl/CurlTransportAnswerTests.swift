@@ -3,7 +3,7 @@ import Testing
 
 @testable import Upstream
 
-@Suite("libcurl transport: answers", .timeLimit(.minutes(1)))
+@Suite("libcurl transport: responses", .timeLimit(.minutes(1)))
 struct CurlTransportAnswerTests {
     private func answer(_ text: String, to request: (String) -> HTTPRequest = { HTTPRequest(url: $0) }) async throws
         -> HTTPResponse
@@ -19,7 +19,7 @@ struct CurlTransportAnswerTests {
         #expect(response == HTTPResponse(status: 201, headers: headers, body: Array("hi".utf8)))
     }
 
-    @Test("doubled headers stay doubled and in order")
+    @Test("repeated headers stay separate and in order")
     func doubledHeaders() async throws {
         let response = try await answer(
             "HTTP/1.1 200 OK\r\nLink: a\r\nX: 1\r\nLink: b\r\nContent-Length: 0\r\n\r\n")
@@ -27,7 +27,7 @@ struct CurlTransportAnswerTests {
         #expect(response.headers.map(\.name) == ["Link", "X", "Link", "Content-Length"])
     }
 
-    @Test("the headers of an interim answer are not those of the answer")
+    @Test("the headers of an interim response are dropped")
     func interimAnswer() async throws {
         let response = try await answer(
             "HTTP/1.1 103 Early Hints\r\nLink: early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
@@ -43,7 +43,7 @@ struct CurlTransportAnswerTests {
         #expect(response.header("X-Sum") == nil)
     }
 
-    @Test("304 is an answer without a body, whatever length it announces")
+    @Test("304 is a response without a body, whatever length it announces")
     func notModified() async throws {
         let response = try await answer("HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nContent-Length: 9\r\n\r\n")
         #expect(response.status == 304)
@@ -51,7 +51,7 @@ struct CurlTransportAnswerTests {
         #expect(response.header("etag") == "\"a\"")
     }
 
-    @Test("HEAD is answered by headers alone, even those of a body larger than allowed")
+    @Test("HEAD returns only headers, even for a body larger than allowed")
     func head() async throws {
         let response = try await answer("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n") {
             HTTPRequest(method: "HEAD", url: $0, maximumBody: 10)
@@ -60,7 +60,7 @@ struct CurlTransportAnswerTests {
         #expect(response.body.isEmpty)
     }
 
-    @Test("an error status is an answer", arguments: [400, 401, 404, 409, 429, 500, 503])
+    @Test("an error status is a response", arguments: [400, 401, 404, 409, 429, 500, 503])
     func errorStatus(_ status: Int) async throws {
         let response = try await answer("HTTP/1.1 \(status) No\r\nContent-Length: 2\r\n\r\nno")
         #expect(response.status == status)
@@ -79,7 +79,7 @@ struct CurlTransportAnswerTests {
         #expect(elsewhere.acceptedConnections == 0)
     }
 
-    @Test("a gzip body comes back unpacked")
+    @Test("a gzip body is decompressed")
     func gzip() async throws {
         let packed = Gzip.stored("hello")
         let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n"

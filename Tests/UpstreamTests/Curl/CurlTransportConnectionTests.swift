@@ -4,7 +4,7 @@ import Testing
 
 @testable import Upstream
 
-@Suite("libcurl transport: connections and the end", .timeLimit(.minutes(1)))
+@Suite("libcurl transport: connections and shutdown", .timeLimit(.minutes(1)))
 struct CurlTransportConnectionTests {
     private static let ok = ScriptedServer.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let transport: CurlTransport
@@ -13,14 +13,15 @@ struct CurlTransportConnectionTests {
         transport = try CurlTransport(userAgent: "test")
     }
 
-    @Test("a connection is kept and used again")
+    @Test("a connection is reused")
     func keepAlive() async throws {
         let server = try ScriptedServer([.receive, Self.ok, .receive, Self.ok, .receive, Self.ok])
         for _ in 1...3 { _ = try await transport.send(HTTPRequest(url: server.url)) }
         #expect(server.acceptedConnections == 1)
     }
 
-    @Test("a kept connection that was dropped while idle is replaced unseen", arguments: ["GET", "POST", "PATCH"])
+    @Test(
+        "a reused connection that was closed while idle is replaced transparently", arguments: ["GET", "POST", "PATCH"])
     func droppedIdle(_ method: String) async throws {
         let dropped = ScriptedServer.Gate()
         let server = try ScriptedServer([.receive, Self.ok, .finish, .open(dropped)], [.receive, Self.ok])
@@ -31,7 +32,7 @@ struct CurlTransportConnectionTests {
         #expect(server.acceptedConnections == 2)
     }
 
-    @Test("a safe request that a kept connection swallowed is sent again")
+    @Test("a safe request lost on a reused connection is sent again")
     func swallowedGet() async throws {
         let server = try ScriptedServer([.receive, Self.ok, .receive, .reset], [.receive, Self.ok])
         for _ in 1...2 { _ = try await transport.send(HTTPRequest(url: server.url)) }
@@ -47,9 +48,9 @@ struct CurlTransportConnectionTests {
         #expect(try await transport.failure(of: request).kind == .ambiguous)
     }
 
-    // MARK: When the network has changed
+    // MARK: After a network change
 
-    @Test("no connection from before is used again")
+    @Test("no older connection is reused")
     func keptBeforeChange() async throws {
         let server = try ScriptedServer(
             [.receive, Self.ok, .receive, Self.ok], [.receive, Self.ok, .receive, Self.ok])
@@ -59,11 +60,11 @@ struct CurlTransportConnectionTests {
         #expect(server.acceptedConnections == 2)
     }
 
-    @Test("what was not sent yet starts anew")
+    @Test("a request that was not sent yet restarts")
     func connecting() async throws {
         let seen = ScriptedServer.Gate()
         let again = ScriptedServer.Gate()
-        // Neither says a word of TLS, so nothing is ever sent.
+        // Neither speaks TLS, so nothing is ever sent.
         let server = try ScriptedServer(
             [.open(seen), .awaitClientLeaving], [.open(again), .awaitClientLeaving])
         let transport = transport
@@ -77,7 +78,7 @@ struct CurlTransportConnectionTests {
         #expect(try await flying.value == .cancelled)
     }
 
-    @Test("what was sent from an address that is gone is given up, whatever came of it, and so is its connection")
+    @Test("a request sent from an address that is gone fails, and its connection is closed")
     func addressGone() async throws {
         let reset = ScriptedServer.Gate()
         let server = try ScriptedServer([.receive, .awaitClientReset(reset)])
@@ -89,7 +90,7 @@ struct CurlTransportConnectionTests {
         await waiting { reset.pass() }
     }
 
-    @Test("over a link that is down nothing is sent, and the next request looks anew")
+    @Test("nothing is sent over a link that is down, and the next request checks again")
     func linkDown() async throws {
         let server = try ScriptedServer([.receive, Self.ok])
         let isDown = Mutex(true)
@@ -102,7 +103,7 @@ struct CurlTransportConnectionTests {
         #expect(try await transport.send(HTTPRequest(method: "POST", url: server.url)).status == 200)
     }
 
-    @Test("what was sent from an address that is still there goes on")
+    @Test("a request sent from an address that still exists continues")
     func addressThere() async throws {
         let changed = ScriptedServer.Gate()
         let server = try ScriptedServer([.receive, .pass(changed), Self.ok])
@@ -114,7 +115,7 @@ struct CurlTransportConnectionTests {
         #expect(try await flying.value == 200)
     }
 
-    /// Waits on a thread that may.
+    /// Waits on a thread that may block.
     private func waiting(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -124,11 +125,11 @@ struct CurlTransportConnectionTests {
         }
     }
 
-    @Test("requests run side by side")
+    @Test("requests run concurrently")
     func parallel() async throws {
         let count = 20
         let gates = (0..<count).map { _ in ScriptedServer.Gate() }
-        // Each connection is answered only when all have sent their request.
+        // Each connection gets its response only when all have sent their request.
         let script: [ScriptedServer.Step] = gates.map { .pass($0) }
         let server = try ScriptedServer(
             connections: gates.map { [.receive, .open($0)] + script + [Self.ok] })
@@ -139,7 +140,7 @@ struct CurlTransportConnectionTests {
         #expect(server.acceptedConnections == count)
     }
 
-    @Test("cancelling the task ends its exchange alone")
+    @Test("cancelling the task ends only its exchange")
     func cancellation() async throws {
         let left = ScriptedServer.Gate()
         let server = try ScriptedServer(
@@ -168,7 +169,7 @@ struct CurlTransportConnectionTests {
         #expect(try await task.value == .cancelled)
     }
 
-    @Test("shutdown fails what is in flight and all that comes later, twice as well as once")
+    @Test("shutdown fails requests in flight and all later ones, and is idempotent")
     func shutdown() async throws {
         let server = try ScriptedServer([.receive, .awaitClientLeaving])
         let transport = transport
@@ -180,7 +181,7 @@ struct CurlTransportConnectionTests {
         #expect(try await transport.failure(of: HTTPRequest(url: server.url)) == .cancelled)
     }
 
-    @Test("the last reference closes the kept connections")
+    @Test("the last reference closes idle connections")
     func lastReference() async throws {
         let left = ScriptedServer.Gate()
         let server = try ScriptedServer([.receive, Self.ok, .awaitClientLeaving, .open(left)])

@@ -19,7 +19,7 @@ struct CurlTransportFailureTests {
             of: HTTPRequest(url: server.url, deadline: deadline, maximumBody: maximumBody))
     }
 
-    @Test("an answer that stalls ends with the deadline")
+    @Test("a stalled response ends at the deadline")
     func stall() async throws {
         let deadline = Duration.milliseconds(300)
         let start = ContinuousClock.now
@@ -29,7 +29,7 @@ struct CurlTransportFailureTests {
         #expect(ContinuousClock.now - start >= deadline - .milliseconds(2))
     }
 
-    @Test("an answer that trickles ends with the deadline all the same")
+    @Test("a trickling response ends at the deadline too")
     func trickle() async throws {
         let error = try await failure(
             of: .send("HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n"), .trickle(0x20),
@@ -37,7 +37,7 @@ struct CurlTransportFailureTests {
         #expect(error.kind == .ambiguous)
     }
 
-    @Test("headers that trickle end with the deadline")
+    @Test("trickling headers end at the deadline")
     func headerTrickle() async throws {
         let error = try await failure(
             of: .send("HTTP/1.1 200 OK\r\nX: "), .trickle(0x61), deadline: .milliseconds(300))
@@ -56,7 +56,7 @@ struct CurlTransportFailureTests {
         #expect(error.kind == .ambiguous)
     }
 
-    @Test("a connection closed before any answer is ambiguous")
+    @Test("a connection closed before any response is ambiguous")
     func emptyReply() async throws {
         #expect(try await failure().kind == .ambiguous)
     }
@@ -73,14 +73,14 @@ struct CurlTransportFailureTests {
         #expect(error.kind == .unacceptable)
     }
 
-    @Test("an encoding that nobody asked for is unacceptable")
+    @Test("an encoding that was not requested is unacceptable")
     func unknownEncoding() async throws {
         let error = try await failure(
             of: .send("HTTP/1.1 200 OK\r\nContent-Encoding: rot13\r\nContent-Length: 5\r\n\r\nuryyb"))
         #expect(error.kind == .unacceptable)
     }
 
-    @Test("a gzip bomb is refused at the limit")
+    @Test("a gzip bomb is rejected at the limit")
     func gzipBomb() async throws {
         let bomb = Gzip.endlessZeros(copies: 20_000)
         let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n"
@@ -90,7 +90,7 @@ struct CurlTransportFailureTests {
         #expect(error.message.contains("100000 bytes"))
     }
 
-    @Test("400 kB of headers are refused")
+    @Test("400 kB of headers are rejected")
     func largeHeaders() async throws {
         let field = "X-Filler: " + String(repeating: "x", count: 990) + "\r\n"
         let error = try await failure(
@@ -98,7 +98,7 @@ struct CurlTransportFailureTests {
         #expect(error.kind == .unacceptable)
     }
 
-    @Test("one header line of 400 kB is refused")
+    @Test("one header line of 400 kB is rejected")
     func largeHeaderLine() async throws {
         let error = try await failure(
             of: .send("HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 400_000)), .awaitClientLeaving)
@@ -106,7 +106,7 @@ struct CurlTransportFailureTests {
     }
 
     @Test(
-        "an answer that is no HTTP is unacceptable",
+        "a response that is not HTTP is unacceptable",
         arguments: ["SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "\u{15}\u{3}\u{1}\u{0}"])
     func malformed(_ answer: String) async throws {
         #expect(try await failure(of: .send(answer), .awaitClientLeaving).kind == .unacceptable)

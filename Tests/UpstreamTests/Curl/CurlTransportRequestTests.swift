@@ -7,7 +7,7 @@ import Testing
 struct CurlTransportRequestTests {
     private static let empty = ScriptedServer.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
-    /// The bytes that arrive for a request to the path given.
+    /// The bytes that arrive for a request to this path.
     private func sent(_ path: String = "/", _ change: (inout HTTPRequest) -> Void) async throws -> String {
         let server = try ScriptedServer([.receive, Self.empty])
         var request = HTTPRequest(url: server.url + path)
@@ -16,7 +16,7 @@ struct CurlTransportRequestTests {
         return try #require(await server.nextRequest())
     }
 
-    @Test("PATCH arrives verbatim, with its body and no Content-Type of our own making")
+    @Test("PATCH arrives verbatim, with its body and no added Content-Type")
     func patch() async throws {
         let text = try await sent("/a/b%20c?x=1&y=%2F") {
             $0.method = "PATCH"
@@ -47,14 +47,14 @@ struct CurlTransportRequestTests {
         #expect(!text.contains("Expect"))
     }
 
-    @Test("methods meant to carry a body say so when they carry none", arguments: ["POST", "PUT", "PATCH"])
+    @Test("methods that expect a body send Content-Length: 0 without one", arguments: ["POST", "PUT", "PATCH"])
     func emptyBody(_ method: String) async throws {
         let text = try await sent { $0.method = method }
         #expect(text.hasPrefix("\(method) / HTTP/1.1\r\n"))
         #expect(text.contains("\r\nContent-Length: 0\r\n"))
     }
 
-    @Test("methods without a body say nothing of one", arguments: ["GET", "DELETE", "HEAD"])
+    @Test("methods without a body send no Content-Length", arguments: ["GET", "DELETE", "HEAD"])
     func noBody(_ method: String) async throws {
         let text = try await sent { $0.method = method }
         #expect(text.hasPrefix("\(method) / HTTP/1.1\r\n"))
@@ -66,14 +66,14 @@ struct CurlTransportRequestTests {
         #expect(try await sent { $0.headers = [HTTPHeader("X-Empty", value)] }.contains("\r\nX-Empty:\r\n"))
     }
 
-    @Test("a header may hold any other text")
+    @Test("a header may contain any other text")
     func arbitraryHeader() async throws {
         let value = #"a;b: "c", =?é\ "#
         #expect(try await sent { $0.headers = [HTTPHeader("X-Any", value)] }.contains("\r\nX-Any: \(value)\r\n"))
     }
 
     @Test(
-        "a line break, a NUL or a name that is no token is refused before anything is sent",
+        "a line break, a NUL or an invalid name is rejected before anything is sent",
         arguments: [
             HTTPHeader("X", "a\r\nEvil: 1"), HTTPHeader("X", "a\nEvil: 1"), HTTPHeader("X", "a\r"),
             HTTPHeader("X", "a\0b"), HTTPHeader("X\r\nEvil", "1"), HTTPHeader("X:", "1"), HTTPHeader("", "1"),
@@ -87,7 +87,7 @@ struct CurlTransportRequestTests {
         #expect(server.acceptedConnections == 0)
     }
 
-    @Test("a method that would smuggle a line is refused", arguments: ["", "GET /x HTTP/1.1\r\nEvil: 1\r\n", "GE T"])
+    @Test("a method that would smuggle a line is rejected", arguments: ["", "GET /x HTTP/1.1\r\nEvil: 1\r\n", "GE T"])
     func refusedMethod(_ method: String) async throws {
         let server = try ScriptedServer([.receive, Self.empty])
         let transport = try CurlTransport(userAgent: "test")
@@ -106,7 +106,7 @@ struct CurlTransportRequestTests {
         #expect(error.kind == .unreachable)
     }
 
-    @Test("with a Unix socket every request goes there, whatever its host")
+    @Test("with a Unix socket, every request goes there whatever its host")
     func unixSocket() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sock").path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -117,7 +117,7 @@ struct CurlTransportRequestTests {
         #expect(try #require(await server.nextRequest()).contains("\r\nHost: api.example.invalid\r\n"))
     }
 
-    @Test("a Unix socket that is not there is unreachable")
+    @Test("a missing Unix socket is unreachable")
     func noUnixSocket() async throws {
         let transport = try CurlTransport(userAgent: "test", unixSocketPath: "/nonexistent/socket")
         let error = try await transport.failure(of: HTTPRequest(url: "http://api.example.invalid/x"))

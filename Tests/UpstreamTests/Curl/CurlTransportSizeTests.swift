@@ -2,7 +2,7 @@ import Testing
 
 @testable import Upstream
 
-@Suite("libcurl transport: the limit on a body", .timeLimit(.minutes(1)))
+@Suite("libcurl transport: body limit", .timeLimit(.minutes(1)))
 struct CurlTransportSizeTests {
     private func outcome(_ answer: String, limit: Int) async throws -> Result<Int, TransportError> {
         let server = try ScriptedServer([.receive, .send(answer)])
@@ -23,12 +23,12 @@ struct CurlTransportSizeTests {
         ]
     }
 
-    @Test("a body as large as the limit is taken, however framed", arguments: framed(1000))
+    @Test("a body as large as the limit is accepted in every framing", arguments: framed(1000))
     func atLimit(_ answer: String) async throws {
         #expect(try await outcome(answer, limit: 1000) == .success(1000))
     }
 
-    @Test("a body one byte larger is refused, however framed", arguments: framed(1001))
+    @Test("a body one byte larger is rejected in every framing", arguments: framed(1001))
     func aboveLimit(_ answer: String) async throws {
         guard case .failure(.unacceptable) = try await outcome(answer, limit: 1000) else {
             Issue.record("taken, or refused in another way")
@@ -36,7 +36,7 @@ struct CurlTransportSizeTests {
         }
     }
 
-    @Test("a limit of 0 takes an empty body alone")
+    @Test("a limit of 0 accepts only an empty body")
     func noBody() async throws {
         #expect(try await outcome("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", limit: 0) == .success(0))
         guard
@@ -47,7 +47,7 @@ struct CurlTransportSizeTests {
         }
     }
 
-    @Test("the buffer never grows beyond the limit, whatever arrives and is announced", arguments: [nil, 10, 1 << 40])
+    @Test("the buffer never exceeds the limit, whatever arrives or is announced", arguments: [nil, 10, 1 << 40])
     func capacity(_ announced: Int?) {
         let limit = 100_000
         var collector = ResponseCollector(maximumBody: limit)

@@ -1,4 +1,4 @@
-/// Gzip members made by hand (RFC 1952), so that the tests need no compressor.
+/// Handmade gzip members (RFC 1952), so the tests need no compressor.
 enum Gzip {
     private static let head: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
 
@@ -9,10 +9,10 @@ enum Gzip {
         return head + [1] + little(length) + little(~length) + bytes + little(crc(bytes)) + little(UInt32(bytes.count))
     }
 
-    /// One zero, then so many times 258 more, each in 13 bits: a bomb of 159 to 1.
+    /// One zero, then 258 more per copy, each copy in 13 bits: a bomb of 159 to 1.
     ///
-    /// One block with the fixed Huffman codes (RFC 1951, 3.2.6): the literal 0, then copies of length 258 from distance 1.
-    /// It never ends, as the reader is to stop long before.
+    /// One block with the fixed Huffman codes (RFC 1951, 3.2.6): the literal 0, then copies of length 258 from distance
+    /// 1. It never ends, because the reader must stop long before.
     static func endlessZeros(copies: Int) -> [UInt8] {
         var bits: [Bool] = [true, true, false]
         bits += [false, false, true, true, false, false, false, false]

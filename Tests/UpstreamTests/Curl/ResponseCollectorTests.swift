@@ -18,12 +18,12 @@ struct ResponseCollectorTests {
         #expect(collector.headers == [HTTPHeader("X", "a b c"), HTTPHeader("Y", "d")])
     }
 
-    @Test("a header line without a colon is refused")
+    @Test("a header line without a colon is rejected")
     func noColon() {
         #expect(collect(["HTTP/1.1 200 OK", "nonsense"]).refusal != nil)
     }
 
-    @Test("bytes that are not UTF-8 do not stop an answer")
+    @Test("invalid UTF-8 in a header does not fail a response")
     func latin1() {
         var collector = collect(["HTTP/1.1 200 OK"])
         let line: [UInt8] = [0x58, 0x3A, 0x20, 0xFC, 0x0D, 0x0A]
@@ -32,7 +32,7 @@ struct ResponseCollectorTests {
         #expect(collector.headers == [HTTPHeader("X", "\u{FFFD}")])
     }
 
-    @Test("header limits count interim answers and trailers too")
+    @Test("header limits include interim responses and trailers")
     func trickedLimit() {
         let line = "X: " + String(repeating: "x", count: 1000)
         let interim = Array(repeating: ["HTTP/1.1 103 Early Hints", line, ""], count: 70).flatMap(\.self)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Plays one script of `ScriptedServer` over one accepted socket, on a thread of its own.
+/// Runs one script of `ScriptedServer` on one accepted socket, on its own thread.
 struct ScriptedConnection {
     private let socket: Int32
     private let received: AsyncStream<String>.Continuation
@@ -59,7 +59,7 @@ struct ScriptedConnection {
         return true
     }
 
-    /// Waits up to so many milliseconds, -1 without end; what the client sends meanwhile is thrown away.
+    /// Waits up to this many milliseconds, -1 for no limit; discards what the client sends meanwhile.
     private func hasClientLeft(within limit: Int32) -> Bool {
         var wait = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         guard poll(&wait, 1, limit) > 0 else { return false }

@@ -1,26 +1,26 @@
 import Foundation
 import Synchronization
 
-/// A server that knows no HTTP: each connection it accepts plays its own list of steps, then is closed.
+/// A server without HTTP: each accepted connection runs its own list of steps and is closed.
 ///
-/// A connection beyond the last list is closed at once. Nothing here waits for time to pass: a stall lasts until the
-/// client leaves or the test opens the gate.
+/// A connection after the last list is closed at once. Nothing waits for a time: a stall lasts until the
+/// client disconnects or the test opens the gate.
 final class ScriptedServer: Sendable {
     enum Step: Sendable {
         /// Reads one request, head and Content-Length body, into `requests`.
         case receive
         case send([UInt8])
-        /// Sends this byte over and over, until the client leaves.
+        /// Sends this byte repeatedly until the client disconnects.
         case trickle(UInt8)
-        /// Sends these bytes over and over, as fast as they are taken, until the client leaves.
+        /// Sends these bytes repeatedly, as fast as they are read, until the client disconnects.
         case flood([UInt8])
         case awaitClientLeaving
         /// Opens the gate when the client ends the connection by RST.
         case awaitClientReset(Gate)
         case pass(Gate)
-        /// Opens a gate the test waits at.
+        /// Opens a gate that the test waits for.
         case open(Gate)
-        /// Sends FIN now, so that a gate opened next tells that the client has it.
+        /// Sends FIN now, so a gate opened next shows that the client has it.
         case finish
         /// Ends the connection with RST instead of FIN.
         case reset
@@ -28,7 +28,7 @@ final class ScriptedServer: Sendable {
         static func send(_ text: String) -> Step { .send(Array(text.utf8)) }
     }
 
-    /// A door for threads and tasks, opened once.
+    /// A gate for threads and tasks, opened once.
     final class Gate: Sendable {
         private let semaphore = DispatchSemaphore(value: 0)
 
@@ -43,7 +43,7 @@ final class ScriptedServer: Sendable {
     struct Failure: Error { let call: String, code: Int32 }
 
     let port: UInt16
-    /// Every request as its bytes came, in the order they were complete.
+    /// The bytes of every request, in the order of completion.
     let requests: AsyncStream<String>
     private let listener: Int32
     private let accepted = Atomic<Int>(0)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The socket calls the tests need, with errors thrown.
+/// The socket calls that the tests need, throwing errors.
 enum Sockets {
     static func listenOnLoopback() throws -> Int32 {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -31,7 +31,7 @@ enum Sockets {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// A loopback port nothing listens on, as its socket is bound but never listens; free again when the body ends.
+    /// A loopback port without a listener: its socket is bound but never listens. Free again when the body ends.
     static func withRefusingPort<T>(_ body: (UInt16) async throws -> T) async throws -> T {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(socket) }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct ContentTransferTests {
-    /// What a sink took.
+    /// The bytes that a sink received.
     private final class Taken: Sendable {
         private let bytes = Mutex<[UInt8]>([])
         var all: [UInt8] { bytes.withLock { $0 } }
@@ -49,7 +49,7 @@ struct ContentTransferTests {
         return try #require(transport.requests.first)
     }
 
-    // MARK: Whom is asked, and how
+    // MARK: Hosts and credentials
 
     @Test(arguments: ["https://api.example/v1/pictures/1", "/v1/pictures/1"])
     func `asks the upstream itself with the token`(_ address: String) async throws {
@@ -78,7 +78,7 @@ struct ContentTransferTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test func `takes what another host does for no word about the upstream`() async throws {
+    @Test func `ignores another host's failures as evidence about the upstream`() async throws {
         let unreachable = ScriptedTransport { _ throws(TransportError) in throw .unreachable("no route") }
         await #expect(throws: UpstreamError.unclear(status: nil, "no route")) {
             try await upstream(unreachable).download("https://cdn.example/1.png", limit: 10, into: Taken().sink())
@@ -91,16 +91,16 @@ struct ContentTransferTests {
         "0.0.0.0",
         "224.0.0.1", "::1", "fe80::1", "fd00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "nonsense", "",
     ])
-    func `knows the neighbourhood`(_ address: String) {
+    func `recognises local addresses`(_ address: String) {
         #expect(!NetworkAddress.isPublic(address))
     }
 
     @Test(arguments: ["93.184.216.34", "172.32.0.1", "100.128.0.1", "2606:2800:220:1::1", "::ffff:93.184.216.34"])
-    func `knows the rest of the world`(_ address: String) {
+    func `recognises public addresses`(_ address: String) {
         #expect(NetworkAddress.isPublic(address))
     }
 
-    @Test func `sends nothing to a neighbour that a record names`() async throws {
+    @Test func `sends nothing to a local address that a record names`() async throws {
         let server = try ScriptedServer([.receive, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")])
         var request = HTTPRequest(url: server.url + "/admin")
         request.isPublicOnly = true
@@ -115,7 +115,7 @@ struct ContentTransferTests {
         #expect(message.contains("127.0.0.1"))
     }
 
-    // MARK: Over the wire
+    // MARK: Over a socket
 
     @Test func `sends a body from its source`() async throws {
         let server = try ScriptedServer([.receive, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")])
@@ -131,7 +131,7 @@ struct ContentTransferTests {
         #expect(text.hasSuffix("\r\n\r\n0123456789"))
     }
 
-    @Test func `hands a good body to the sink, and keeps an error's words`() async throws {
+    @Test func `passes a successful body to the sink, and keeps an error's text`() async throws {
         let taken = Taken()
         let server = try ScriptedServer(
             [.receive, .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcde")],
@@ -145,7 +145,7 @@ struct ContentTransferTests {
         #expect(taken.all.count == 5)
     }
 
-    @Test func `ends an answer that the sink refuses`() async throws {
+    @Test func `aborts a response that the sink refuses`() async throws {
         let server = try ScriptedServer([.receive, .send("HTTP/1.1 200 OK\r\n\r\n"), .flood(Array("abcdefgh".utf8))])
         var request = HTTPRequest(url: server.url + "/a")
         request.sink = Taken().sink(limit: 1000)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The server's clock")
 struct ServerClockTests {
-    /// A wall clock that can be set, and a monotonic one that only moves on.
+    /// A wall clock that can be set, and a monotonic one.
     private final class Machine: Sendable {
         private let state = Mutex((wall: Timestamp(milliseconds: 1_795_257_720_000), monotonic: Duration.seconds(1000)))
 
@@ -30,7 +30,7 @@ struct ServerClockTests {
             initialOffset: initialOffset)
     }
 
-    /// One exchange with a server so far ahead of the true time, which the machine's wall clock shows unless set.
+    /// One exchange with a server this far ahead of the true time, which the machine's wall clock shows unless set.
     private func exchange(_ clock: ServerClock, ahead: Duration, takes: Duration = .zero) {
         let sentAt = machine.monotonic
         let middle = machine.wall + takes / 2 + ahead
@@ -39,7 +39,7 @@ struct ServerClockTests {
         clock.observe(date: date, sentAt: sentAt, receivedAt: machine.monotonic)
     }
 
-    @Test("is unknown before the first answer, or what the last run knew")
+    @Test("is unknown before the first response, or as the previous run measured it")
     func initial() {
         #expect(clock().offset == nil)
         let clock = clock(initialOffset: .seconds(-40))
@@ -48,14 +48,14 @@ struct ServerClockTests {
         #expect(clock.offset == .seconds(-38) + .milliseconds(500), "the first answer replaces it whole")
     }
 
-    @Test("is the middle of the exchange and of the Date's second")
+    @Test("is computed from the middle of the exchange and of the Date's second")
     func middle() {
         let clock = clock()
         exchange(clock, ahead: .seconds(100), takes: .milliseconds(2000))
         #expect(clock.offset == .milliseconds(100_500))
     }
 
-    @Test("comes nearer to the truth with every answer")
+    @Test("becomes more accurate with every response")
     func smoothing() {
         let clock = clock()
         for _ in 1...200 {
@@ -66,7 +66,7 @@ struct ServerClockTests {
         #expect(error > .milliseconds(-350) && error < .milliseconds(350))
     }
 
-    @Test("follows a setting of this machine's clock at once", arguments: [3600, -86_400])
+    @Test("follows a change of this machine's clock at once", arguments: [3600, -86_400])
     func localJump(_ seconds: Int) {
         let clock = clock()
         exchange(clock, ahead: .seconds(2))
@@ -74,7 +74,7 @@ struct ServerClockTests {
         #expect(clock.offset == .milliseconds(2500) - .seconds(seconds))
     }
 
-    @Test("follows a setting of the server's clock with the next answer")
+    @Test("follows a change of the server's clock with the next response")
     func serverJump() {
         let clock = clock()
         exchange(clock, ahead: .zero)
@@ -84,7 +84,7 @@ struct ServerClockTests {
         #expect(clock.offset == .milliseconds(600_700), "a fifth of what is noise")
     }
 
-    @Test("is not moved by a slow answer that agrees with what is known")
+    @Test("is not changed by a slow response that agrees with it")
     func slow() {
         let clock = clock()
         exchange(clock, ahead: .zero)
@@ -97,7 +97,7 @@ struct ServerClockTests {
         }
     }
 
-    @Test("learns from answers of every status, but not from a kept copy nor from nonsense")
+    @Test("observes responses of every status, but no cached copies or invalid dates")
     func answers() {
         let clock = clock()
         let date = HTTPHeader("date", "Sat, 21 Nov 2026 10:42:10 GMT")
@@ -110,7 +110,7 @@ struct ServerClockTests {
         #expect(clock.offset == .milliseconds(10_500))
     }
 
-    @Test("is told of every answer by the upstream")
+    @Test("observes every response of the upstream")
     func upstream() async throws {
         let clock = clock()
         let transport = ScriptedTransport { _ in

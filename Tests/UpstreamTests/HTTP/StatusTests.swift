@@ -4,7 +4,7 @@ import Testing
 
 @testable import Upstream
 
-/// Each answer against what sync-rules make of it.
+/// The error for each status.
 @Suite("What a status means")
 struct StatusTests {
     // Sat, 21 Nov 2026 10:42:00 GMT
@@ -38,14 +38,14 @@ struct StatusTests {
         func renew(refused: String?) async throws(UpstreamError) -> Bool { false }
     }
 
-    @Test("an upstream that says the token back is quoted without it", arguments: [401, 403, 409, 422, 500])
+    @Test("an error that repeats the token is quoted without it", arguments: [401, 403, 409, 422, 500])
     func tokenQuoted(_ status: Int) async throws {
         let body = #"{"error":{"text":"Bearer s3cret-t0ken is not good"}}"#
         let failure = try await failure(status, body: body, token: FixedToken(text: "s3cret-t0ken"))
         #expect(failure.message == "\(words) \(status): Bearer … is not good")
     }
 
-    @Test("of long words of the upstream the beginning is kept, and shown to be one")
+    @Test("a long error text is cut and marked")
     func longWords() async throws {
         let text = String(repeating: "no ", count: 1000)
         let failure = try await failure(422, body: #"{"error":{"text":"\#(text)"}}"#)
@@ -54,28 +54,30 @@ struct StatusTests {
 
     private let words = "PATCH /orders/1 answered"
 
-    @Test("an outcome that is not known is unclear", arguments: [408, 425, 500, 501, 502, 503, 504, 599])
+    @Test("an unknown outcome is unclear", arguments: [408, 425, 500, 501, 502, 503, 504, 599])
     func unclear(_ status: Int) async throws {
         #expect(try await failure(status) == .unclear(status: status, "\(words) \(status): the shop says no"))
     }
 
-    @Test("a call that is not accepted is unauthorized, and without any token the message says what to do")
+    @Test("a rejected token is unauthorized, and without any token the message says what to do")
     func unauthorized() async throws {
         let advice = "no token is configured: set upstream.token_file"
         #expect(try await failure(401) == .unauthorized("\(words) 401: the shop says no; \(advice)"))
     }
 
-    @Test("a record that is not what it was is changed", arguments: [409, 412])
+    @Test("a modified record is changed", arguments: [409, 412])
     func changed(_ status: Int) async throws {
         #expect(try await failure(status) == .changed(status: status, "\(words) \(status): the shop says no"))
     }
 
-    @Test("a record that is not there is gone", arguments: [404, 410])
+    @Test("a missing record is gone", arguments: [404, 410])
     func gone(_ status: Int) async throws {
         #expect(try await failure(status) == .gone(status: status, "\(words) \(status): the shop says no"))
     }
 
-    @Test("what a person must correct is refused", arguments: [400, 402, 403, 405, 406, 413, 415, 418, 422, 428, 451])
+    @Test(
+        "an error that someone must correct is refused",
+        arguments: [400, 402, 403, 405, 406, 413, 415, 418, 422, 428, 451])
     func refused(_ status: Int) async throws {
         #expect(try await failure(status) == .refused(status: status, "\(words) \(status): the shop says no"))
     }
@@ -101,7 +103,7 @@ struct StatusTests {
         #expect(try await failure(429, retryAfter: text) == expected)
     }
 
-    @Test("503 waits where it is told how long, and is unclear where it is not")
+    @Test("503 is throttled with Retry-After, and unclear without it")
     func unavailable() async throws {
         #expect(
             try await failure(503, retryAfter: "12") == .throttled(.seconds(12), "\(words) 503: the shop says no"))
@@ -109,12 +111,13 @@ struct StatusTests {
             try await failure(503, retryAfter: "soon") == .unclear(status: 503, "\(words) 503: the shop says no"))
     }
 
-    @Test("an error answer of any kind is told without its words", arguments: ["", "<html>", "[]", #"{"error":null}"#])
+    @Test(
+        "an error response without a text is reported without one", arguments: ["", "<html>", "[]", #"{"error":null}"#])
     func wordless(_ body: String) async throws {
         #expect(try await failure(422, body: body) == .refused(status: 422, "\(words) 422"))
     }
 
-    @Test("the upstream's words are cut where they do not end")
+    @Test("an endless error text is cut")
     func long() async throws {
         let text = String(repeating: "x", count: 10_000)
         #expect(try await failure(422, body: #"{"error":{"text":"\#(text)"}}"#).message.count < 600)
@@ -138,7 +141,7 @@ struct RetryAfterTests {
     }
 
     @Test(
-        "anything else is no delay at all",
+        "anything else is no delay",
         arguments: ["", "soon", "-1", "1.5", "1 2", "Sun, 06 Foo 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT"])
     func refuses(_ text: String) {
         #expect(RetryAfter.delay(text, now: now) == nil)

@@ -7,7 +7,7 @@ import Upstream
 
 @testable import EntitySchema
 
-/// What the engine relies on, over real sockets and libcurl, and over plain calls: one contract for both.
+/// The engine's contract with an upstream, over real sockets and libcurl, and over plain calls.
 @Suite("An upstream over HTTP")
 struct UpstreamContractTests {
     /// Three orders, in pages of two.
@@ -36,7 +36,7 @@ struct UpstreamContractTests {
         }
     }
 
-    @Test("a list since a time has what changed then or later", arguments: UpstreamFixture.allCases)
+    @Test("a list since a time has the records changed then or later", arguments: UpstreamFixture.allCases)
     func since(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, _, orders in
             let list = try #require(orders.pull?.list)
@@ -57,7 +57,7 @@ struct UpstreamContractTests {
     }
 
     @Test(
-        "a change repeated with its key is made once and answered as the first time",
+        "a change repeated with its key is applied once and gets the first response again",
         arguments: UpstreamFixture.allCases)
     func idempotency(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, reference, _ in
@@ -70,7 +70,7 @@ struct UpstreamContractTests {
         }
     }
 
-    @Test("every failure is sorted by what to do about it", arguments: UpstreamFixture.allCases)
+    @Test("every failure is classified by what to do about it", arguments: UpstreamFixture.allCases)
     func failures(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, reference, _ in
             func failure(_ effect: Faults.Effect) async -> UpstreamError? {
@@ -102,7 +102,7 @@ struct UpstreamContractTests {
         }
     }
 
-    @Test("an answer that is not what it should be is refused whole", arguments: UpstreamFixture.allCases)
+    @Test("an unexpected response is rejected as a whole", arguments: UpstreamFixture.allCases)
     func malformed(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, _, orders in
             let list = try #require(orders.pull?.list)
@@ -112,7 +112,7 @@ struct UpstreamContractTests {
         }
     }
 
-    @Test("the account is known and the probe answered", arguments: UpstreamFixture.allCases)
+    @Test("the account and the probe respond", arguments: UpstreamFixture.allCases)
     func account(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, _, _ in
             let account = try await upstream.account()

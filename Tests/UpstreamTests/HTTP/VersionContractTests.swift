@@ -5,7 +5,7 @@ import Upstream
 
 @testable import EntitySchema
 
-@Suite("A change that builds on a version")
+@Suite("A change based on a version")
 struct VersionContractTests {
     private static let versions = ["{ etag: true }", "{ field: rev, header: X-Revision }"]
 
@@ -34,7 +34,7 @@ struct VersionContractTests {
             record: Place(paths: ["data"]), version: version)
     }
 
-    @Test("is made, and answers the next version", arguments: UpstreamFixture.allCases, versions)
+    @Test("is applied, and returns the next version", arguments: UpstreamFixture.allCases, versions)
     func made(_ way: UpstreamFixture, _ version: String) async throws {
         try await with(way, version) { upstream, reference, orders in
             let found = try await upstream.record(of: orders, known: .object(["id": "1"]))
@@ -48,7 +48,7 @@ struct VersionContractTests {
         }
     }
 
-    @Test("is refused as changed after someone else's", arguments: UpstreamFixture.allCases, versions)
+    @Test("is refused as changed after another change", arguments: UpstreamFixture.allCases, versions)
     func changed(_ way: UpstreamFixture, _ version: String) async throws {
         try await with(way, version) { upstream, reference, orders in
             let found = try await upstream.record(of: orders, known: .object(["id": "1"]))
@@ -69,7 +69,7 @@ struct VersionContractTests {
         }
     }
 
-    @Test("is made without a version where none is known", arguments: UpstreamFixture.allCases, versions)
+    @Test("is applied without a version when none is known", arguments: UpstreamFixture.allCases, versions)
     func unknown(_ way: UpstreamFixture, _ version: String) async throws {
         try await with(way, version) { upstream, reference, _ in
             _ = try await upstream.push(patch(nil), idempotencyKey: "k")
@@ -77,7 +77,7 @@ struct VersionContractTests {
         }
     }
 
-    @Test("takes no weak tag for a version, since none would ever match", arguments: ["W/\"1\"", "\"1\""])
+    @Test("ignores a weak tag, because it would never match", arguments: ["W/\"1\"", "\"1\""])
     func weak(_ tag: String) async throws {
         let schema = try EntitySchema(
             yaml: """

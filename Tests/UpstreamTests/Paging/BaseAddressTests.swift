@@ -2,12 +2,12 @@ import Testing
 
 @testable import Upstream
 
-@Suite("What an upstream refers to")
+@Suite("References in responses")
 struct BaseAddressTests {
     private let base = BaseAddress("https://api.example.org/v2")
 
     @Test(
-        "is found below the base, by any kind of reference",
+        "a reference below the base is resolved, whatever its form",
         arguments: [
             ("https://api.example.org/v2/orders?page=2", "/orders?page=2"),
             ("HTTPS://API.Example.ORG:443/v2/orders?page=2", "/orders?page=2"),
@@ -27,7 +27,7 @@ struct BaseAddressTests {
     }
 
     @Test(
-        "is refused elsewhere",
+        "a reference to another place is rejected",
         arguments: [
             "http://api.example.org/v2/orders", "https://api.example.org:8443/v2/orders",
             "https://evil.example.org/v2/orders", "https://api.example.org.evil.org/v2/orders",
@@ -41,7 +41,7 @@ struct BaseAddressTests {
         #expect(base.path(of: reference, from: "/shop/list") == nil)
     }
 
-    @Test("needs no prefix, and knows ports and IPv6")
+    @Test("a base needs no path, and may have a port or an IPv6 address")
     func others() {
         let base = BaseAddress("http://[::1]:8080")
         #expect(base.path(of: "http://[::1]:8080/a?b", from: "/") == "/a?b")

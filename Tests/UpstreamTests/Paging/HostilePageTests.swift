@@ -4,8 +4,8 @@ import Testing
 
 @testable import Upstream
 
-/// Whatever an upstream answers, a page is taken whole or not at all.
-@Suite("Pages that are none", .timeLimit(.minutes(1)))
+/// Whatever an upstream sends, a page is accepted as a whole or not at all.
+@Suite("Invalid pages", .timeLimit(.minutes(1)))
 struct HostilePageTests {
     private let schema: EntitySchema
     private let list: ListPlan
@@ -48,13 +48,13 @@ struct HostilePageTests {
 
     private static let good = #"{"data":[{"id":"1","n":{"a":[1,{"b":"c"}]}},{"id":"2"}],"next":"x","total":"2"}"#
 
-    @Test("a good one is taken, a total in quotes too")
+    @Test("a valid page is accepted, even with a total in quotes")
     func good() async throws {
         let page = try await page(Array(Self.good.utf8)).get()
         #expect(page.count == 2 && page.total == 2 && page.next == "x")
     }
 
-    @Test("one that is cut off anywhere is refused")
+    @Test("a page truncated anywhere is rejected")
     func cutOff() async {
         for count in 0..<Self.good.utf8.count {
             expectMalformed(await page(Array(Self.good.utf8.prefix(count))), "cut after \(count) bytes")
@@ -62,7 +62,7 @@ struct HostilePageTests {
     }
 
     @Test(
-        "one without a list where it should be is refused",
+        "a page without its list is rejected",
         arguments: [
             "", "null", "[]", "{}", "7", #""data""#, #"{"data":null}"#, #"{"data":{}}"#, #"{"data":"[]"}"#,
             #"{"data":{"0":{"id":"1"}}}"#, "<html></html>", "\u{FEFF}{\"data\":[]}",
@@ -71,7 +71,7 @@ struct HostilePageTests {
         expectMalformed(await page(Array(body.utf8)))
     }
 
-    @Test("one that names a member twice, anywhere, is refused whole")
+    @Test("a page with a duplicate member anywhere is rejected")
     func doubled() async {
         for body in [
             #"{"data":[{"id":"1","id":"2"}]}"#, #"{"data":[],"data":[{"id":"1"}]}"#, #"{"data":[],"x":{"y":1,"y":1}}"#,
@@ -79,7 +79,7 @@ struct HostilePageTests {
         ] { expectMalformed(await page(Array(body.utf8))) }
     }
 
-    @Test("one nested 10,000 levels deep is refused", arguments: ["[", #"{"a":"#])
+    @Test("a page nested 10,000 levels deep is rejected", arguments: ["[", #"{"a":"#])
     func deep(_ opening: String) async {
         let nested = String(repeating: opening, count: 10_000)
         expectMalformed(await page(Array(#"{"data":[{"id":"1","n":\#(nested)"#.utf8)))
@@ -87,13 +87,13 @@ struct HostilePageTests {
         expectMalformed(await page(Array(#"{"data":[{"id":"1","n":\#(closed)}]}"#.utf8)))
     }
 
-    @Test("one with bytes that are no text is refused")
+    @Test("a page with invalid UTF-8 is rejected")
     func notText() async {
         expectMalformed(await page(Array(#"{"data":[{"id":""#.utf8) + [0xFF, 0xFE] + Array(#""}]}"#.utf8)))
         expectMalformed(await page([UInt8](repeating: 0, count: 1000)))
     }
 
-    // MARK: Over a wire
+    // MARK: Over a socket
 
     private func page(from server: ScriptedServer, maximum: Int) async throws -> Result<Page, UpstreamError> {
         await page(
@@ -102,7 +102,7 @@ struct HostilePageTests {
                 maximumBody: maximum, now: { Timestamp(milliseconds: 0) }))
     }
 
-    @Test("one that never ends is left at the limit", arguments: ["", "Content-Length: 9999999999\r\n"])
+    @Test("an endless page is aborted at the limit", arguments: ["", "Content-Length: 9999999999\r\n"])
     func endless(_ header: String) async throws {
         let block = Array(repeating: UInt8(ascii: " "), count: 65_536)
         let server = try ScriptedServer(
@@ -110,7 +110,7 @@ struct HostilePageTests {
         expectMalformed(try await page(from: server, maximum: 1 << 20))
     }
 
-    @Test("one that unpacks to far more than came is left at the limit")
+    @Test("a compression bomb is aborted at the limit")
     func bomb() async throws {
         let bomb = Gzip.endlessZeros(copies: 40_000)
         let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n"
@@ -118,7 +118,7 @@ struct HostilePageTests {
         expectMalformed(try await page(from: server, maximum: 1 << 20))
     }
 
-    @Test("one that is cut off on the wire is unclear, and comes again")
+    @Test("a page truncated on the wire is unclear and is requested again")
     func cutOnWire() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(Self.good.utf8.count)\r\n\r\n"
         let server = try ScriptedServer([.receive, .send(head + Self.good.dropLast(5))])
@@ -128,7 +128,7 @@ struct HostilePageTests {
         }
     }
 
-    @Test("8 MiB are asked for at most, unless told otherwise")
+    @Test("the limit is 8 MiB unless configured")
     func limit() async {
         let transport = ScriptedTransport { _ in HTTPResponse.json(200, Self.good) }
         _ = await page(

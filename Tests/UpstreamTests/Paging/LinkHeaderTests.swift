@@ -5,7 +5,7 @@ import Testing
 @Suite("Link")
 struct LinkHeaderTests {
     @Test(
-        "tells what is next, however it is written",
+        "finds the next page in every notation",
         arguments: [
             [#"</a?page=2>; rel="next""#],
             [#"</a?page=2>; rel=next"#],
@@ -21,14 +21,14 @@ struct LinkHeaderTests {
         #expect(try LinkHeader(fields).target(of: "next") == "/a?page=2")
     }
 
-    @Test("a target may hold commas and semicolons")
+    @Test("a target may contain commas and semicolons")
     func punctuation() throws {
         let field = #"</a?ids=1,2;3>; rel="next", </b>; rel="last""#
         #expect(try LinkHeader([field]).links.map(\.target) == ["/a?ids=1,2;3", "/b"])
     }
 
     @Test(
-        "tells of no next one",
+        "finds no next page",
         arguments: [
             [], [""], [#"</a>; rel="prev""#], [#"</a>; rel="nextish""#], [#"</a>; title="next""#], ["</a>"],
             [#"</a>; rel="prev"; rel="next""#], [#"</a>; rel="next"; anchor="/b""#],
@@ -38,7 +38,7 @@ struct LinkHeaderTests {
     }
 
     @Test(
-        "is refused when it cannot be read, since it may hide the next page",
+        "is rejected when it cannot be parsed, because it may hide the next page",
         arguments: ["/a; rel=next", "</a; rel=next", #"</a>; rel="next"#, "</a> rel=next", "</a>; =next"])
     func malformed(_ field: String) {
         #expect(throws: LinkHeader.Malformed.self) { try LinkHeader([field]) }

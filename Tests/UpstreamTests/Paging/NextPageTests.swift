@@ -34,7 +34,8 @@ struct NextPageTests {
             path: "/orders", query: [QueryItem(name: "with", value: "a&b")],
             since: QueryItem(name: "after", value: "2026-01-01T00:00:00Z"), list: list, position: "3/20")
         let expected = "/orders?page=3&with=a%26b&after=2026-01-01T00%3A00%3A00Z&per=10"
-        #expect(request.request == WireRequest(path: expected, headers: [WireRequest.Header("Accept", "application/json")]))
+        #expect(
+            request.request == WireRequest(path: expected, headers: [WireRequest.Header("Accept", "application/json")]))
     }
 
     @Test("the first page is requested in the list's paging style")
@@ -70,7 +71,9 @@ struct NextPageTests {
         #expect(try next(pageRequest(page, "2/10"), #"{"pages":9}"#, count: 0) == nil, "an empty page is the end")
     }
 
-    @Test("without a page count, pages continue until the total, even if the upstream returns fewer per page than requested")
+    @Test(
+        "without a page count, pages continue until the total, even with fewer per page than requested"
+    )
     func pageTotal() throws {
         #expect(try next(pageRequest(page), count: 4, total: 9) == "2/4")
         #expect(try next(pageRequest(page, "2/4"), count: 4, total: 9) == "3/8")
@@ -114,7 +117,8 @@ struct NextPageTests {
     func pageRequestes() throws {
         let link = HTTPHeader("Link", #"<https://api.example.org/v2/orders?c=1>; rel="next""#)
         #expect(try next(pageRequest(.link), headers: [link], count: 0) == "/orders?c=1")
-        #expect(try next(pageRequest(.link, "/a/b?c=1"), headers: [HTTPHeader("Link", "<?c=2>; rel=next")]) == "/a/b?c=2")
+        #expect(
+            try next(pageRequest(.link, "/a/b?c=1"), headers: [HTTPHeader("Link", "<?c=2>; rel=next")]) == "/a/b?c=2")
         #expect(try next(pageRequest(.link)) == nil)
         #expect(try next(pageRequest(nextURL), #"{"next":"/v2/orders?c=1"}"#, count: 0) == "/orders?c=1")
         #expect(try next(pageRequest(nextURL), #"{"next":null}"#) == nil)

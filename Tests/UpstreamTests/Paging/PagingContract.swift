@@ -3,15 +3,15 @@ import JSONText
 import Testing
 import Upstream
 
-/// What every upstream owes the engine when a list is read, whatever its paging style.
+/// The contract of every upstream for reading a list, in every paging style.
 ///
-/// Needs nothing but the protocol, so that any implementation can be held to it: give it `schema(_:)` and `records`, and
+/// Uses only the protocol, so it works for any implementation: set it up with `schema(_:)` and `records`, and
 /// call `run` once for each of `styles`.
 struct PagingContract {
-    /// One way to page a list, as a schema's `pagination` writes it.
+    /// One paging style, as in a schema's `pagination`.
     struct Style: Sendable, CustomTestStringConvertible {
         var pagination: String
-        /// The records on each page; nil where the answer has them all.
+        /// The records on each page; nil when one response has them all.
         var pageSize: Int?
         var hasTotal: Bool
 
@@ -36,7 +36,7 @@ struct PagingContract {
 
     static let count = 7
 
-    /// Seven records, in no order but their own.
+    /// Seven unsorted records.
     static func records() throws -> [JSONText] {
         try (0..<count).map { number in
             let day = (number * 5) % count + 1
@@ -68,7 +68,7 @@ struct PagingContract {
     let entity: Entity
     let style: Style
 
-    /// Every page of the list, each asked for with what the one before gave.
+    /// Every page of the list, each requested with the position from the page before.
     func pages(since: QueryItem? = nil) async throws -> [Page] {
         let pull = try #require(entity.pull)
         var pages: [Page] = []

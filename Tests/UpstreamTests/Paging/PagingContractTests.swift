@@ -4,7 +4,7 @@ import ReferenceUpstream
 import Testing
 import Upstream
 
-@Suite("Paging, by every style and way")
+@Suite("Paging in every style, with and without sockets")
 struct PagingContractTests {
     private func with(
         _ way: UpstreamFixture, _ style: PagingContract.Style, pull: String = "", records: [JSONText]? = nil,
@@ -57,13 +57,13 @@ struct PagingContractTests {
         }
     }
 
-    /// The styles in which the upstream itself says where the next page is.
+    /// The styles in which the upstream returns the next position.
     private static let marked = PagingContract.styles.filter { style in
         ["cursor", "link", "next_url"].contains { style.pagination.hasPrefix("style: \($0)") }
     }
 
     @Test(
-        "what a page gave for the next one stays right while records come and go",
+        "a next position stays valid while records are added and deleted",
         arguments: UpstreamFixture.allCases, marked)
     func moving(_ way: UpstreamFixture, _ style: PagingContract.Style) async throws {
         try await with(way, style) { contract, reference in
@@ -84,13 +84,13 @@ struct PagingContractTests {
         }
     }
 
-    /// The styles whose end does not depend on how many records a page has.
+    /// The styles that end independently of the number of records on a page.
     private static let counted = PagingContract.styles.filter { style in
         style.hasTotal || ["cursor", "link", "header"].contains { style.pagination.hasPrefix("style: \($0)") }
     }
 
     @Test(
-        "an upstream that gives fewer a page than it was asked for is read to its end",
+        "an upstream that returns fewer records per page than requested is read to its end",
         arguments: UpstreamFixture.allCases, counted)
     func capped(_ way: UpstreamFixture, _ style: PagingContract.Style) async throws {
         var settings = ReferenceUpstream.Settings()

@@ -2,7 +2,7 @@ import JSONText
 import Synchronization
 import Upstream
 
-/// Answers every request by a function and remembers them all.
+/// Answers every request with a function and records them all.
 final class ScriptedTransport: HTTPTransport {
     typealias Answer = @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse
 

@@ -6,7 +6,7 @@ import Upstream
 
 @testable import EntitySchema
 
-/// An upstream for a schema and its records, made in one of several ways; a contract is run over each of them.
+/// An upstream for a schema and its records, in several setups; contracts run in each of them.
 enum UpstreamFixture: CaseIterable {
     /// Over libcurl, loopback and a `SocketServer`.
     case sockets
@@ -15,7 +15,7 @@ enum UpstreamFixture: CaseIterable {
 
     static let now = Timestamp(milliseconds: 1_795_257_720_000)
 
-    /// Runs `body` with the upstream and what stands behind it.
+    /// Runs `body` with the upstream and the reference upstream behind it.
     func with(
         _ schema: EntitySchema, records: [String: [JSONText]],
         settings: ReferenceUpstream.Settings = ReferenceUpstream.Settings(),
@@ -41,7 +41,7 @@ enum UpstreamFixture: CaseIterable {
     }
 }
 
-/// Carries requests to a reference upstream without any socket.
+/// Passes requests to a reference upstream without a socket.
 struct CallTransport: HTTPTransport {
     let reference: ReferenceUpstream
 

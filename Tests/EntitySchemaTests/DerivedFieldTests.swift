@@ -2,8 +2,8 @@ import Testing
 
 @testable import EntitySchema
 
-@Suite("Fields that are worked out, in a schema")
-struct KeptFieldTests {
+@Suite("Computed fields in a schema")
+struct DerivedFieldTests {
     private static let chat = """
         schema: chat
         upstream: { base_url: http://localhost }
@@ -35,7 +35,7 @@ struct KeptFieldTests {
               create: { call: POST /lines }
         """
 
-    @Test("they are read with what they are made of, and what they are looked up by is indexed")
+    @Test("they are read with their sources, and the fields they are looked up by are indexed")
     func reading() throws {
         let schema = try EntitySchema(yaml: Self.chat, file: "chat.yaml")
         let rooms = try #require(schema["rooms"])
@@ -57,7 +57,7 @@ struct KeptFieldTests {
     }
 
     @Test(
-        "one that cannot be worked out is refused with its key and what was expected",
+        "an invalid one is rejected with its key and what was expected",
         arguments: [
             (
                 "{ count: lines, unless", "{ count: line, unless", "rooms.fields.lines.derive.count",
@@ -113,7 +113,7 @@ struct KeptFieldTests {
         #expect(error?.line ?? 0 > 0)
     }
 
-    @Test("a reference that cannot be null is not nullified")
+    @Test("nullify is rejected for a reference that cannot be null")
     func nullify() throws {
         let bad = Self.chat.replacing("cascade", with: "nullify").replacing("required: false", with: "required: true")
         let error = #expect(throws: SchemaError.self) { _ = try EntitySchema(yaml: bad, file: "chat.yaml") }
