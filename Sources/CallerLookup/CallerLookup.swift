@@ -3,8 +3,8 @@ internal import Glibc
 
 /// Identifies the user at the other end of a local connection by asking the kernel.
 ///
-/// On a Unix socket that is the process that connected; on loopback TCP the owner of the caller's socket (sock_diag(7)).
-/// In doubt a caller counts as unknown and must authenticate in another way.
+/// On a Unix socket that is the process that connected; on loopback TCP the owner of the caller's socket
+/// (sock_diag(7)). In doubt a caller counts as unknown and must authenticate in another way.
 package struct CallerLookup: Sendable {
     private let diagnosis: DiagnosisSocket?
     private let overflowIDs: OverflowIDs

@@ -34,7 +34,8 @@ struct SocketTuple: Equatable {
         self.destination = destination
     }
 
-    /// The tuple of an accepted socket from the caller's side: the source is the remote end. Nil unless it is TCP over IP.
+    /// The tuple of an accepted socket from the caller's side: the source is the remote end. Nil unless it is TCP over
+    /// IP.
     init?(ofPeerOf descriptor: Int32) {
         guard let remote = Self.end({ getpeername(descriptor, $0, $1) }),
             let local = Self.end({ getsockname(descriptor, $0, $1) })

@@ -5,8 +5,9 @@ internal import Glibc
 package enum OutgoingLink {
     /// Whether that link is down, for example because its cable is unplugged; false when the kernel does not report it.
     ///
-    /// `address` is a complete `sockaddr` of its family. Sending over a link that is down would start address resolution,
-    /// three tries in three seconds, even when the link comes back: new packets would wait for it and might fail with it.
+    /// `address` is a complete `sockaddr` of its family. Sending over a link that is down would start address
+    /// resolution, three tries in three seconds, even when the link comes back: new packets would wait for it and might
+    /// fail with it.
     package static func isDown(to address: UnsafeRawPointer) -> Bool {
         guard let kernel = RouteRequests(), let number = interface(towards: address, kernel) else { return false }
         var message = ifinfomsg()

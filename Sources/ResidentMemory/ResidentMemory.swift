@@ -6,8 +6,8 @@ package enum ResidentMemory {
     /// Call it before the first thread starts. With a heap per thread, each heap would keep its peak size.
     package static func limitHeaps() { _ = clinux_mallopt(Int32(CLINUX_ARENA_MAX), 2) }
 
-    /// Returns free heap memory and the mapped pages of programs and libraries to the kernel. Most of them were needed only
-    /// during the start; the kernel maps pages again from its cache on demand.
+    /// Returns free heap memory and the mapped pages of programs and libraries to the kernel. Most of them were needed
+    /// only during the start; the kernel maps pages again from its cache on demand.
     package static func release() {
         _ = clinux_malloc_trim(0)
         guard let text = Self.mappings() else { return }

@@ -6,8 +6,8 @@ package struct Watchdog: Sendable {
     /// A component that the service cannot work without.
     package struct Part: Sendable {
         package var name: String
-        /// Returns true once the part has made progress since the call, false when it has made none for too long. A stuck
-        /// part may never return.
+        /// Returns true once the part has made progress since the call, false when it has made none for too long. A
+        /// stuck part may never return.
         package var isMoving: @Sendable () async -> Bool
 
         package init(_ name: String, isMoving: @escaping @Sendable () async -> Bool) {

@@ -291,8 +291,8 @@ actor Connection: EventSource {
         }
     }
 
-    /// Discards incoming bytes until the peer has closed too. Otherwise the kernel would answer unread bytes with a reset,
-    /// which could overtake the last response (RFC 9112, 9.6).
+    /// Discards incoming bytes until the peer has closed too. Otherwise the kernel would answer unread bytes with a
+    /// reset, which could overtake the last response (RFC 9112, 9.6).
     private func linger() async throws {
         shutdown(descriptor, Int32(SHUT_WR))
         let due = ContinuousClock.now + limits.linger
@@ -332,15 +332,15 @@ actor Connection: EventSource {
 
     // MARK: Eviction
 
-    /// Since when the connection has been waiting for the caller: to complete a request, send more of a streamed body, or
-    /// accept the response; nil while it is not. In the future for a caller that keeps up with
+    /// Since when the connection has been waiting for the caller: to complete a request, send more of a streamed body,
+    /// or accept the response; nil while it is not. In the future for a caller that keeps up with
     /// `ServerLimits.streamedBytesPerSecond`. Call it from any thread.
     nonisolated var waitingSince: ContinuousClock.Instant? { waiting.withLock(\.self) }
 
     private func awaitsCaller(since instant: ContinuousClock.Instant?) { waiting.withLock { $0 = instant } }
 
-    /// Closes the connection in favor of another: immediately, or after the response if a request has just arrived. Call it
-    /// from any thread.
+    /// Closes the connection in favor of another: immediately, or after the response if a request has just arrived.
+    /// Call it from any thread.
     nonisolated func evict() {
         Task(executorPreference: loop) { await self.end() }
     }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Limits the number of open connections, in total and per caller.
 ///
-/// Only the owner can use all connections. At the limit a new connection replaces the one that has kept the server waiting
-/// longest, strangers first; if none has waited long enough, the new connection is rejected.
+/// Only the owner can use all connections. At the limit a new connection replaces the one that has kept the server
+/// waiting longest, strangers first; if none has waited long enough, the new connection is rejected.
 final class ConnectionLimiter: Sendable {
     private let limits: ServerLimits
     /// If false, all callers are equal and may use all connections.

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A small, strict HTTP/1.1 server (RFC 9110, RFC 9112) with bounded resources, over TCP and Unix sockets.
 ///
-/// A handler turns each request into a response. Handlers run on the server's few threads and must not block for long: put
-/// slow work behind an `await`. A handler's task is cancelled when its caller closes the connection.
+/// A handler turns each request into a response. Handlers run on the server's few threads and must not block for long:
+/// put slow work behind an `await`. A handler's task is cancelled when its caller closes the connection.
 package final class SocketServer: Sendable {
     private struct State {
         var sockets: [ListeningSocket] = []
@@ -19,8 +19,8 @@ package final class SocketServer: Sendable {
     private let handler: @Sendable (Request) async -> Response
     private let state = Mutex(State())
 
-    /// Without a `lookup` all callers are equal and unknown to the handler. A request that `streams` accepts is handled as
-    /// soon as its head has arrived.
+    /// Without a `lookup` all callers are equal and unknown to the handler. A request that `streams` accepts is handled
+    /// as soon as its head has arrived.
     package init(
         listeners: [Listener], limits: ServerLimits = ServerLimits(), threads: Int = 2,
         handler: @escaping @Sendable (Request) async -> Response, lookup: Caller.Lookup? = nil,
@@ -57,7 +57,8 @@ package final class SocketServer: Sendable {
         }
     }
 
-    /// Serves until the task is cancelled; then stops accepting, gives requests in flight `limits.shutdown`, and returns.
+    /// Serves until the task is cancelled; then stops accepting, gives requests in flight `limits.shutdown`, and
+    /// returns.
     ///
     /// Binds first if `bind` was not called. A server can run only once.
     package func run() async throws(ServerError) {

@@ -3,8 +3,8 @@ internal import SocketServer
 
 /// An upstream with almost no overhead, for benchmarks: every page is built before the first request.
 ///
-/// Serves the lists of Repair Minder from `<entity>.ndjson` files, complete or since a time, and static files, to compare
-/// the daemon's responses with the same bytes served from memory.
+/// Serves the lists of Repair Minder from `<entity>.ndjson` files, complete or since a time, and static files, to
+/// compare the daemon's responses with the same bytes served from memory.
 @main
 enum BenchServer {
     static func main() async {

@@ -47,7 +47,7 @@ struct ServiceManagerTests {
     func wrong() async throws {
         try await SupervisedDaemon.run(setup: { try $0.configure(more: "retry: { base: soon }") }) { daemon throws in
             let status = try await daemon.manager.message(containing: "STATUS=")
-            #expect(status.contains("retry.base: \"soon\" cannot be used"))
+            #expect(status.contains("retry.base: \"soon\" is not valid"))
             let (code, output) = await daemon.program.finish()
             #expect(code == 78)
             #expect(output == "repairminder-sync: " + status.dropFirst("STATUS=".count))

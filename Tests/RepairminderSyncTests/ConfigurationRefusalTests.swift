@@ -16,42 +16,42 @@ import Testing
         arguments: [
             (
                 "sync:\n  interval: 15",
-                "config.yaml:2: sync.interval: \"15\" cannot be used; expected \(durations) 100ms to 7d"
+                "config.yaml:2: sync.interval: \"15\" is not valid; expected \(durations) 100ms to 7d"
             ),
             (
                 "sync: {interval: 8d}",
-                "config.yaml:1: sync.interval: \"8d\" cannot be used; expected \(durations) 100ms to 7d"
+                "config.yaml:1: sync.interval: \"8d\" is not valid; expected \(durations) 100ms to 7d"
             ),
             (
                 "sync: {delete_guard: 0.2}",
-                "config.yaml:1: sync.delete_guard: \"0.2\" cannot be used; expected a percentage such as 20%, from 0% to 100%"
+                "config.yaml:1: sync.delete_guard: \"0.2\" is not valid; expected a percentage such as 20%, from 0% to 100%"
             ),
             (
                 "sync: {delete_guard: 101%}",
-                "config.yaml:1: sync.delete_guard: \"101%\" cannot be used; expected a percentage such as 20%, from 0% to 100%"
+                "config.yaml:1: sync.delete_guard: \"101%\" is not valid; expected a percentage such as 20%, from 0% to 100%"
             ),
             (
                 "upstream:\n\n  parallel: 33",
-                "config.yaml:3: upstream.parallel: \"33\" cannot be used; expected a whole number from 1 to 32"
+                "config.yaml:3: upstream.parallel: \"33\" is not valid; expected a whole number from 1 to 32"
             ),
             (
                 "dashboard: {time_zone: London}",
-                "config.yaml:1: dashboard.time_zone: \"London\" cannot be used; expected a time zone's name such as Europe/London"
+                "config.yaml:1: dashboard.time_zone: \"London\" is not valid; expected a time zone's name such as Europe/London"
             ),
             (
                 "listen: {allow_remote: maybe}",
-                "config.yaml:1: listen.allow_remote: \"maybe\" cannot be used; expected true or false"
+                "config.yaml:1: listen.allow_remote: \"maybe\" is not valid; expected true or false"
             ),
-            ("log: {format: xml}", "config.yaml:1: log.format: \"xml\" cannot be used; expected one of text, json"),
+            ("log: {format: xml}", "config.yaml:1: log.format: \"xml\" is not valid; expected one of text, json"),
             (
                 "upstream: {base_url: 'ftp://a'}",
-                "config.yaml:1: upstream.base_url: \"ftp://a\" cannot be used; expected an address such as "
+                "config.yaml:1: upstream.base_url: \"ftp://a\" is not valid; expected an address such as "
                     + "https://api.example.com, without user, query or fragment"
             ),
             ("state_dir: ''", "config.yaml:1: state_dir: the value is empty; expected a path"),
             (
                 "retry: {cap: 1s}",
-                "config.yaml:1: retry.cap: retry.cap is below retry.base; expected it to be at least as long"
+                "config.yaml:1: retry.cap: retry.cap is shorter than retry.base; expected at least retry.base"
             ),
         ])
     func wrongValue(yaml: String, message: String) throws {
@@ -60,7 +60,7 @@ import Testing
 
     @Test("an invalid value of a flag or variable is rejected under the name of that flag or variable")
     func places() throws {
-        let problem = "\"x\" cannot be used; expected a whole number from 1 to 64"
+        let problem = "\"x\" is not valid; expected a whole number from 1 to 64"
         #expect(try folder.refusal(flags: [.listenThreads: "x"]) == "--listen.threads: \(problem)")
         let variable = "REPAIRMINDER_SYNC_LISTEN_THREADS"
         #expect(try folder.refusal(environment: [variable: "x"]) == "\(variable): \(problem)")
@@ -89,7 +89,7 @@ import Testing
         arguments: [
             ("- a", "config.yaml:1: expected a mapping (key: value)"),
             ("sync: 15m", "config.yaml:1: sync: expected a mapping (key: value)"),
-            ("schema: [a, b]", "config.yaml:1: schema: expected one value"),
+            ("schema: [a, b]", "config.yaml:1: schema: expected a single value"),
         ])
     func shape(yaml: String, message: String) throws {
         #expect(try folder.refusal(yaml: yaml) == message)

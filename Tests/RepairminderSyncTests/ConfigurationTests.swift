@@ -133,7 +133,7 @@ import Testing
         let configuration = try folder.configuration(environment: ["REPAIRMINDER_SYNC_SYNC_INTERVALL": "1m"])
         #expect(
             configuration.warnings == [
-                "the environment variable REPAIRMINDER_SYNC_SYNC_INTERVALL is no key of the configuration; "
+                "the environment variable REPAIRMINDER_SYNC_SYNC_INTERVALL is not a configuration key; "
                     + "did you mean REPAIRMINDER_SYNC_SYNC_INTERVAL?"
             ])
     }

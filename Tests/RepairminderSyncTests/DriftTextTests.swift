@@ -17,7 +17,7 @@ import Testing
                 entity  field   kind     expected  found   count  example  last_seen
                 orders  colour  unknown            string  3      a        2026
 
-                without a usable key, set aside:
+                set aside because they have no usable key:
                 entity  at    record
                 orders  2026  {"total":2}
 

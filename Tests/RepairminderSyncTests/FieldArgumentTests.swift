@@ -18,7 +18,8 @@ import Testing
         #expect(field.value.text == json)
     }
 
-    @Test("an invalid field is rejected as a usage error", arguments: ["status", "=x", ":=1", "total:=12,90", "total:="])
+    @Test(
+        "an invalid field is rejected as a usage error", arguments: ["status", "=x", ":=1", "total:=12,90", "total:="])
     func refused(argument: String) {
         let error = #expect(throws: CommandFailure.self) { try FieldArgument(argument) }
         #expect(error?.status == .usage)
@@ -35,7 +36,7 @@ import Testing
         let problem = LocalAPIProblem(
             status: 422, title: "x", detail: "total: not a number",
             errors: [.init(field: "total", message: "not a number")])
-        let message = "total: not a number\n  total was sent as text; total:=129.90 sends it as JSON"
+        let message = "total: not a number\n  total was sent as text; to send it as JSON, write total:=129.90"
         await #expect(throws: CommandFailure(.badData, message)) {
             try await RecordWriting.explaining(["total=129.90", "notes=1"]) { () throws(LocalAPIError) in
                 throw .problem(problem)

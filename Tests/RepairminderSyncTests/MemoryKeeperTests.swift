@@ -27,7 +27,8 @@ struct MemoryKeeperTests {
                     notes.add("waited")
                     if answers.withLock({ $0.isEmpty }) { withUnsafeCurrentTask { $0?.cancel() } }
                 }
-            }, isBusy: { answers.withLock { $0.removeFirst() } }, clock: notes, releaseMemory: { notes.add("gave back") })
+            }, isBusy: { answers.withLock { $0.removeFirst() } }, clock: notes,
+            releaseMemory: { notes.add("gave back") })
         await Task { _ = await #expect(throws: CancellationError.self) { try await keeper.run() } }.value
         return notes.all.withLock { $0 }
     }

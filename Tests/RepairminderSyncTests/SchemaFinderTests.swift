@@ -44,7 +44,7 @@ import Testing
         let error = #expect(throws: ConfigurationError.self) { try path("schema: repairmindr") }
         let message = try #require(error?.description.replacing(folder.path + "/", with: ""))
         #expect(
-            message == "schema: there is no schema repairmindr; did you mean repairminder? "
+            message == "schema: no schema named repairmindr; did you mean repairminder? "
                 + "Looked for repairmindr.yaml in schemas, etc/schemas, share/repairminder-sync/schemas")
     }
 }

@@ -51,7 +51,7 @@ struct StatusLineTests {
         line.rejection = "config.yaml:3: sync.intervall: unknown key"
         #expect(
             try text(line) == """
-                new configuration refused (config.yaml:3: sync.intervall: unknown key), \
+                new configuration rejected (config.yaml:3: sync.intervall: unknown key), \
                 not set up (not signed in), 3 pending, no sync since the start
                 """)
     }

@@ -110,7 +110,7 @@ extension SocketServerTests {
         func notNumeric() {
             let server = SocketServer(listeners: [.tcp(host: "nowhere", port: 0)], handler: TestServer.describe)
             #expect(
-                throws: ServerError.unusable("nowhere is not a numeric address; write one such as 127.0.0.1 or ::1.")
+                throws: ServerError.unusable("nowhere is not a numeric address; use one such as 127.0.0.1 or ::1.")
             ) { try server.bind() }
         }
 
@@ -140,7 +140,7 @@ extension SocketServerTests {
             try await TestServer.run(listener: listener) { server in
                 let second = SocketServer(listeners: [listener], handler: TestServer.describe)
                 let error = #expect(throws: ServerError.self) { try second.bind() }
-                #expect(error?.description.hasPrefix("Another process listens on \(path)") == true)
+                #expect(error?.description.hasPrefix("Another process may be listening on \(path)") == true)
                 let client = try server.connect()
                 client.send(StreamTests.get)
                 #expect(try client.receiveAnswer().status == 200)

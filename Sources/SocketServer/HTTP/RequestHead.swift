@@ -108,7 +108,9 @@ struct RequestHead {
 
     private mutating func decideFraming(length: Int?, coding: String?, limit: Int) throws(Refusal) {
         if let coding {
-            guard length == nil else { throw .badRequest("A request cannot have both Content-Length and Transfer-Encoding.") }
+            guard length == nil else {
+                throw .badRequest("A request cannot have both Content-Length and Transfer-Encoding.")
+            }
             guard Headers.same(coding, "chunked") else {
                 // Unless chunked is the last coding, the end of the body cannot be found (RFC 9112, 6.3).
                 throw coding.lowercased().hasSuffix("chunked")
@@ -122,7 +124,8 @@ struct RequestHead {
         awaitsContinue = awaitsContinue && framing != .length(0)
     }
 
-    /// Parses digits only (RFC 9110, 8.6); a number that overflows becomes the largest integer, which exceeds any limit.
+    /// Parses digits only (RFC 9110, 8.6); a number that overflows becomes the largest integer, which exceeds any
+    /// limit.
     private static func contentLength(_ value: String) throws(Refusal) -> Int {
         guard !value.isEmpty, value.utf8.allSatisfy(Grammar.isDigit) else {
             throw .badRequest("The Content-Length is not a number of bytes in digits.")

@@ -1,5 +1,5 @@
-/// Returns the maximum body size of a request that streams, by its method and percent-encoded path; nil for a request that
-/// is handled once it is complete.
+/// Returns the maximum body size of a request that streams, by its method and percent-encoded path; nil for a request
+/// that is handled once it is complete.
 package typealias StreamRule = @Sendable (_ method: String, _ path: String) -> Int?
 
 /// Strict HTTP/1.1 request parser (RFC 9112): bytes in, requests out, independent of how the bytes are split.
@@ -86,8 +86,8 @@ package struct RequestParser {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next request, or nil when more bytes are needed. Read a streamed body to its end with `piece` before the next
-    /// call.
+    /// The next request, or nil when more bytes are needed. Read a streamed body to its end with `piece` before the
+    /// next call.
     package mutating func next() throws(Refusal) -> Message? {
         while true {
             switch phase {
@@ -136,7 +136,8 @@ package struct RequestParser {
         }
     }
 
-    /// Whether the caller is waiting for `100 Continue` before sending the body; true once per request (RFC 9110, 10.1.1).
+    /// Whether the caller is waiting for `100 Continue` before sending the body; true once per request (RFC 9110,
+    /// 10.1.1).
     package mutating func takeContinue() -> Bool {
         defer { continueIsDue = false }
         return continueIsDue && body.isEmpty && position == buffer.count

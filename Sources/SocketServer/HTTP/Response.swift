@@ -1,15 +1,16 @@
 /// The response of a handler.
 ///
-/// The server adds `Content-Length` (or chunked coding for a stream), `Date` and `Connection`; a handler never sets them.
+/// The server adds `Content-Length` (or chunked coding for a stream), `Date` and `Connection`; a handler never sets
+/// them.
 package struct Response: Sendable {
     package enum Body: Sendable {
         case bytes([UInt8])
-        /// `length` bytes in pieces: the closure returns at least one byte from the offset on. When it throws, the response
-        /// is cut off.
+        /// `length` bytes in pieces: the closure returns at least one byte from the offset on. When it throws, the
+        /// response is cut off.
         case pieces(length: Int, @Sendable (_ offset: Int) throws -> [UInt8])
-        /// Written as it is produced. The closure is called once; each `write` returns when the kernel has taken the bytes,
-        /// which provides back-pressure. `write` throws when the caller has gone or stalls past the write deadline, or when
-        /// the server shuts down.
+        /// Written as it is produced. The closure is called once; each `write` returns when the kernel has taken the
+        /// bytes, which provides back-pressure. `write` throws when the caller has gone or stalls past the write
+        /// deadline, or when the server shuts down.
         case stream(@Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async -> Void)
     }
 

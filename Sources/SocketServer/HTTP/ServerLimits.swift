@@ -23,8 +23,8 @@ package struct ServerLimits: Sendable {
     package var head: Duration = .seconds(10)
     /// From the end of the header fields to the end of the body; then 408.
     package var body: Duration = .seconds(30)
-    /// A streamed body gets an additional second per this many bytes: it may be slow but must not stall. At the connection
-    /// limit the same rate applies to receiving a response.
+    /// A streamed body gets an additional second per this many bytes: it may be slow but must not stall. At the
+    /// connection limit the same rate applies to receiving a response.
     package var streamedBytesPerSecond = 8 * 1024
     /// The idle time between requests on one connection; then it is closed.
     package var idle: Duration = .seconds(60)

@@ -63,7 +63,9 @@ struct ListeningSocket: Sendable {
         }
         do throws(ServerError) {
             try setPermissions(path: path, mode: mode, group: group)
-            guard let status = fileStatus(path) else { throw .system("\(path) disappeared while it was being created.") }
+            guard let status = fileStatus(path) else {
+                throw .system("\(path) disappeared while it was being created.")
+            }
             try startListening(descriptor, path)
             return ListeningSocket(
                 descriptor: descriptor, address: .unix(path: path), file: (status.st_dev, status.st_ino))
@@ -137,7 +139,8 @@ struct ListeningSocket: Sendable {
     private static func bindError(_ name: String) -> ServerError {
         switch errno {
         case EADDRINUSE: .addressTaken("Another process is listening on \(name); stop it or choose another address.")
-        case EACCES, EPERM: .notPermitted("Listening on \(name) is not permitted; choose another address or change the permissions.")
+        case EACCES, EPERM:
+            .notPermitted("Listening on \(name) is not permitted; choose another address or change the permissions.")
         case EADDRNOTAVAIL: .unusable("\(name) is not an address of this machine; choose one that is.")
         case ENOENT, ENOTDIR: .unusable("The directory of \(name) does not exist; create it or choose another path.")
         default: .system("Listening on \(name) failed (\(errorText())).")

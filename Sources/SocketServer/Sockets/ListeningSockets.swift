@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The sockets that a program listens on. They stay open from one server to the next, so callers queue in between instead
-/// of being refused.
+/// The sockets that a program listens on. They stay open from one server to the next, so callers queue in between
+/// instead of being refused.
 package struct ListeningSockets: ~Copyable {
     private var sockets: [(listener: Listener, socket: ListeningSocket)] = []
 
@@ -15,8 +15,8 @@ package struct ListeningSockets: ~Copyable {
         sockets = []
     }
 
-    /// Listens on exactly these: keeps open sockets, opens missing ones and closes the rest. Throws when one fails; then
-    /// nothing has changed.
+    /// Listens on exactly these: keeps open sockets, opens missing ones and closes the rest. Throws when one fails;
+    /// then nothing has changed.
     package mutating func change(to listeners: [Listener]) throws(ServerError) {
         var left = sockets
         var wanted: [(listener: Listener, socket: ListeningSocket)] = []

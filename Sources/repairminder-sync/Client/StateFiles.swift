@@ -17,7 +17,8 @@ struct StateFiles {
         schema = try SchemaFinder(environment: environment).schema(for: configuration)
         guard makesFolder || FileManager.default.fileExists(atPath: configuration.stateDirectory) else {
             throw CommandFailure(
-                .badConfiguration, "\(configuration.stateDirectory) does not exist; set state_dir to the daemon's state directory")
+                .badConfiguration,
+                "\(configuration.stateDirectory) does not exist; set state_dir to the daemon's state directory")
         }
         directory = try StateDirectory(path: configuration.stateDirectory, origin: Self.origin(configuration, schema))
     }

@@ -11,7 +11,8 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(name: .customLong("state-dir"), help: ArgumentHelp("The state directory.", valueName: "path"))
     var stateDirectory: String?
 
-    @Option(name: .customLong("secret-key-file"), help: ArgumentHelp("The key that encrypts secrets.", valueName: "file"))
+    @Option(
+        name: .customLong("secret-key-file"), help: ArgumentHelp("The key that encrypts secrets.", valueName: "file"))
     var secretKeyFile: String?
 
     @Option(name: .customLong("upstream.base-url"), help: ArgumentHelp("The upstream's address.", valueName: "url"))
@@ -60,7 +61,8 @@ struct ConfigurationOptions: ParsableArguments {
         help: ArgumentHelp("Changes kept in the change log.", valueName: "n"))
     var historyKeepChanges: String?
 
-    @Option(name: .customLong("backup.every"), help: ArgumentHelp("Time between backups, or off.", valueName: "duration"))
+    @Option(
+        name: .customLong("backup.every"), help: ArgumentHelp("Time between backups, or off.", valueName: "duration"))
     var backupEvery: String?
 
     @Option(name: .customLong("backup.keep"), help: ArgumentHelp("Backups to keep.", valueName: "n"))

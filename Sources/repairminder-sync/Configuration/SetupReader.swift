@@ -7,7 +7,8 @@ struct SetupReader: Sendable {
     let flags: [ConfigurationKey: String]
     let environment: Environment
 
-    /// Throws for the first problem that a person must fix. Something still missing, such as a sign-in, is not an error.
+    /// Throws for the first problem that a person must fix. Something still missing, such as a sign-in, is not an
+    /// error.
     func setup() throws(ConfigurationError) -> Setup {
         let configuration = try ConfigurationReader(path: path, flags: flags, environment: environment)
             .configuration()

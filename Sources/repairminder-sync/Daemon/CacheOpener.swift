@@ -5,8 +5,8 @@ import Logging
 internal import SQLiteStore
 import Secrets
 
-/// Opens the cache: finishes an interrupted replacement, backs up the file before a migration, and rescues the queue of a
-/// damaged database.
+/// Opens the cache: finishes an interrupted replacement, backs up the file before a migration, and rescues the queue of
+/// a damaged database.
 struct CacheOpener {
     let setup: Setup
     /// Called repeatedly during long work; false cancels it and rolls it back.
@@ -49,7 +49,9 @@ struct CacheOpener {
 
     private func finish(_ path: String) throws {
         for old in try DatabaseFile(path).finishReplacing() {
-            log.warning("finished an interrupted database replacement; the previous database is kept", metadata: ["path": "\(old)"])
+            log.warning(
+                "finished an interrupted database replacement; the previous database is kept",
+                metadata: ["path": "\(old)"])
         }
     }
 

@@ -75,7 +75,8 @@ extension Service {
             store: store, contents: contents, schema: setup.schema, upstream: try upstream(serverClock),
             settings: settings, clock: TimerClock(),
             now: host.now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset },
-            measure: { [metrics = host.metrics] in metrics.record($0) }, changed: { [statusChanged] in statusChanged.announce() },
+            measure: { [metrics = host.metrics] in metrics.record($0) },
+            changed: { [statusChanged] in statusChanged.announce() },
             log: logger("sync"))
     }
 

@@ -23,8 +23,9 @@ struct Service: Sendable {
     /// Signals that something other than the cache has changed in the status, such as a rejected configuration.
     let statusChanged: ChangeSignal
 
-    /// Runs until the task is cancelled, then finishes requests in flight. Throws `SyncError.otherAccount` when the token
-    /// belongs to another account than the cache. `opening` reports progress while opening the database takes long.
+    /// Runs until the task is cancelled, then finishes requests in flight. Throws `SyncError.otherAccount` when the
+    /// token belongs to another account than the cache. `opening` reports progress while opening the database takes
+    /// long.
     ///
     /// A damaged database is replaced by a new one with its queue, and the service continues; throws when the last
     /// replacement was a short while ago.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The continuous clock with sleeps that free everything when cancelled.
 ///
-/// `ContinuousClock` keeps a cancelled sleep and its task until the deadline. The wait for the next sync is cancelled at
-/// every local write, and each would leave one behind.
+/// `ContinuousClock` keeps a cancelled sleep and its task until the deadline. The wait for the next sync is cancelled
+/// at every local write, and each would leave one behind.
 struct TimerClock: Clock {
     typealias Instant = ContinuousClock.Instant
 

@@ -22,7 +22,8 @@ struct DatabaseChecks {
         }
     }
 
-    /// SQLite before 3.51.3 (except 3.50.7 and 3.44.6) can damage a file that two connections write or checkpoint at once.
+    /// SQLite before 3.51.3 (except 3.50.7 and 3.44.6) can damage a file that two connections write or checkpoint at
+    /// once.
     private func library() -> Finding {
         guard let version = try? DatabaseSummary.libraryVersion() else {
             return .error("sqlite", "cannot query the library's version", "reinstall libsqlite3-0")
@@ -41,7 +42,8 @@ struct DatabaseChecks {
     private func integrity(_ path: String) -> Finding {
         do {
             let problems = try DatabaseCopy.problems(of: path)
-            return problems.isEmpty ? .ok("database", "\(path) passes the integrity check") : damaged(problems.joined(separator: "; "))
+            return problems.isEmpty
+                ? .ok("database", "\(path) passes the integrity check") : damaged(problems.joined(separator: "; "))
         } catch {
             return damaged("\(error)")
         }

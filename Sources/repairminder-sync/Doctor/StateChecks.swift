@@ -85,7 +85,8 @@ struct StateChecks {
     private func secretKey() -> Finding {
         do {
             guard try SecretKeyFile(configuration).existing() != nil else {
-                return .warning("secret key", "not created yet", "start the daemon once, then copy the key to another place")
+                return .warning(
+                    "secret key", "not created yet", "start the daemon once, then copy the key to another place")
             }
             return .ok("secret key", "readable")
         } catch {
@@ -106,7 +107,8 @@ struct StateChecks {
             sum + ((try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.size] as? Int) ?? 0)
         }
         guard free > 2 * size + DiskSpace.reserve else {
-            return .warning("disk", text, "free some space: backups and a rescue need as much space again as the database")
+            return .warning(
+                "disk", text, "free some space: backups and a rescue need as much space again as the database")
         }
         return .ok("disk", text)
     }

@@ -42,7 +42,8 @@ struct UpstreamChecks {
 
     private func reachable(_ response: HTTPResponse, _ address: String) -> Finding {
         guard response.status < 500 else {
-            return .warning("upstream", "\(address) returned status \(response.status)", "wait; the queue is kept meanwhile")
+            return .warning(
+                "upstream", "\(address) returned status \(response.status)", "wait; the queue is kept meanwhile")
         }
         return .ok("upstream", "\(address) is reachable")
     }
@@ -58,7 +59,8 @@ struct UpstreamChecks {
 
     private func clock(_ response: HTTPResponse) -> Finding {
         guard let date = response.header("Date").flatMap({ Timestamp(httpDate: $0) }) else {
-            return .warning("clock", "the upstream sends no Date header", "nothing to do; this machine's clock is used instead")
+            return .warning(
+                "clock", "the upstream sends no Date header", "nothing to do; this machine's clock is used instead")
         }
         let seconds = date.since(now()).components.seconds
         guard abs(seconds) <= 60 else {
@@ -81,7 +83,7 @@ struct UpstreamChecks {
         } catch .unauthorized(let message) where token != nil && configuration.upstream.tokenFile == nil {
             return .warning(
                 check, "the upstream rejected the token: \(message)",
-                "nothing if the daemon was stopped for long: it refreshes the token; otherwise run repairminder-sync login")
+                "nothing if the daemon was stopped for long: it refreshes the token; else run repairminder-sync login")
         } catch {
             return .error(
                 check, "cannot read the account: \(error.message)",

@@ -3,8 +3,8 @@ import EntitySchema
 import Foundation
 import JSONText
 
-/// The directory of a mirror: `<entity>.json` for each entity, `_queue.json` with unsent changes, `_reminders.json` with
-/// the state of reminders, and `_mirror.json` with the mirror's origin. Entity names never begin with `_`.
+/// The directory of a mirror: `<entity>.json` for each entity, `_queue.json` with unsent changes, `_reminders.json`
+/// with the state of reminders, and `_mirror.json` with the mirror's origin. Entity names never begin with `_`.
 struct MirrorFolder {
     /// The cache that a mirror belongs to.
     struct Origin: Equatable {
@@ -117,7 +117,8 @@ struct MirrorFolder {
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         let document = try document(path)
         guard document.kind == .array else {
-            throw MirrorError(message: "\(path) is not a JSON array; fix the file, or move it away to import without it")
+            throw MirrorError(
+                message: "\(path) is not a JSON array; fix the file, or move it away to import without it")
         }
         return document.elements
     }

@@ -19,8 +19,9 @@ struct CSV {
         return guardsFormulas && Self.isFormula(text) ? "'" + text : text
     }
 
-    /// Whether a spreadsheet would take text for a formula by its first character (OWASP, CSV Injection). Telephone numbers
-    /// begin with + as well: text of only digits and separators may calculate something but cannot call a function.
+    /// Whether a spreadsheet would take text for a formula by its first character (OWASP, CSV Injection). Telephone
+    /// numbers begin with + as well: text of only digits and separators may calculate something but cannot call a
+    /// function.
     private static func isFormula(_ text: String) -> Bool {
         switch text.unicodeScalars.first {
         case "=", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠": true

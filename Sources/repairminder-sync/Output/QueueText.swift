@@ -29,7 +29,9 @@ enum QueueText {
     }
 
     private static func request(_ request: JSONText?) -> [String] {
-        guard let request, request.kind == .object else { return ["", "the schema defines no request for this change"] }
+        guard let request, request.kind == .object else {
+            return ["", "the schema defines no request for this change"]
+        }
         let head = "\(request["method"]?.plain ?? "") \(request["path"]?.plain ?? "")"
         let fields = (request["headers"]?.members ?? []).map { "\($0.key): \($0.value.plain)" }
         let body = request["body"].flatMap { $0.kind == .null ? nil : $0.text }

@@ -40,7 +40,8 @@ enum RecordTable {
         let key = records.first.flatMap { $0["id"] == nil ? $0.members.first?.key : nil } ?? "id"
         var names: [String] = []
         for record in records {
-            for (name, value) in record.members where name != key && isInformative(name, value) && !names.contains(name) {
+            for (name, value) in record.members where name != key && isInformative(name, value) && !names.contains(name)
+            {
                 names.append(name)
             }
         }

@@ -8,7 +8,8 @@ struct Table {
     /// Each row has as many cells as the header.
     var rows: [[String]]
 
-    /// The header and one line per row, each ending in a newline. With a `width`, cuts the widest columns until lines fit.
+    /// The header and one line per row, each ending in a newline. With a `width`, cuts the widest columns until lines
+    /// fit.
     func rendered(width: Int?) -> String {
         let shown = rows.map { $0.map(Self.printable) }
         var widths = header.indices.map { column in

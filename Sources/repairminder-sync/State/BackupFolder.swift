@@ -42,7 +42,8 @@ struct BackupFolder {
         return "\(folder)/\(DatabaseFile.stamp(now))-\(reason.rawValue).db"
     }
 
-    /// Deletes unfinished copies left by a crash, which are as large as the database. Call it while no backup is running.
+    /// Deletes unfinished copies left by a crash, which are as large as the database. Call it while no backup is
+    /// running.
     func removeUnfinished() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.contains(".db.part") {
@@ -50,8 +51,8 @@ struct BackupFolder {
         }
     }
 
-    /// Deletes all but the newest `keep` backups, and those older than `age`; always keeps the newest. Returns the number
-    /// of deleted backups.
+    /// Deletes all but the newest `keep` backups, and those older than `age`; always keeps the newest. Returns the
+    /// number of deleted backups.
     func prune(keep: Int, age: Duration, at now: Timestamp) throws -> Int {
         let old = backups.enumerated().filter { index, path in
             index > 0 && (index >= keep || Self.time(path).map { $0 + age < now } ?? false)

@@ -4,8 +4,8 @@ internal import Foundation
 internal import Glibc
 internal import SQLiteStore
 
-/// The daemon's directory: a database per upstream and account, the link `current.db` to the one in use, the local API's
-/// token and a lock.
+/// The daemon's directory: a database per upstream and account, the link `current.db` to the one in use, the local
+/// API's token and a lock.
 ///
 /// Created with mode 0700; only the daemon's user can read its files.
 struct StateDirectory {
@@ -13,8 +13,8 @@ struct StateDirectory {
     private let origin: CacheOrigin
     private let originOf: @Sendable (_ path: String) -> CacheOrigin?
 
-    /// Creates the directory if needed; throws `StateError` on failure. `originOf` reads the origin stored in a database
-    /// file.
+    /// Creates the directory if needed; throws `StateError` on failure. `originOf` reads the origin stored in a
+    /// database file.
     init(
         path: String, origin: CacheOrigin,
         originOf: @escaping @Sendable (_ path: String) -> CacheOrigin? = CacheOrigin.init(ofDatabaseAt:)
@@ -42,8 +42,8 @@ struct StateDirectory {
 
     // MARK: Databases
 
-    /// Chooses the database and points `current.db` to it: the current target if it belongs to this schema and upstream,
-    /// otherwise the one of these used last, otherwise a new one whose account is not known yet.
+    /// Chooses the database and points `current.db` to it: the current target if it belongs to this schema and
+    /// upstream, otherwise the one of these used last, otherwise a new one whose account is not known yet.
     func choose() throws -> String {
         let path = current ?? latest ?? path(for: nil)
         try link(to: path)
@@ -99,12 +99,12 @@ struct StateDirectory {
     /// Switches to the database at `path` in this directory.
     func use(_ path: String) throws { try link(to: path) }
 
-    /// Renames the closed database in use after its account and returns the new path. Never replaces another file: if the
-    /// name is taken, the database keeps its old name.
+    /// Renames the closed database in use after its account and returns the new path. Never replaces another file: if
+    /// the name is taken, the database keeps its old name.
     func name(_ old: String, after account: String) throws -> String {
         let new = path(for: account)
-        // Without an upstream address it could be the file of another upstream. A write-ahead log that an open reader kept
-        // from being checkpointed belongs to the file by name: a crash between two renames would separate them.
+        // Without an upstream address it could be the file of another upstream. A write-ahead log that an open reader
+        // kept from being checkpointed belongs to the file by name: a crash between two renames would separate them.
         guard origin.upstream != nil, new != old, !FileManager.default.fileExists(atPath: new), hasEmptyLog(old) else {
             return old
         }
@@ -182,7 +182,8 @@ struct StateDirectory {
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             Glibc.close(descriptor)
-            throw StateError(message: "another repairminder-sync is using \(folder); stop it or choose another state_dir")
+            throw StateError(
+                message: "another repairminder-sync is using \(folder); stop it or choose another state_dir")
         }
         return Lock(descriptor: descriptor)
     }

@@ -2,7 +2,8 @@ import ArgumentParser
 
 struct PendingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pending", abstract: "Show, retry or discard local changes: queue with flags instead of subcommands.")
+        commandName: "pending",
+        abstract: "Show, retry or discard local changes: queue with flags instead of subcommands.")
 
     @Flag(help: "Print only the number of changes.")
     var count = false

@@ -64,7 +64,9 @@ struct QueueCommand: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
-            guard !fields.isEmpty || !remove.isEmpty else { throw ValidationError("expected at least one field to change or --remove") }
+            guard !fields.isEmpty || !remove.isEmpty else {
+                throw ValidationError("expected at least one field to change or --remove")
+            }
         }
 
         func run() async throws {

@@ -5,7 +5,7 @@ import LocalAPI
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Show live status and changes until Ctrl-C.",
-        discussion: "In a terminal the screen is redrawn; otherwise each change and each new state is printed as a line.")
+        discussion: "In a terminal the screen is redrawn; otherwise each change and new state is printed as a line.")
 
     @OptionGroup var options: ClientOptions
 
@@ -31,7 +31,8 @@ struct WatchCommand: AsyncParsableCommand {
             } catch {
                 switch error {
                 case _ where follower.hasBegun && error.isTemporary:
-                    StandardStream.output.write(screen.text(unreachable: "the daemon is unreachable", StandardStream.output.size))
+                    StandardStream.output.write(
+                        screen.text(unreachable: "the daemon is unreachable", StandardStream.output.size))
                 // A gap in the changes does not matter here.
                 case .problem(let problem) where problem.status == 410: follower = ChangeFollower(client: client)
                 default: throw error
