@@ -17,7 +17,7 @@ package struct ReminderKeeper: Sendable {
     private let now: @Sendable () -> Timestamp
     private let clock: any Clock<Duration>
     private let log: Logger
-    private let rest: WakeableSleep
+    private let sleep: WakeableSleep
 
     /// After so many failures a reminder is left at `due`.
     package static let mostAttempts = 5
@@ -39,7 +39,7 @@ package struct ReminderKeeper: Sendable {
         self.now = now
         self.clock = clock
         self.log = log
-        rest = WakeableSleep(clock: clock)
+        sleep = WakeableSleep(clock: clock)
     }
 
     /// Runs until the task is cancelled.
@@ -55,7 +55,7 @@ package struct ReminderKeeper: Sendable {
     private func followCommits() async {
         while !Task.isCancelled, !store.signal.isClosed {
             let commits = store.signal.commits
-            await rest.call()
+            await sleep.wake()
             await store.signal.wait(after: commits)
         }
     }
@@ -67,10 +67,10 @@ package struct ReminderKeeper: Sendable {
                 if !isResumed { try await store.resumeDeliveries(at: now()) }
                 isResumed = true
                 try await keepOnce()
-                await rest.rest(for: try store.nextReminder().map(wait))
+                await sleep.sleep(for: try store.nextReminder().map(wait))
             } catch let error as CacheError {
                 log.error("reminders could not be kept; that is tried again", metadata: ["error": "\(error)"])
-                await rest.rest(for: Self.retryBase)
+                await sleep.sleep(for: Self.retryBase)
             }
         }
         throw CancellationError()

@@ -106,7 +106,7 @@ struct SyncEngineTests {
                 try await test.engine.sync(SyncRequest())
                 return try test.store.pendingCount().pending
             }
-            while await test.engine.pushWaiters.isEmpty, !Task.isCancelled { await Task.yield() }
+            while await test.engine.push.waiters.isEmpty, !Task.isCancelled { await Task.yield() }
             answer.yield()
             #expect(try await sync.value == 0)
         }

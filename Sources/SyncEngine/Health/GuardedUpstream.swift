@@ -2,61 +2,61 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// What a request is about, as far as it tells one that fails from one that does not.
+/// What a request is about, as far as that helps to tell a broken entity from a broken upstream.
 struct RequestOrigin: Sendable, Equatable {
-    /// Nil for what concerns none.
+    /// Nil where the request concerns no entity.
     var entity: String?
     var isChange = false
 }
 
-/// The upstream as all work uses it: each request asks first whether it may be made, and tells what came of it.
+/// The upstream as all work uses it. Each request first asks whether it may be made and reports its outcome, and no error
+/// leaves with a secret in its text: errors are stored, shown and logged.
 struct GuardedUpstream: Upstream {
     let upstream: any Upstream
+    let schema: EntitySchema
     /// Why no request may be made now; nil when one may.
     let refusal: @Sendable () async -> UpstreamError?
-    /// Nil for an answer.
+    /// Called with nil for an answer.
     let report: @Sendable (RequestOrigin, UpstreamError?) async -> Void
 
     func account() async throws(UpstreamError) -> String? {
-        try await watched(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.account() }
+        try await guarded(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.account() }
     }
 
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
-        try await watched(RequestOrigin(entity: request.entity)) { () async throws(UpstreamError) in
+        try await guarded(RequestOrigin(entity: request.entity)) { () async throws(UpstreamError) in
             try await upstream.page(request)
         }
     }
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
-        try await watched(RequestOrigin(entity: entity.name)) { () async throws(UpstreamError) in
+        try await guarded(RequestOrigin(entity: entity.name)) { () async throws(UpstreamError) in
             try await upstream.record(of: entity, known: known)
         }
     }
 
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
-        try await watched(RequestOrigin(entity: request.entity, isChange: true)) { () async throws(UpstreamError) in
-            do throws(UpstreamError) {
-                return try await upstream.push(request, idempotencyKey: idempotencyKey)
-            } catch {
-                throw error.withoutQuotes(of: request.secrets)
-            }
+        let origin = RequestOrigin(entity: request.entity, isChange: true)
+        return try await guarded(origin, secrets: request.secrets) { () async throws(UpstreamError) in
+            try await upstream.push(request, idempotencyKey: idempotencyKey)
         }
     }
 
     func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
     ) async throws(UpstreamError) -> RemoteRecord? {
-        try await watched(RequestOrigin(entity: request.entity, isChange: true)) { () async throws(UpstreamError) in
+        let origin = RequestOrigin(entity: request.entity, isChange: true)
+        return try await guarded(origin, secrets: request.secrets) { () async throws(UpstreamError) in
             try await upstream.upload(request, from: source, idempotencyKey: idempotencyKey)
         }
     }
 
-    /// What another host does tells nothing of the upstream.
+    /// A request to another host says nothing about the upstream, so it is neither refused nor reported.
     func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
         guard upstream.serves(address) else {
             return try await upstream.download(address, limit: limit, into: sink)
         }
-        return try await watched(RequestOrigin()) { () async throws(UpstreamError) in
+        return try await guarded(RequestOrigin()) { () async throws(UpstreamError) in
             try await upstream.download(address, limit: limit, into: sink)
         }
     }
@@ -64,11 +64,11 @@ struct GuardedUpstream: Upstream {
     func serves(_ address: String) -> Bool { upstream.serves(address) }
 
     func probe() async throws(UpstreamError) {
-        try await watched(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.probe() }
+        try await guarded(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.probe() }
     }
 
-    private func watched<Answer: Sendable>(
-        _ origin: RequestOrigin, _ request: () async throws(UpstreamError) -> Answer
+    private func guarded<Answer: Sendable>(
+        _ origin: RequestOrigin, secrets: [String] = [], _ request: () async throws(UpstreamError) -> Answer
     ) async throws(UpstreamError) -> Answer {
         if let refusal = await refusal() { throw refusal }
         do throws(UpstreamError) {
@@ -76,8 +76,9 @@ struct GuardedUpstream: Upstream {
             await report(origin, nil)
             return answer
         } catch {
-            await report(origin, error)
-            throw error
+            let clean = error.withoutSecrets(secrets)
+            await report(origin, clean)
+            throw clean
         }
     }
 }

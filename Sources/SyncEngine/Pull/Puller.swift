@@ -53,3 +53,45 @@ struct FetchedPage: Sendable {
     /// Where the change log stood when it was asked for.
     var position: Int64
 }
+
+/// What a pull did.
+struct PullSummary: Equatable {
+    var seen = 0
+    var written = 0
+    var deleted = 0
+    var setAside = 0
+    /// Gone upstream as it seems, but kept, since there were more of them than the guard allows.
+    var held = 0
+    /// The list moved under the pages: some of its records may not have been on any of them.
+    var hasGap = false
+    var children = ChildOutcome()
+    /// What was wrong with the first record whose children could not be read.
+    var childProblem: String?
+
+    mutating func add(_ outcome: PageOutcome) {
+        seen += outcome.records
+        written += outcome.written
+        deleted += outcome.deleted
+        setAside += outcome.setAside
+        children.written += outcome.children.written
+        children.deleted += outcome.children.deleted
+        children.held += outcome.children.held
+    }
+
+    var wrote: Bool { written + deleted + children.written + children.deleted > 0 }
+}
+
+/// How many records a pull may delete because it did not see them: an upstream that suddenly shows only half of what it
+/// has is more likely broken than right.
+struct DeletionGuard: Equatable {
+    /// Of an entity's records, 0 to 1.
+    var share: Double
+    /// Entities for which a person has confirmed whatever it is.
+    var confirmed: Set<String> = []
+
+    /// Nine may always go, so that small lists need no confirmation.
+    func allowance(of entity: String, rows: Int) -> Int {
+        guard !confirmed.contains(entity) else { return .max }
+        return max(9, Int(share * Double(rows)))
+    }
+}

@@ -67,7 +67,7 @@ struct Pusher {
     }
 
     private func ready(
-        limit: Int, notOf inFlight: Set<Int64>, _ allowance: PushAdmission.Allowance
+        limit: Int, notOf inFlight: Set<Int64>, _ allowance: RetryBudget.Allowance
     ) throws -> [OutboxChange] {
         guard allowance != .all else {
             return try store.readyChanges(limit: limit, at: monotonicNow(), in: lane, notOf: inFlight)
@@ -335,12 +335,14 @@ struct Pusher {
     }
 }
 
-extension UpstreamError {
-    /// True for what no other request would fare better with right now.
-    var concernsWholeUpstream: Bool {
-        switch self {
-        case .offline, .held, .throttled, .unauthorized, .cancelled: true
-        case .unclear, .changed, .gone, .refused, .malformed: false
-        }
+extension Pusher {
+    init(
+        _ environment: SyncEnvironment, upstream: any Upstream, freshness: Freshness, lane: PushLane = .fields
+    ) {
+        self.init(
+            schema: environment.schema, store: environment.store, upstream: upstream,
+            retry: environment.settings.retry, now: environment.now, monotonicNow: environment.monotonicNow,
+            random: environment.random, freshness: freshness, contents: environment.contents, lane: lane,
+            measure: environment.measure)
     }
 }

@@ -3,7 +3,7 @@ internal import Upstream
 extension UpstreamError {
     /// The same with `…` wherever its text repeats one of these, or was cut off within one: upstreams quote what they
     /// refuse, and an error is stored, shown and logged.
-    func withoutQuotes(of secrets: [String]) -> UpstreamError {
+    func withoutSecrets(_ secrets: [String]) -> UpstreamError {
         let cut = secrets.compactMap { Self.beginning(of: $0, whereCut: message) }
         let quotes = secrets.filter(message.contains) + cut
         guard !quotes.isEmpty else { return self }
@@ -30,4 +30,14 @@ extension UpstreamError {
     }
 
     private static let leastTelling = 3
+}
+
+extension UpstreamError {
+    /// True for what no other request would fare better with right now.
+    var concernsWholeUpstream: Bool {
+        switch self {
+        case .offline, .held, .throttled, .unauthorized, .cancelled: true
+        case .unclear, .changed, .gone, .refused, .malformed: false
+        }
+    }
 }
