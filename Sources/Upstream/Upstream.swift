@@ -82,6 +82,8 @@ package struct PageRequest: Sendable, Equatable {
     package var list: ListPlan
     /// `next` of the page before; nil for the first page.
     package var position: String?
+    /// False where an error must not quote the answer, which may hold secrets of any record.
+    package var mayQuoteAnswer = true
 
     package init(
         entity: String = "", path: String, query: [QueryItem] = [], since: QueryItem? = nil, list: ListPlan,

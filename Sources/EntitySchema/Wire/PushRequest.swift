@@ -21,6 +21,8 @@ package struct PushRequest: Sendable, Equatable {
     package var content: Content?
     /// Texts that stand in the change or its record and that nothing may repeat, such as an error that quotes them.
     package var secrets: [String] = []
+    /// The members of an answer that hold secrets, and that nothing may repeat either.
+    package var secretFields: Set<String> = []
 
     package init(
         entity: String = "", method: String, path: String, body: JSONText?, record: Place = .itself,

@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// What a request is about, as far as that helps to tell a broken entity from a broken upstream.
+/// What a request is about, to distinguish a broken entity from a broken upstream.
 struct RequestOrigin: Sendable, Equatable {
     /// Nil where the request concerns no entity.
     var entity: String?
@@ -24,20 +24,26 @@ struct GuardedUpstream: Upstream {
     }
 
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
-        try await guarded(RequestOrigin(entity: request.entity)) { () async throws(UpstreamError) in
+        var request = request
+        request.mayQuoteAnswer = secretMembers(of: request.entity).isEmpty
+        return try await guarded(RequestOrigin(entity: request.entity)) { () async throws(UpstreamError) in
             try await upstream.page(request)
         }
     }
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
-        try await guarded(RequestOrigin(entity: entity.name)) { () async throws(UpstreamError) in
+        let origin = RequestOrigin(entity: entity.name)
+        let secrets = known.secretTexts(of: entity)
+        return try await guarded(origin, secrets: secrets) { () async throws(UpstreamError) in
             try await upstream.record(of: entity, known: known)
         }
     }
 
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
+        var request = request
+        request.secretFields = secretMembers(of: request.entity)
         let origin = RequestOrigin(entity: request.entity, isChange: true)
-        return try await guarded(origin, secrets: request.secrets) { () async throws(UpstreamError) in
+        return try await guarded(origin, secrets: secrets(of: request)) { () async throws(UpstreamError) in
             try await upstream.push(request, idempotencyKey: idempotencyKey)
         }
     }
@@ -45,18 +51,26 @@ struct GuardedUpstream: Upstream {
     func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
     ) async throws(UpstreamError) -> RemoteRecord? {
+        var request = request
+        request.secretFields = secretMembers(of: request.entity)
         let origin = RequestOrigin(entity: request.entity, isChange: true)
-        return try await guarded(origin, secrets: request.secrets) { () async throws(UpstreamError) in
+        return try await guarded(origin, secrets: secrets(of: request)) { () async throws(UpstreamError) in
             try await upstream.upload(request, from: source, idempotencyKey: idempotencyKey)
         }
     }
 
-    /// A request to another host says nothing about the upstream, so it is neither refused nor reported.
+    /// A request to another host says nothing about the upstream, so it is neither refused nor reported. The query of an
+    /// address can hold a signature that opens the content to anyone.
     func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
+        let secrets = Self.querySecrets(of: address)
         guard upstream.serves(address) else {
-            return try await upstream.download(address, limit: limit, into: sink)
+            do throws(UpstreamError) {
+                return try await upstream.download(address, limit: limit, into: sink)
+            } catch {
+                throw error.withoutSecrets(secrets)
+            }
         }
-        return try await guarded(RequestOrigin()) { () async throws(UpstreamError) in
+        return try await guarded(RequestOrigin(), secrets: secrets) { () async throws(UpstreamError) in
             try await upstream.download(address, limit: limit, into: sink)
         }
     }
@@ -65,6 +79,24 @@ struct GuardedUpstream: Upstream {
 
     func probe() async throws(UpstreamError) {
         try await guarded(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.probe() }
+    }
+
+    // MARK: Secrets
+
+    private func secretMembers(of entity: String) -> Set<String> { schema[entity]?.secretMembers ?? [] }
+
+    /// What the change and its record hold, and what the body holds in a secret's place.
+    private func secrets(of request: PushRequest) -> [String] {
+        let sent = schema[request.entity].flatMap { request.body?.secretTexts(of: $0) }
+        return request.secrets + (sent ?? [])
+    }
+
+    /// The query as a whole, and its values that are too long to be common words.
+    private static func querySecrets(of address: String) -> [String] {
+        guard let start = address.firstIndex(of: "?") else { return [] }
+        let query = address[address.index(after: start)...]
+        let values = query.split(separator: "&").compactMap { $0.split(separator: "=", maxSplits: 1).dropFirst().first }
+        return [String(query)] + values.filter { $0.count >= 8 }.map(String.init)
     }
 
     private func guarded<Answer: Sendable>(
@@ -79,6 +111,30 @@ struct GuardedUpstream: Upstream {
             let clean = error.withoutSecrets(secrets)
             await report(origin, clean)
             throw clean
+        }
+    }
+}
+
+extension JSONText {
+    /// The texts in the places where the entity's records hold secrets.
+    fileprivate func secretTexts(of entity: Entity) -> [String] {
+        let places = entity.secretPlaces
+        guard !places.isEmpty else { return [] }
+        var texts: [String] = []
+        _ = replacing(JSONPlaces(places.map(\.path))) { _, value in
+            texts.append(value.plain)
+            return value
+        }
+        return texts
+    }
+}
+
+extension UpstreamError {
+    /// True when every other request would fail in the same way right now.
+    var concernsWholeUpstream: Bool {
+        switch self {
+        case .offline, .held, .throttled, .unauthorized, .cancelled: true
+        case .unclear, .changed, .gone, .refused, .malformed: false
         }
     }
 }

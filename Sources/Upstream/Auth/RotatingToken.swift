@@ -132,7 +132,10 @@ package actor RotatingToken: Credentials {
             "POST", path,
             headers: [HTTPHeader("Accept", "application/json"), HTTPHeader("Content-Type", "application/json")],
             body: .object(members: [(refresh.send, .string(token))]), secrets: [token])
-        if let failure = caller.failure(response, "POST", path) { throw classified(failure, response.status) }
+        let quoting = Quoting(secrets: [token, tokens?.access].compactMap(\.self), fields: refresh.tokenFields)
+        if let failure = caller.failure(response, "POST", path, quoting: quoting) {
+            throw classified(failure, response.status)
+        }
         let time = now()
         guard let answer = try? caller.json(response, path),
             var fresh = Tokens(answer: answer, as: refresh, at: time)

@@ -47,11 +47,22 @@ package struct SignInSession: Sendable {
     private func call(_ step: LoginStep, _ known: [String: JSONText]) async throws(UpstreamError) -> JSONText {
         let names = step.send + step.questions.map(\.name)
         let body = JSONText.object(members: names.compactMap { name in known[name].map { (key: name, value: $0) } })
+        // A code is as secret as a password, whether or not the terminal shows it.
+        let secrets = known.values.map(\.plain)
         let response = try await caller.send(
             "POST", step.path,
             headers: [HTTPHeader("Accept", "application/json"), HTTPHeader("Content-Type", "application/json")],
-            body: body, secrets: step.questions.filter(\.secret).compactMap { known[$0.name]?.plain })
-        if let failure = caller.failure(response, "POST", step.path) { throw failure }
+            body: body, secrets: secrets)
+        let quoting = Quoting(secrets: secrets, fields: refresh.tokenFields)
+        if let failure = caller.failure(response, "POST", step.path, quoting: quoting) { throw failure }
         return response.body.isEmpty ? .object([:]) : try caller.json(response, step.path)
+    }
+}
+
+extension UpstreamPlan.Refresh {
+    /// The names of the members that hold tokens.
+    var tokenFields: Set<String> {
+        let paths = token.paths + (refreshToken?.paths ?? []) + [send]
+        return Set(paths.compactMap { $0.split(separator: ".").last.map(String.init) })
     }
 }

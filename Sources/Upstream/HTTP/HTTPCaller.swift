@@ -48,8 +48,7 @@ struct HTTPCaller: Sendable {
         return caller
     }
 
-    /// Returns an answer of any status. A failure's body comes without what it quotes of the token and of `secrets`, which
-    /// the body holds: its text is stored and logged.
+    /// Returns an answer of any status. An error that is thrown repeats neither the token nor `secrets`.
     func send(
         _ method: String, _ path: String, headers: [HTTPHeader] = [], body: JSONText? = nil, token: String? = nil,
         secrets: [String] = [], transfer: Transfer = Transfer()
@@ -64,19 +63,18 @@ struct HTTPCaller: Sendable {
         transfer.apply(to: &request)
         let sentAt = clock?.instant
         do {
-            var response = try await transport.send(request)
+            let response = try await transport.send(request)
             if let sentAt { clock?.observe(response, sentAt: sentAt) }
-            if !(200..<300).contains(response.status) {
-                response.removeQuotes(of: secrets + [token].compactMap(\.self))
-            }
             return response
         } catch {
-            switch error {
-            case .unreachable(let message): throw .offline(message)
-            case .ambiguous(let message): throw .unclear(status: nil, message)
-            case .unacceptable(let message): throw .malformed(message)
-            case .cancelled: throw .cancelled
-            }
+            let failure: UpstreamError =
+                switch error {
+                case .unreachable(let message): .offline(message)
+                case .ambiguous(let message): .unclear(status: nil, message)
+                case .unacceptable(let message): .malformed(message)
+                case .cancelled: .cancelled
+                }
+            throw failure.withoutSecrets(secrets + [token].compactMap(\.self))
         }
     }
 
@@ -89,11 +87,19 @@ struct HTTPCaller: Sendable {
         }
     }
 
-    /// What an answer of this status means; nil for 2xx.
-    func failure(_ response: HTTPResponse, _ method: String, _ path: String) -> UpstreamError? {
+    /// What an answer of this status means; nil for 2xx. The error quotes the upstream's words as far as `quoting` allows.
+    func failure(
+        _ response: HTTPResponse, _ method: String, _ path: String, quoting: Quoting
+    ) -> UpstreamError? {
+        guard !(200..<300).contains(response.status) else { return nil }
+        let received = quoting.fields.isEmpty ? [] : (try? JSONText(response.body))?.texts(of: quoting.fields) ?? []
+        let words = quoting.isAllowed ? detail(response) : ""
+        return failure(response, "\(method) \(path.prefix { $0 != "?" }) answered \(response.status)\(words)")
+            .withoutSecrets(quoting.secrets + received)
+    }
+
+    private func failure(_ response: HTTPResponse, _ message: String) -> UpstreamError {
         let status = response.status
-        if (200..<300).contains(status) { return nil }
-        let message = "\(method) \(path.prefix { $0 != "?" }) answered \(status)\(detail(response))"
         let retryAfter = response.header("Retry-After").flatMap { RetryAfter.delay($0, now: now()) }
         switch status {
         case 401: return .unauthorized(message)
@@ -119,11 +125,33 @@ struct HTTPCaller: Sendable {
     }
 }
 
-extension HTTPResponse {
-    fileprivate mutating func removeQuotes(of secrets: [String]) {
-        let text = String(decoding: body, as: UTF8.self)
-        let quoted = secrets.filter { !$0.isEmpty && text.contains($0) }
-        guard !quoted.isEmpty else { return }
-        body = Array(quoted.reduce(text) { $0.replacing($1, with: "…") }.utf8)
+/// What an error may repeat of an answer.
+struct Quoting: Sendable {
+    /// False where the answer may hold any record of an entity with secrets.
+    var isAllowed = true
+    /// What was sent and must not be repeated: the token, secret fields, answers of a sign-in.
+    var secrets: [String] = []
+    /// The members, wherever they are in the answer, whose texts must not be repeated.
+    var fields: Set<String> = []
+}
+
+extension JSONText {
+    /// The texts of all members of these names, at any depth.
+    fileprivate func texts(of names: Set<String>) -> [String] {
+        switch kind {
+        case .array: elements.flatMap { $0.texts(of: names) }
+        case .object:
+            members.flatMap { names.contains($0.key) ? $0.value.allTexts : $0.value.texts(of: names) }
+        default: []
+        }
+    }
+
+    private var allTexts: [String] {
+        switch kind {
+        case .array: elements.flatMap(\.allTexts)
+        case .object: members.flatMap(\.value.allTexts)
+        case .string, .number: plain.isEmpty ? [] : [plain]
+        default: []
+        }
     }
 }

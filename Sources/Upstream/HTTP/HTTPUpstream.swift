@@ -43,7 +43,9 @@ package struct HTTPUpstream: Upstream {
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let list = request.list
         let address = PageAddress(request, base: BaseAddress(caller.baseURL ?? ""))
-        let response = try await send("GET", address.path, headers: Self.acceptJSON, body: nil)
+        let response = try await send(
+            "GET", address.path, headers: Self.acceptJSON, body: nil,
+            quoting: Quoting(isAllowed: request.mayQuoteAnswer))
         let body = try caller.json(response, request.path)
         guard let records = list.records.value(in: body), records.kind == .array else {
             throw .malformed("\(request.path) answered no list at \(list.records.description)")
@@ -61,7 +63,9 @@ package struct HTTPUpstream: Upstream {
         guard let single = entity.pull?.single, let path = entity.recordPath(of: known) else { return nil }
         let response: HTTPResponse
         do throws(UpstreamError) {
-            response = try await send("GET", path, headers: Self.acceptJSON, body: nil)
+            response = try await send(
+                "GET", path, headers: Self.acceptJSON, body: nil,
+                quoting: Quoting(isAllowed: entity.secretPlaces.isEmpty))
         } catch .gone {
             return nil
         }
@@ -86,7 +90,8 @@ package struct HTTPUpstream: Upstream {
     ) async throws(UpstreamError) -> RemoteRecord? {
         let headers = request.headers(plan, idempotencyKey: idempotencyKey).map { HTTPHeader($0.name, $0.value) }
         let response = try await send(
-            request.method, request.path, headers: headers, body: request.body, transfer: transfer)
+            request.method, request.path, headers: headers, body: request.body, transfer: transfer,
+            quoting: Quoting(secrets: request.secrets, fields: request.secretFields))
         guard !response.body.isEmpty else { return nil }
         // Acknowledged all the same when the answer holds no record: the next pull brings it.
         guard let body = try? JSONText(unambiguous: response.body), let record = request.record.value(in: body) else {
@@ -137,30 +142,38 @@ package struct HTTPUpstream: Upstream {
     /// Throws for every status but 2xx. Nothing is sent with a token of another account than the one that was asked for
     /// last: whoever asks knows then which cache to use.
     func send(
-        _ method: String, _ path: String, headers: [HTTPHeader], body: JSONText?, transfer: Transfer = Transfer()
+        _ method: String, _ path: String, headers: [HTTPHeader], body: JSONText?, transfer: Transfer = Transfer(),
+        quoting: Quoting = Quoting()
     ) async throws(UpstreamError) -> HTTPResponse {
         let carried = try await token?.current()
         try await requireSameAccount(carried)
         return try await exchange(
-            method, path, headers: headers, body: body, token: carried, check: true, transfer: transfer
+            method, path, headers: headers, body: body, token: carried, check: true, transfer: transfer,
+            quoting: quoting
         ).response
     }
 
     /// A request whose token is refused is sent once more if there is another. Returns also the token used in the end.
     private func exchange(
         _ method: String, _ path: String, headers: [HTTPHeader], body: JSONText?, token carried: String?,
-        check: Bool = false, transfer: Transfer = Transfer()
+        check: Bool = false, transfer: Transfer = Transfer(), quoting: Quoting = Quoting()
     ) async throws(UpstreamError) -> (response: HTTPResponse, token: String?) {
         var used = carried
         var response = try await caller.send(
-            method, path, headers: headers, body: body, token: used, transfer: transfer)
+            method, path, headers: headers, body: body, token: used, secrets: quoting.secrets,
+            transfer: transfer)
         if response.status == 401, let token, try await token.renew(refused: used) {
             used = try await token.current()
             if check { try await requireSameAccount(used) }
             response = try await caller.send(
-                method, path, headers: headers, body: body, token: used, transfer: transfer)
+                method, path, headers: headers, body: body, token: used, secrets: quoting.secrets,
+                transfer: transfer)
         }
-        if let failure = caller.failure(response, method, path) { throw token == nil ? failure.ofNobody : failure }
+        var quoting = quoting
+        quoting.secrets += [carried, used].compactMap(\.self)
+        if let failure = caller.failure(response, method, path, quoting: quoting) {
+            throw token == nil ? failure.ofNobody : failure
+        }
         return (response, used)
     }
 
@@ -168,7 +181,8 @@ package struct HTTPUpstream: Upstream {
     private func requireSameAccount(_ token: String?) async throws(UpstreamError) {
         guard let account = plan.account, let known = identity.last, known.token != token else { return }
         let response = try await caller.send("GET", account.path, headers: Self.acceptJSON, body: nil, token: token)
-        if let failure = caller.failure(response, "GET", account.path) { throw failure }
+        let quoting = Quoting(secrets: [token].compactMap(\.self))
+        if let failure = caller.failure(response, "GET", account.path, quoting: quoting) { throw failure }
         let id = try id(in: response, account)
         guard id == known.account else {
             throw .unauthorized("the token is now that of another account (\(id)); nothing was sent with it")

@@ -107,7 +107,7 @@ struct PageAddress {
 
     private func malformed(_ place: Place, _ value: JSONText, _ expected: String) -> UpstreamError {
         .malformed(
-            "\(request.path) answered \(value.text.prefix(60)) at \(place.description), where \(expected) is expected; "
+            "\(request.path) answered \(request.mayQuoteAnswer ? value.text.prefix(60) : "another value") at \(place.description), where \(expected) is expected; "
                 + "correct pagination.next in the schema")
     }
 
