@@ -71,7 +71,7 @@ package actor SyncEngine: RunSteps {
         let interrupted = try await unwritten.recoverInterrupted()
         if interrupted > 0 {
             environment.log.notice(
-                "requeued changes whose sending was cut short", metadata: ["count": "\(interrupted)"])
+                "requeued changes whose sending was interrupted", metadata: ["count": "\(interrupted)"])
         }
         try await pull.prepare()
         do {

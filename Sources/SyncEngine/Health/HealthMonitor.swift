@@ -159,7 +159,7 @@ actor HealthMonitor {
         }
     }
 
-    /// Asks for a page of an entity other than the given one, to tell an outage from one broken entity.
+    /// Asks for a page of an entity other than the given one, to distinguish an outage from one broken entity.
     func askElsewhere(than entity: String, by upstream: GuardedUpstream) async throws {
         let others = environment.schema.entities.filter { $0.name != entity && $0.pull != nil }
         guard !others.isEmpty else { return }

@@ -2,16 +2,16 @@
 package struct SyncSettings: Sendable, Equatable {
     /// Between two pulls; each wait varies by ± 10 % so that many machines do not call at once.
     package var interval: Duration
-    /// Between two pulls of everything, for entities that are otherwise asked only for what changed.
+    /// Between two full pulls, for entities that are otherwise pulled incrementally.
     package var fullEvery: Duration
-    /// The share of an entity's records, 0 to 1, that a full pull may find deleted without a person's word.
+    /// The share of an entity's records, 0 to 1, that a full pull may delete without confirmation.
     package var deleteGuard: Double
     /// After a local write, so that a burst goes out together.
     package var writeDelay: Duration
     /// Requests in flight while pushing.
     package var parallel: Int
     package var retry: RetryPolicy
-    /// The longest that one request may take with all that belongs to it; a loop that is silent for longer is stuck.
+    /// The longest that one request may take, including token renewal; a loop that is silent for longer is stuck.
     package var patience: Duration
 
     package init(
@@ -29,7 +29,7 @@ package struct SyncSettings: Sendable, Equatable {
     }
 }
 
-/// How long a change waits for its next attempt, and when it is given up.
+/// How long a change waits for its next attempt, and after how many it fails permanently.
 package struct RetryPolicy: Sendable, Equatable {
     package var maximumAttempts: Int
     package var base: Duration
@@ -41,12 +41,12 @@ package struct RetryPolicy: Sendable, Equatable {
         self.cap = cap
     }
 
-    /// Exponential backoff with full jitter: anything from nothing to the longest. `random` is in 0..<1.
+    /// Exponential backoff with full jitter: anything from zero to `longest`. `random` is in 0..<1.
     package func delay(attempt: Int, random: Double) -> Duration { longest(attempt: attempt) * random }
 
     /// base × 2^(attempt − 1), at most `cap`; `attempt` counts from 1.
     ///
-    /// The exponent is capped before it is raised, so no attempt is too many.
+    /// The exponent is capped first, so no attempt number overflows.
     func longest(attempt: Int) -> Duration {
         let doublings = min(max(attempt - 1, 0), 30)
         return min(base * (1 << doublings), cap)

@@ -1,6 +1,6 @@
 internal import CacheStore
 
-/// Tells a pusher what it may send; asked again before every request.
+/// What a pusher may send; asked again before every request.
 struct PushAdmission: Sendable {
     /// Requests that may be in flight; none while the upstream is down or syncing is paused.
     let slots: @Sendable () async -> Int

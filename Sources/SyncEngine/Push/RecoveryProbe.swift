@@ -118,7 +118,7 @@ actor RecoveryProbe {
             } catch is CancellationError {
             } catch {
                 environment.log.error(
-                    "a change of the network could not be followed", metadata: ["error": "\(error)"])
+                    "the network change could not be handled", metadata: ["error": "\(error)"])
             }
             doubting.cancel()
             event.finish()

@@ -33,7 +33,7 @@ actor UnwrittenOutcomes {
     func noteFailure(_ error: CacheError, of lane: PushLane) async {
         guard lanes.insert(lane).inserted else { return }
         environment.log.error(
-            "the queue could not be read or written; that is tried again", metadata: ["error": "\(error)"])
+            "the queue could not be read or written; retrying", metadata: ["error": "\(error)"])
         // The pull loop pushes too, and the lane's own loop may sleep until it is woken.
         switch lane {
         case .fields: await environment.sleeps.push.wake()

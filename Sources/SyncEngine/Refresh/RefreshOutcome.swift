@@ -1,6 +1,6 @@
 internal import Upstream
 
-/// The outcome of asking the upstream for one record, sorted by what the caller is told.
+/// The outcome of asking the upstream for one record, sorted by the answer to the caller.
 package enum RefreshOutcome: Sendable, Equatable {
     /// The cache has the upstream's current version of the record.
     case stored
