@@ -138,7 +138,7 @@ struct EntityPulls {
         try await setError(message, of: entity)
     }
 
-    /// What the entity's last pull failed with; nothing is written where nothing changes from none to none.
+    /// Stores the error of the entity's last pull. Writes nothing when there is no error and there was none.
     private func setError(_ message: String?, of entity: String) async throws {
         var cursor = try store.cursor(of: entity)
         guard message != nil || cursor.error != nil else { return }

@@ -65,7 +65,7 @@ actor PullLoop: TokenRefusalObserver {
         try result.get()
     }
 
-    /// Fails everyone who waits: no run comes any more.
+    /// Fails all callers who wait for a run: the engine no longer runs.
     func end(_ reason: SyncError) { waiters.end(reason) }
 
     func tokenWasRefused() {

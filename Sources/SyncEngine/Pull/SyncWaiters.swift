@@ -22,7 +22,7 @@ struct SyncWaiters {
         waiters.removeAll { $0.run <= number }
     }
 
-    /// No run comes any more.
+    /// Fails all callers, present and future: the engine no longer runs.
     mutating func end(_ reason: SyncError) {
         ended = reason
         finish(.failure(reason), through: .max)

@@ -11,7 +11,7 @@ struct Pusher {
     let upstream: any Upstream
     let retry: RetryPolicy
     let now: @Sendable () -> Timestamp
-    /// Schedules attempts: a time that cannot be set.
+    /// Schedules attempts: the time of day by a clock that cannot be set.
     let monotonicNow: @Sendable () -> Timestamp
     /// In 0..<1.
     let random: @Sendable () -> Double
@@ -79,7 +79,7 @@ struct Pusher {
         return [trial] + untried.prefix(limit - 1)
     }
 
-    /// The same, for one attempt that begins now.
+    /// This pusher for one attempt, which begins now.
     private func begun(in slot: AsyncSemaphore.Slot) -> Pusher {
         var pusher = self
         pusher.slot = slot
