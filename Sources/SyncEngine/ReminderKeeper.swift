@@ -3,13 +3,13 @@ package import EntitySchema
 package import Logging
 internal import SQLiteStore
 
-/// Watches the time for reminders: marks them as due when it comes, and has them delivered where somebody is to be told.
+/// Marks reminders as due when their time comes, and delivers them where a delivery is configured.
 ///
-/// Sleeps until the next one, or until something is committed; and since the time of day may be set meanwhile, never long
-/// while one waits. A delivery is written down before it begins and after it has ended, so it happens at least once: after a
-/// crash in between it happens again, under the same id, and in any other case once.
+/// Sleeps until the next reminder or the next commit, but never long while a reminder waits, since the clock may be set
+/// meanwhile. A delivery is recorded before it begins and after it ends. It happens once, or again under the same id after a
+/// crash in between.
 package struct ReminderKeeper: Sendable {
-    /// Tells somebody; throws when that did not succeed.
+    /// Delivers a reminder; throws when that failed.
     package typealias Delivery = @Sendable (Reminder) async throws -> Void
 
     private let store: CacheStore
@@ -17,16 +17,16 @@ package struct ReminderKeeper: Sendable {
     private let now: @Sendable () -> Timestamp
     private let clock: any Clock<Duration>
     private let log: Logger
-    private let rest: WakeableSleep
+    private let sleep: WakeableSleep
 
-    /// After so many failures a reminder is left at `due`.
+    /// After this many failures a reminder stays `due`.
     package static let mostAttempts = 5
-    /// What fell due longer ago, such as what a first pull brings, is shown as due, but nobody is told.
+    /// A reminder that fell due longer ago, as in a first pull, is shown as due but not delivered.
     package static let longestDelay = Duration.seconds(7 * 86_400)
     /// The wait after the first failure; doubles with each one.
     private static let retryBase = Duration.seconds(10)
 
-    /// So long after the time of day was set, or the machine slept, a reminder is late at most.
+    /// How late a reminder can be after the clock was set or the machine slept.
     private static let longestRest = Duration.seconds(60)
 
     /// Without `deliver` reminders are only shown and logged.
@@ -39,7 +39,7 @@ package struct ReminderKeeper: Sendable {
         self.now = now
         self.clock = clock
         self.log = log
-        rest = WakeableSleep(clock: clock)
+        sleep = WakeableSleep(clock: clock)
     }
 
     /// Runs until the task is cancelled.
@@ -55,7 +55,7 @@ package struct ReminderKeeper: Sendable {
     private func followCommits() async {
         while !Task.isCancelled, !store.signal.isClosed {
             let commits = store.signal.commits
-            await rest.call()
+            await sleep.wake()
             await store.signal.wait(after: commits)
         }
     }
@@ -67,10 +67,10 @@ package struct ReminderKeeper: Sendable {
                 if !isResumed { try await store.resumeDeliveries(at: now()) }
                 isResumed = true
                 try await keepOnce()
-                await rest.rest(for: try store.nextReminder().map(wait))
+                await sleep.sleep(for: try store.nextReminder().map(wait))
             } catch let error as CacheError {
-                log.error("reminders could not be kept; that is tried again", metadata: ["error": "\(error)"])
-                await rest.rest(for: Self.retryBase)
+                log.error("reminders could not be processed; retrying", metadata: ["error": "\(error)"])
+                await sleep.sleep(for: Self.retryBase)
             }
         }
         throw CancellationError()
@@ -78,7 +78,7 @@ package struct ReminderKeeper: Sendable {
 
     private func wait(until next: Timestamp) -> Duration { min(max(next.since(now()), .zero), Self.longestRest) }
 
-    /// Does what there is to do now.
+    /// Marks and delivers the reminders that are due now.
     func keepOnce() async throws {
         guard let next = try store.nextReminder(), next <= now() else { return }
         let oldest = deliver == nil ? nil : now() - Self.longestDelay
@@ -91,7 +91,7 @@ package struct ReminderKeeper: Sendable {
     }
 
     private func attempt(_ id: Int64, _ deliver: Delivery) async throws {
-        // Counts from one that is yet to be begun, so the first retry waits for the base.
+        // This attempt has not been counted yet, so the first retry waits for the base.
         let attempts = try store.reminder(id).attempts
         let retryAt = now() + Self.retryBase * (1 << min(attempts, Self.mostAttempts))
         guard let reminder = try await store.beginDelivery(id, retryAt: retryAt) else { return }
@@ -106,7 +106,7 @@ package struct ReminderKeeper: Sendable {
             log.warning(
                 isLast
                     ? "a reminder was not delivered; it stays due"
-                    : "a reminder was not delivered; that is tried again",
+                    : "a reminder was not delivered; retrying",
                 metadata: ["id": "\(id)", "attempt": "\(reminder.attempts)", "error": "\(error)"])
             outcome = .failed("\(error)", retryAt: isLast ? nil : retryAt)
         }

@@ -2,84 +2,32 @@ package import CacheStore
 package import ContentStore
 package import EntitySchema
 package import Logging
+internal import SQLiteStore
 package import Upstream
 
-/// Keeps cache and upstream in step: pushes local changes as they come, pulls at intervals and on request, waits out
-/// what cannot be helped.
+/// Keeps cache and upstream in sync: sends local changes as they come, pulls at intervals and on request, and waits out
+/// outages.
 ///
-/// Two loops run side by side, so that a local write need not wait for a long pull; each runs one piece of work at a
-/// time, so there are never two syncs at once. What both must agree on is this actor's state.
-package actor SyncEngine {
-    let schema: EntitySchema
-    let store: CacheStore
-    let upstream: any Upstream
-    let settings: SyncSettings
-    nonisolated let now: @Sendable () -> Timestamp
-    /// The time of day as it was at the start and has passed since. What is to come is scheduled by it, so that a clock
-    /// that is set makes nothing early and nothing late.
-    nonisolated let monotonicNow: @Sendable () -> Timestamp
-    let random: @Sendable () -> Double
-    /// How far the server's clock is ahead of `now`, as far as is known: the last write wins by the server's.
-    package nonisolated let clockOffset: @Sendable () -> Duration?
-    /// Told of each piece of work that was done.
-    nonisolated let measure: @Sendable (SyncMeasurement) -> Void
-    /// Told when `status` may have become another.
-    nonisolated let changed: @Sendable () -> Void
-    let log: Logger
-    let pushSleep: WakeableSleep
-    let pullSleep: WakeableSleep
-    let pushHeartbeat: Heartbeat
-    let pullHeartbeat: Heartbeat
-    let uploadSleeps: [WakeableSleep]
-    let refreshes: RequestCoalescer
-    let fetches: RequestCoalescer
-    /// The files of what records have besides their fields; nil where none do.
-    package nonisolated let contents: ContentFolder?
-    let clock: any Clock<Duration>
+/// The engine starts, stops and wires its parts. `PullLoop` and `PushLoop` run side by side, so that a local write does not
+/// wait for a long pull; each does one thing at a time, so there are never two syncs at once. `HealthMonitor` decides
+/// whether the upstream may be called. Each part owns its state, and all of them share one executor: see `EngineIsolation`.
+package actor SyncEngine: RunSteps {
+    private nonisolated let environment: SyncEnvironment
+    private let account: AccountCheck
+    private let monitor: HealthMonitor
+    private let unwritten: UnwrittenOutcomes
+    private let pull: PullLoop
+    let push: PushLoop
+    private let recovery: RecoveryProbe
+    private let uploads: UploadLoop
+    private nonisolated let refresher: RecordRefresher
+    private nonisolated let fetcher: ContentFetcher
 
-    var health = CircuitBreaker() {
-        didSet {
-            if oldValue.isBlocked, !health.isBlocked { noteCallable(from: monotonicNow()) }
-            changed()
-        }
-    }
-    /// A run pulls what held edits must meet before they are sent.
-    var isMeeting = false
-    /// Anew whenever the upstream can be called again.
-    var freshness: Freshness
-    var budget = RetryBudget()
-    var isLookingElsewhere = false
-    var isPaused = false {
-        didSet {
-            if oldValue, !isPaused { noteCallable(from: monotonicNow()) }
-            changed()
-        }
-    }
-    var accountIsKnown = false
-    var run = SyncRun() { didSet { changed() } }
-    var requested: SyncRequest?
-    var waiters: [Waiter] = []
-    var nextSyncAt: Timestamp?
-    /// Why the engine runs no more.
-    private var ended: SyncError?
-    var isPushing = false { didSet { changed() } }
-    /// The newest change that may be begun while somebody waits for those before it.
-    var newestToPush = Int64.max
-    var pushWaiters: [CheckedContinuation<Void, Never>] = []
-    /// What the database refused to note, and is noted when it takes writes again.
-    var unwritten = UnwrittenOutcomes()
-    /// When the last pull of each entity began, well or badly ended.
-    var pullsBegun: [String: Timestamp] = [:]
-    /// Where the drift that was warned of ends.
-    var driftMark: Int64 = 0
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
 
-    struct Waiter {
-        /// The run under way when that covers what was asked for, else the next one.
-        var run: Int
-        var continuation: CheckedContinuation<Result<Void, SyncError>, Never>
-    }
-
-    /// `random` yields numbers in 0..<1; `clock` measures waits, `now` tells the time of day.
+    /// `random` yields numbers in 0..<1; `clock` measures waits, `now` is the time of day. `clockOffset` says how far the
+    /// server's clock is ahead of `now`: the last write wins by the server's clock. `measure` is called with each completed
+    /// piece of work, `changed` when `status` may have changed.
     package init(
         store: CacheStore, contents: ContentFolder? = nil, schema: EntitySchema, upstream: any Upstream,
         settings: SyncSettings, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
@@ -87,136 +35,160 @@ package actor SyncEngine {
         measure: @escaping @Sendable (SyncMeasurement) -> Void = { _ in },
         changed: @escaping @Sendable () -> Void = {}, log: Logger
     ) {
-        self.store = store
-        self.contents = contents
-        self.schema = schema
-        self.upstream = upstream
-        self.settings = settings
-        self.clock = clock
-        self.now = now
-        self.random = random
-        self.clockOffset = clockOffset
-        self.measure = measure
-        self.changed = changed
-        self.log = log
         let (start, stopwatch) = (now(), Stopwatch(clock))
-        monotonicNow = { start + stopwatch.duration }
-        freshness = Freshness(callableSince: start)
-        pushSleep = WakeableSleep(clock: clock)
-        pullSleep = WakeableSleep(clock: clock)
-        pushHeartbeat = Heartbeat(clock: clock, patience: settings.patience)
-        pullHeartbeat = Heartbeat(clock: clock, patience: settings.patience)
-        uploadSleeps = (0..<Self.uploads).map { _ in WakeableSleep(clock: clock) }
-        refreshes = RequestCoalescer(clock: clock, parallel: settings.parallel)
-        fetches = RequestCoalescer(clock: clock, parallel: 2, patience: .seconds(30))
+        environment = SyncEnvironment(
+            schema: schema, store: store, contents: contents, upstream: upstream, settings: settings, clock: clock,
+            now: now, monotonicNow: { start + stopwatch.duration }, random: random, clockOffset: clockOffset,
+            measure: measure, changed: changed, log: log, sleeps: LoopSleeps(clock: clock))
+        account = AccountCheck(environment)
+        monitor = HealthMonitor(environment, account: account)
+        unwritten = UnwrittenOutcomes(environment)
+        pull = PullLoop(environment, monitor: monitor, account: account)
+        push = PushLoop(environment, monitor: monitor, account: account, pull: pull, unwritten: unwritten)
+        recovery = RecoveryProbe(environment, monitor: monitor, account: account, pull: pull, unwritten: unwritten)
+        uploads = UploadLoop(environment, monitor: monitor, account: account, unwritten: unwritten)
+        refresher = RecordRefresher(environment, monitor: monitor, account: account)
+        fetcher = ContentFetcher(environment, monitor: monitor, account: account)
     }
 
-    /// Runs until the task is cancelled, beginning with a sync. Throws `SyncError.otherAccount` when the token turns out
-    /// to belong to another account than the cache, which this process must not touch then.
+    /// The content files of records; nil where the schema has no contents.
+    package nonisolated var contents: ContentFolder? { environment.contents }
+
+    /// How far the server's clock is ahead; nil while unknown.
+    package nonisolated var clockOffset: @Sendable () -> Duration? { environment.clockOffset }
+
+    /// How far the server's clock was ahead when the last process ran.
+    package static func rememberedClockOffset(in store: CacheStore) throws -> Duration? {
+        try store.setting(PullLoop.clockOffsetSetting).flatMap { Int64($0) }.map { .milliseconds($0) }
+    }
+
+    // MARK: Running
+
+    /// Runs until the task is cancelled, starting with a sync. Throws `SyncError.otherAccount` when the token belongs to
+    /// another account than the cache, which this process must then leave alone.
     package func run() async throws {
-        let interrupted = try await recoverInterrupted()
+        await account.setObserver(pull)
+        let interrupted = try await unwritten.recoverInterrupted()
         if interrupted > 0 {
-            log.notice("requeued changes whose sending was cut short", metadata: ["count": "\(interrupted)"])
+            environment.log.notice(
+                "requeued changes whose sending was interrupted", metadata: ["count": "\(interrupted)"])
         }
-        requested = SyncRequest().merged(with: requested)
-        driftMark = try store.drift(after: 0).mark
+        try await pull.prepare()
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await self.pushLoop() }
-                group.addTask { try await self.pullLoop() }
-                for rest in uploadSleeps where takesUploads { group.addTask { try await self.uploadLoop(rest) } }
+                group.addTask { try await self.push.loop() }
+                group.addTask { try await self.pull.loop(self) }
+                for sleep in environment.sleeps.uploads where uploads.isNeeded {
+                    group.addTask { try await self.uploads.loop(sleep) }
+                }
                 try await group.next()
                 group.cancelAll()
             }
         } catch is CancellationError {
-            end(.cancelled)
+            await pull.end(.cancelled)
         } catch {
-            end(error as? SyncError ?? .cancelled)
+            await pull.end(error as? SyncError ?? .cancelled)
             throw error
         }
     }
 
-    /// Nobody waits any more for what will not come.
-    private func end(_ reason: SyncError) {
-        ended = reason
-        finishWaiters(.failure(reason), through: .max)
+    func probe() async throws {
+        do {
+            try await recovery.probe()
+        } catch let error as CacheError {
+            await unwritten.noteFailure(error, of: .fields)
+        }
+    }
+
+    func push(_ heartbeat: Heartbeat, through newest: Int64) async throws {
+        try await push.push(heartbeat, through: newest)
     }
 
     // MARK: For callers
 
-    /// Tells that the queue has something new; it is sent a moment later, so that a burst goes together.
+    /// To be called when the queue has a new change; it is sent a moment later, so that a burst goes out together.
     package nonisolated func noteLocalWrite() {
-        Task {
-            await pushSleep.call()
-            await callUploads()
+        Task { [sleeps = environment.sleeps] in
+            await sleeps.push.wake()
+            await sleeps.wakeUploads()
         }
     }
 
-    /// Tells that a person wants changes tried again: they need not wait for the budget of repetitions.
+    /// To be called when a person wants changes retried: they need not wait for the retry budget.
     package func noteRetry() async {
-        budget.fill()
-        await pushSleep.call()
-        await callUploads()
+        await monitor.refillBudget()
+        await environment.sleeps.push.wake()
+        await environment.sleeps.wakeUploads()
     }
 
     /// Starts a sync, or joins the one under way.
-    package func requestSync(_ request: SyncRequest) async {
-        health.retryAuthorization()
-        if run.isRunning, run.request.covers(request) { return }
-        requested = request.merged(with: requested)
-        await pullSleep.call()
-    }
+    package func requestSync(_ request: SyncRequest) async { await pull.request(request) }
 
-    /// Starts or joins a sync and waits for its end, and for the changes that are on their way by then; throws why it did
-    /// not end well.
+    /// Starts or joins a sync and waits for its end, and for the changes being sent by then; throws why it failed.
     package func sync(_ request: SyncRequest) async throws(SyncError) {
-        guard !isPaused else { throw .paused }
-        await requestSync(request)
-        if let ended { throw ended }
-        let joins = run.isRunning && run.request.covers(request)
-        let result = await withCheckedContinuation { continuation in
-            waiters.append(Waiter(run: joins ? run.number : run.number + 1, continuation: continuation))
-        }
-        try result.get()
-        await waitForPushes()
+        guard await !monitor.isPaused else { throw .paused }
+        try await pull.sync(request)
+        await push.waitForPushes()
     }
 
-    package func pause() {
-        isPaused = true
-    }
+    package func pause() async { await monitor.pause() }
 
     package func resume() async {
-        isPaused = false
-        await pushSleep.call()
-        await pullSleep.call()
+        await monitor.resume()
+        await environment.sleeps.push.wake()
+        await environment.sleeps.pull.wake()
     }
 
-    /// Whether both loops move: each rests as long as it meant to, or has begun or ended something within
+    /// To be called when this machine's links, addresses or routes have changed: finds out at once whether the upstream can
+    /// still be reached. Returns before long.
+    package func networkChanged() async { await recovery.networkChanged() }
+
+    /// Brings the upstream's version of one record into the cache, or says why that cannot be done.
+    ///
+    /// Returns after ten seconds at the latest. The request is refused when any other request would be.
+    package nonisolated func refresh(_ entity: Entity, key: String) async -> RefreshOutcome {
+        await refresher.refresh(entity, key: key)
+    }
+
+    /// Fetches the content that the record names into the cache, or says why that cannot be done; `.stored` once it is
+    /// cached.
+    ///
+    /// Callers who want the same content share one fetch. Returns after half a minute at the latest; fetching goes on.
+    package nonisolated func fetchContent(of key: String, _ entity: Entity) async -> RefreshOutcome {
+        await fetcher.fetch(key, entity)
+    }
+
+    // MARK: Status
+
+    /// Whether both loops move: each sleeps no longer than it meant to, and otherwise began or ended something within
     /// `SyncSettings.patience`. For a watchdog.
-    package func isMoving() -> Bool { pushHeartbeat.isMoving && pullHeartbeat.isMoving }
+    package func isMoving() -> Bool { push.heartbeat.isMoving && pull.heartbeat.isMoving }
 
-    /// What a person must still give before the upstream can be used; nil where nothing is known to be missing.
+    /// The status, and what a person must still provide before the upstream can be used; nil where nothing is known to be
+    /// missing.
+    package func report() async -> (status: SyncStatus, missing: String?) { (await status(), await missing()) }
+
     private func missing() async -> String? {
-        // An upstream that has given records lacks nothing, be it that it wants no token.
+        let run = await pull.run
+        // An upstream that has served records lacks nothing, even without a token.
         guard run.failures > 0, run.entities.values.allSatisfy({ $0.lastSyncedAt == nil }) else { return nil }
-        return await upstream.missing
+        return await environment.upstream.missing
     }
 
-    /// The status, with what `missing` tells.
-    package func report() async -> (status: SyncStatus, missing: String?) { (status(), await missing()) }
-
-    package func status() -> SyncStatus {
-        let time = now()
+    package func status() async -> SyncStatus {
+        let (run, breaker) = (await pull.run, await monitor.breaker)
+        let (isPushing, isPaused) = (await push.isPushing, await monitor.isPaused)
+        let (time, monotonicNow) = (environment.now(), environment.monotonicNow())
         // How far the clock has been set since the start.
-        let set = time.since(monotonicNow())
+        let set = time.since(monotonicNow)
         let state: SyncStatus.State
         if isPaused {
             state = .paused
-        } else if health.offline != nil {
+        } else if breaker.offline != nil {
             state = .offline
         } else if run.isRunning || isPushing {
             state = .syncing
-        } else if health.unauthorized != nil || health.outage != nil || run.error != nil {
+        } else if breaker.unauthorized != nil || breaker.outage != nil || run.error != nil {
             state = .error
         } else if let ended = run.lastEndedAt, time < ended + .seconds(3) {
             state = .completed
@@ -225,9 +197,9 @@ package actor SyncEngine {
         }
         return SyncStatus(
             state: state, progress: run.progress, phase: run.phase ?? (isPushing ? "pushing" : nil),
-            lastSyncAt: run.lastSucceededAt, nextSyncAt: nextSyncAt.map { $0 + set },
-            error: health.unauthorized ?? health.offline ?? health.outage ?? run.error,
-            isReachable: health.offline == nil, clockOffset: clockOffset(),
-            retryAfter: health.hold(at: monotonicNow()).map { $0 + set }, entities: run.entities)
+            lastSyncAt: run.lastSucceededAt, nextSyncAt: await pull.nextSyncAt.map { $0 + set },
+            error: breaker.unauthorized ?? breaker.offline ?? breaker.outage ?? run.error,
+            isReachable: breaker.offline == nil, clockOffset: environment.clockOffset(),
+            retryAfter: breaker.hold(at: monotonicNow).map { $0 + set }, entities: run.entities)
     }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncEngine
 
-@Suite("Slots for sending")
+@Suite("Push slots")
 struct AsyncSemaphoreTests {
     private actor Tally {
         private var now = 0
@@ -14,7 +14,7 @@ struct AsyncSemaphoreTests {
         }
     }
 
-    @Test("everybody gets a slot, and there are never more at once; giving one twice gives one")
+    @Test("every waiter gets a slot, never more than the limit at once; returning a slot twice returns it once")
     func limit() async {
         let slots = AsyncSemaphore(3)
         let tally = Tally()

@@ -31,7 +31,7 @@ struct ChildPullTests {
         #expect(try test.store.position() == position)
     }
 
-    @Test("a child that left its parent's list goes; a parent that says nothing of its children keeps them")
+    @Test("a child missing from its parent's list is deleted; a parent without a list keeps its children")
     func gone() async throws {
         let test = try TestPull(Self.embedded)
         try test.upstream.serve([#"[{"id":"a","messages":[{"id":"m"},{"id":"n"}]},{"id":"b","messages":[{"id":"o"}]}]"#]
@@ -42,7 +42,7 @@ struct ChildPullTests {
         #expect(try test.keys("messages") == ["n", "o"])
     }
 
-    @Test("a tombstone takes its children along, whatever it still lists")
+    @Test("a deleted parent takes its children along, even those that it still lists")
     func tombstone() async throws {
         let test = try TestPull(Self.embedded)
         try test.upstream.serve([#"[{"id":"a","messages":[{"id":"m"}]},{"id":"b","messages":[{"id":"n"}]}]"#])
@@ -52,7 +52,7 @@ struct ChildPullTests {
         #expect(try test.keys("messages") == ["n"])
     }
 
-    @Test("a record whose children are no list is named, and stops neither itself nor the others")
+    @Test("a record whose children are not a list is reported, and is stored like the others")
     func broken() async throws {
         let test = try TestPull(Self.embedded)
         try test.upstream.serve([#"[{"id":"a","messages":7},{"id":"b","messages":[{"id":"m"},true]}]"#])
@@ -63,7 +63,7 @@ struct ChildPullTests {
         #expect(try test.store.setAsideRecords(limit: 9).map(\.entity) == ["messages"])
     }
 
-    @Test("more children than the guard allows are held, over all pages of a pull, until confirmed")
+    @Test("deletions of more children than the guard allows, over all pages of a pull, wait for confirmation")
     func held() async throws {
         let test = try TestPull(Self.embedded)
         let messages = (0..<6).map { number in
@@ -98,7 +98,7 @@ struct ChildPullTests {
         }
     }
 
-    @Test("children are fetched over all their pages, get their parent's key, and go when they are no longer listed")
+    @Test("all pages of children are fetched; each child gets its parent's key and is deleted once unlisted")
     func fetched() async throws {
         let test = try TestPull(Self.fetched)
         try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o"]], test)
@@ -112,7 +112,7 @@ struct ChildPullTests {
         #expect(try test.keys("messages") == ["n", "o"])
     }
 
-    @Test("a list that is not all there deletes nothing, and a parent that is gone is no error")
+    @Test("an incomplete list of children deletes nothing, and a missing parent is not an error")
     func incomplete() async throws {
         let test = try TestPull(Self.fetched)
         try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o"]], test)

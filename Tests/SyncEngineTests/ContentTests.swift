@@ -78,7 +78,7 @@ struct ContentTests {
         try result.get()
     }
 
-    /// Waits for the commits that make it true.
+    /// Waits for commits until the condition holds.
     private func until(_ isSo: () throws -> Bool) async throws {
         while true {
             let commits = store.signal.commits
@@ -93,7 +93,7 @@ struct ContentTests {
 
     // MARK: Uploads
 
-    @Test func `sends the whole file and says that it is there`() async throws {
+    @Test func `sends the whole file and marks it as uploaded`() async throws {
         try await running {
             try await put(Self.png, on: "a")
             try await until { try field("upload_status", of: "a") == "uploaded" }
@@ -102,7 +102,7 @@ struct ContentTests {
         #expect(upstream.uploads.map(\.path) == ["/photos/a/content"])
     }
 
-    @Test func `holds no record up by slow pictures`() async throws {
+    @Test func `slow pictures do not hold up records`() async throws {
         upstream.hold()
         try await running {
             try await put(Self.png, on: "a")
@@ -119,7 +119,7 @@ struct ContentTests {
         }
     }
 
-    @Test func `repeats the whole under the same key when an answer was lost`() async throws {
+    @Test func `repeats the whole upload under the same key when an answer was lost`() async throws {
         upstream.fail(.unclear(status: nil, "cut off"), .unclear(status: 502, "bad gateway"))
         try await running {
             try await put(Self.png, on: "a")
@@ -129,7 +129,7 @@ struct ContentTests {
         #expect(Set(upstream.uploads.map(\.key)).count == 1)
     }
 
-    @Test func `gives an upload up whose file is gone`() async throws {
+    @Test func `fails an upload without its file`() async throws {
         try await running {
             upstream.hold()
             upstream.fail(.unclear(status: 503, "later"))
@@ -143,7 +143,7 @@ struct ContentTests {
 
     // MARK: Fetching
 
-    @Test func `fetches once for all who want the same`() async throws {
+    @Test func `fetches once for all callers of the same content`() async throws {
         upstream.hold()
         async let one = engine.fetchContent(of: "a", photos)
         async let other = engine.fetchContent(of: "a", photos)
@@ -158,7 +158,7 @@ struct ContentTests {
     @Test(arguments: [
         [UInt8](repeating: 0x89, count: 2000), Array("<html>not found</html>".utf8), [0xFF, 0xD8] as [UInt8],
     ])
-    func `keeps nothing that is too large or not what it is said to be`(_ picture: [UInt8]) async throws {
+    func `keeps nothing that is too large or of another type than declared`(_ picture: [UInt8]) async throws {
         let test = try await ContentTests(picture: picture)
         guard case .stored = await test.engine.fetchContent(of: "a", test.photos) else {
             #expect(try test.contents.all().isEmpty)
@@ -169,7 +169,7 @@ struct ContentTests {
 
     // MARK: Keeping
 
-    @Test func `destroys what is dropped and what a crash left behind`() async throws {
+    @Test func `deletes dropped files and files left by a crash`() async throws {
         #expect(await engine.fetchContent(of: "a", photos) == .stored)
         let orphan = try contents.draft(limit: 10)
         try orphan.write([1])

@@ -12,7 +12,7 @@ final class Counting: Sendable {
     }
 }
 
-/// Is raised until somebody takes it.
+/// Raised until taken once.
 final class Flag: Sendable {
     private let isRaised = Mutex(true)
 

@@ -6,9 +6,9 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-@Suite("Looking a lost creation up in a list of several pages")
+@Suite("Looking up a lost creation in a list of several pages")
 struct CreateReconcilerTests {
-    /// What becomes of a creation that says "new", with an upstream that answers these pages one after another.
+    /// The finding for a creation with the notes "new", when the upstream answers these pages one after another.
     private func finding(_ pages: [String]) async throws -> (CreateReconciler.Finding, requests: Int) {
         let test = try TestPull(create: "call: POST /orders, look_up: { match: [notes] }")
         let body = JSONText.object(["notes": "new"])
@@ -28,7 +28,7 @@ struct CreateReconcilerTests {
         return (finding, test.upstream.requests.count)
     }
 
-    @Test("one that slid past the pages is found by the next reading")
+    @Test("a record that slid past the pages is found by the next reading")
     func slides() async throws {
         let (finding, requests) = try await finding([
             #"[{"id":"a"},{"id":"b"}]"#, #"[{"id":"d"}]"#, #"[{"id":"b"},{"id":"n","notes":"new"}]"#,
@@ -41,7 +41,7 @@ struct CreateReconcilerTests {
         #expect(requests == 3)
     }
 
-    @Test("it is absent when two readings show the same list")
+    @Test("a record is absent when two readings show the same list")
     func absent() async throws {
         let (finding, requests) = try await finding([#"[{"id":"a"},{"id":"b"}]"#, #"[{"id":"d"}]"#])
         guard case .absent = finding else {
@@ -51,7 +51,7 @@ struct CreateReconcilerTests {
         #expect(requests == 4)
     }
 
-    @Test("a list that does not come to rest tells nothing")
+    @Test("a list that keeps changing proves nothing")
     func restless() async throws {
         let error = await #expect(throws: UpstreamError.self) {
             try await finding([#"[{"id":"a"}]"#, #"[{"id":"b"}]"#, #"[{"id":"c"}]"#])

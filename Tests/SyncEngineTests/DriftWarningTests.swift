@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Warnings of drift")
 struct DriftWarningTests {
-    @Test("each new disagreement is logged once, whatever brought it")
+    @Test("each new kind of drift is logged once")
     func once() async throws {
         let lines = LogLines()
         let test = try TestEngine(log: Logger(label: "test") { _ in lines })

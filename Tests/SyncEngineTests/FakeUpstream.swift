@@ -17,11 +17,12 @@ final class FakeUpstream: Upstream, Sendable {
         /// Answers to the next pushes; nil lets one through. `afterApplying` loses the answer of a change that was made.
         var failures: [(error: UpstreamError, afterApplying: Bool)] = []
         var listFailures: [String: UpstreamError] = [:]
+        var recordFailure: UpstreamError?
         var pushes: [Push] = []
         var applied: [String: JSONText?] = [:]
         var pages: [PageRequest] = []
         var created = 0
-        /// Takes the key that a record was made with, instead of giving it one.
+        /// Keeps the key that a record was created with.
         var keepsKeys = false
         var brokenMethod: String?
         var onPage: (@Sendable () async -> Void)?
@@ -56,7 +57,7 @@ final class FakeUpstream: Upstream, Sendable {
         state.withLock { $0.failures += Array(repeating: (error, afterApplying), count: times) }
     }
 
-    /// Fails every change that is sent so.
+    /// Fails every change sent with this method.
     func breakMethod(_ method: String) { state.withLock { $0.brokenMethod = method } }
 
     func answerEmpty(times: Int) { state.withLock { $0.emptyAnswers += times } }
@@ -73,6 +74,8 @@ final class FakeUpstream: Upstream, Sendable {
     func onProbe(_ body: (@Sendable () async -> Void)?) { state.withLock { $0.onProbe = body } }
 
     func failList(_ path: String, _ error: UpstreamError?) { state.withLock { $0.listFailures[path] = error } }
+
+    func failRecords(_ error: UpstreamError?) { state.withLock { $0.recordFailure = error } }
 
     var pushes: [Push] { state.withLock { $0.pushes } }
     var pages: [PageRequest] { state.withLock { $0.pages } }
@@ -107,6 +110,7 @@ final class FakeUpstream: Upstream, Sendable {
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         try requireOnline()
+        if let failure = state.withLock({ $0.recordFailure }) { throw failure }
         let found = state.withLock { $0.lists[entity.pull?.path ?? ""]?.first { $0["id"] == known["id"] } }
         return found.map { RemoteRecord($0) }
     }
@@ -142,7 +146,7 @@ final class FakeUpstream: Upstream, Sendable {
         if state.withLock({ $0.isOffline }) { throw .offline("connection refused") }
     }
 
-    /// POST appends with an id of the server's own; PATCH merges into the record that the path names.
+    /// POST appends with an id of the server; PATCH merges into the record that the path names.
     private static func apply(_ request: PushRequest, _ state: inout State) -> JSONText? {
         guard let body = request.body else { return nil }
         if request.method == "POST" {

@@ -6,7 +6,7 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-@Suite("What full pulls delete")
+@Suite("Deletions by full pulls")
 struct FullPullTests {
     private func page(_ range: Range<Int>) -> String {
         JSONText.array(range.map { .object(["id": .string("k\($0)"), "updated_at": "2026-01-01"]) }).text
@@ -19,7 +19,7 @@ struct FullPullTests {
         return test
     }
 
-    @Test("what a whole pull did not see goes; a pull of changes deletes nothing")
+    @Test("a full pull deletes records that it did not see; an incremental pull deletes nothing")
     func deletes() async throws {
         let test = try await filled(60)
         try test.upstream.serve([page(0..<20), page(20..<50)], total: 50)
@@ -31,7 +31,7 @@ struct FullPullTests {
         #expect(try test.store.rowCounts()["orders"] == 50)
     }
 
-    @Test("a record that comes twice tells that the list moved: what slid past the pages is not taken for deleted")
+    @Test("a record seen twice shows that the list moved: unseen records are not deleted")
     func moved() async throws {
         let test = try await filled(60)
         test.upstream.forget()
@@ -42,7 +42,9 @@ struct FullPullTests {
         #expect(test.upstream.requests.count == 6, "it went through the list once more")
     }
 
-    @Test("more than the guard allows are held, until a person confirms or they are back", arguments: [true, false])
+    @Test(
+        "more deletions than the guard allows wait until a person confirms or the records are back",
+        arguments: [true, false])
     func held(confirms: Bool) async throws {
         let test = try await filled(60)
         try test.upstream.serve([page(0..<47)])
@@ -62,7 +64,7 @@ struct FullPullTests {
         #expect(try test.cursor.heldDeletions == 0)
     }
 
-    @Test("nine may always go, ten of eleven may not")
+    @Test("nine deletions are always allowed, ten of eleven are not")
     func small() async throws {
         let nine = try await filled(9)
         try nine.upstream.serve(["[]"], total: 0)
@@ -72,7 +74,7 @@ struct FullPullTests {
         #expect(try await eleven.pull(full: true).held == 10)
     }
 
-    @Test("a pull whose count is not what the upstream told runs once more, and deletes nothing if it still is not")
+    @Test("a pull with another count than reported runs once more, and deletes nothing if the counts still differ")
     func gap() async throws {
         let test = try await filled(5)
         test.upstream.forget()
@@ -90,10 +92,10 @@ struct FullPullTests {
         #expect(try test.keys() == ["k0", "k1", "k2", "k3"])
     }
 
-    @Test("one that was cut off keeps what it got, and is followed by one in one piece, which alone may delete")
+    @Test("an interrupted pull keeps its records and is followed by a whole pull, which alone may delete")
     func cutOff() async throws {
         let test = try await filled(5)
-        // The first page brings something new, so that where it stands is kept.
+        // The first page brings something new, so its position is stored.
         let pages = [
             try JSONText(parsing: #"[{"id":"k1","notes":"n"},{"id":"k2"}]"#), try JSONText(parsing: page(3..<6)),
         ]
@@ -109,7 +111,7 @@ struct FullPullTests {
         #expect(try test.keys() == ["k1", "k2", "k3", "k4", "k5"])
     }
 
-    @Test("a list that stays empty is written down as pulled once, and again when a full pull is due")
+    @Test("a list that stays empty is stored as pulled once, and again when a full pull is due")
     func staysEmpty() async throws {
         let test = try TestPull()
         try test.upstream.serve(["[]"], total: 0)
@@ -123,7 +125,7 @@ struct FullPullTests {
         #expect(try test.cursor.lastFullAt == test.clock.timestamp)
     }
 
-    @Test("a first pull that was cut off goes on and is whole: there was nothing that could be gone")
+    @Test("an interrupted first pull resumes and counts as whole: nothing could have been deleted")
     func firstCutOff() async throws {
         let test = try TestPull()
         let pages = [try JSONText(parsing: page(0..<2)), try JSONText(parsing: page(2..<4))]
@@ -139,7 +141,7 @@ struct FullPullTests {
         #expect(try test.cursor.lastFullAt == test.clock.timestamp)
     }
 
-    @Test("a first pull that was cut off and then comes across a record that it had is repeated: the list moved")
+    @Test("a resumed first pull that meets a known record is repeated: the list moved")
     func firstSlides() async throws {
         let test = try TestPull()
         let pages = [try JSONText(parsing: page(0..<2)), try JSONText(parsing: page(2..<4))]

@@ -13,12 +13,12 @@ struct FullSyncTests {
             .text
     }
 
-    /// True for each first page of orders that asked for everything.
+    /// One entry for each first page of orders; true for a full pull.
     private func askedForEverything(_ test: TestEngine) -> [Bool] {
         test.upstream.pages.filter { $0.path == "/orders" && $0.position == nil }.map { $0.since == nil }
     }
 
-    @Test("everything is pulled once a day, and when the last time lies in the future")
+    @Test("everything is pulled once a day, and when the last time is in the future")
     func daily() async throws {
         let test = try TestEngine(upstream: FakeUpstream(pageSize: 100))
         try test.upstream.set("/orders", orders(3))
@@ -38,7 +38,7 @@ struct FullSyncTests {
         #expect(askedForEverything(test).suffix(5) == [true, false, true, true, false])
     }
 
-    @Test("deletions that are held are made when they are confirmed for that entity")
+    @Test("held deletions are made once confirmed for that entity")
     func confirmed() async throws {
         let test = try TestEngine(upstream: FakeUpstream(pageSize: 100))
         try test.upstream.set("/orders", orders(30))
@@ -54,7 +54,7 @@ struct FullSyncTests {
         }
     }
 
-    @Test("an entity that comes only with others forgets its failure once it fares better")
+    @Test("an entity pulled with its parent clears its error at the next success")
     func forgetsFailure() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", #"[{"id":"a","updated_at":"2026-01-01T00:00:00Z"}]"#)

@@ -1,9 +1,9 @@
 import SyncEngine
 import Testing
 
-@Suite("Whether the loops move", .timeLimit(.minutes(1)))
+@Suite("Loop heartbeats", .timeLimit(.minutes(1)))
 struct HeartbeatTests {
-    @Test("loops that rest, however long, move; one that hangs in a request for too long does not until it is answered")
+    @Test("a sleeping loop counts as moving; a loop that hangs in a request does not until it is answered")
     func hangs() async throws {
         let test = try TestEngine()
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
@@ -29,7 +29,7 @@ struct HeartbeatTests {
         }
     }
 
-    @Test("what somebody else asks the upstream is no sign of the loops")
+    @Test("requests of other callers do not beat for the loops")
     func others() async throws {
         let test = try TestEngine()
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)

@@ -1,7 +1,7 @@
 import EntitySchema
 import Synchronization
 
-/// A clock that stands still until a test moves it; what sleeps wakes when its time has come.
+/// A clock that stands still until a test moves it; sleepers wake when their time has come.
 final class ManualClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset: Duration
@@ -32,10 +32,10 @@ final class ManualClock: Clock, Sendable {
     var now: Instant { state.withLock { $0.now } }
     var minimumResolution: Duration { .milliseconds(1) }
 
-    /// The time of day that goes with this clock.
+    /// This clock's time of day.
     var timestamp: Timestamp { state.withLock { Timestamp(milliseconds: 1_795_257_720_000) + $0.now.offset + $0.jump } }
 
-    /// Sets the time of day; nobody who sleeps wakes by that.
+    /// Sets the time of day; that wakes no sleeper.
     func set(by jump: Duration) { state.withLock { $0.jump += jump } }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
@@ -76,7 +76,7 @@ final class ManualClock: Clock, Sendable {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Returns when at least so many sleep: the engine has nothing left to do but wait.
+    /// Returns when at least this many tasks sleep: the engine has nothing left to do but wait.
     func waitForSleepers(_ count: Int) async {
         await withCheckedContinuation { continuation in
             state.withLock { $0.watchers.append((count, continuation)) }

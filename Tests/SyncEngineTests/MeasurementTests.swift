@@ -5,8 +5,8 @@ import Upstream
 
 @Suite("Measurements")
 struct MeasurementTests {
-    /// Without their durations.
-    private func told(_ test: TestEngine) -> [String] {
+    /// The measurements without their durations.
+    private func reported(_ test: TestEngine) -> [String] {
         test.measurements.all.map { measurement in
             switch measurement {
             case .push(let entity, let outcome, _): "push \(entity) \(outcome)"
@@ -16,7 +16,7 @@ struct MeasurementTests {
         }
     }
 
-    @Test("each pull is told with how it ended and what it brought")
+    @Test("each pull is reported with its outcome and its records")
     func pulls() async throws {
         let test = try TestEngine()
         try test.upstream.set("/parts", #"[{"id":"p"},{"id":"q"}]"#)
@@ -24,13 +24,13 @@ struct MeasurementTests {
         try await test.running {
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
         }
-        let told = told(test)
-        #expect(told.contains("pull orders failed"))
-        #expect(told.contains("pulled parts 2 0"))
-        #expect(told.contains("pull parts completed"))
+        let reported = reported(test)
+        #expect(reported.contains("pull orders failed"))
+        #expect(reported.contains("pulled parts 2 0"))
+        #expect(reported.contains("pull parts completed"))
     }
 
-    @Test("each attempt to send a change is told with what came of it")
+    @Test("each push attempt is reported with its outcome")
     func pushes() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", #"[{"id":"a"}]"#)
@@ -42,6 +42,6 @@ struct MeasurementTests {
             _ = try await test.store.retry(nil, at: test.clock.timestamp)
             try await test.engine.sync(SyncRequest())
         }
-        #expect(told(test).filter { $0.hasPrefix("push") } == ["push orders failed", "push orders acknowledged"])
+        #expect(reported(test).filter { $0.hasPrefix("push") } == ["push orders failed", "push orders acknowledged"])
     }
 }

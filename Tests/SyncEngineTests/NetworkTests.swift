@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Changes of the network")
 struct NetworkTests {
-    @Test("while offline the upstream is probed at once and the sync goes on", .timeLimit(.minutes(1)))
+    @Test("while offline the upstream is probed at once and the sync resumes", .timeLimit(.minutes(1)))
     func back() async throws {
         let test = try TestEngine()
         try test.upstream.set("/parts", #"[{"id":"p"}]"#)
@@ -20,7 +20,8 @@ struct NetworkTests {
     }
 
     @Test(
-        "while offline a change that does not help at once is followed by quick probes", .timeLimit(.minutes(1)))
+        "while offline a network change that does not help at once is followed by quick probes", .timeLimit(.minutes(1))
+    )
     func stillAway() async throws {
         let test = try TestEngine()
         test.upstream.setOffline(true)
@@ -43,7 +44,7 @@ struct NetworkTests {
         }
     }
 
-    @Test("while online an upstream that is gone is noticed at once, though nothing waits to be sent")
+    @Test("while online an unreachable upstream is noticed at once, even with nothing to send")
     func gone() async throws {
         let test = try TestEngine()
         try await test.running {
@@ -60,7 +61,7 @@ struct NetworkTests {
     }
 
     @Test(
-        "while online an upstream that does not answer is taken for offline after a moment, until it does",
+        "while online an upstream that does not answer counts as offline after a moment, until it does",
         .timeLimit(.minutes(1)))
     func silent() async throws {
         let test = try TestEngine()
@@ -69,18 +70,18 @@ struct NetworkTests {
             await test.clock.waitForSleepers(2)
             let (answers, answer) = AsyncStream.makeStream(of: Void.self)
             test.upstream.onProbe { for await _ in answers {} }
-            async let told: Void = test.engine.networkChanged()
+            async let handled: Void = test.engine.networkChanged()
             await test.clock.waitForSleepers(3)
             #expect(await test.engine.status().isReachable)
             test.clock.advance(by: .milliseconds(400))
-            await told
+            await handled
             #expect(await test.engine.status().state == .offline)
             answer.finish()
             while await !test.engine.status().isReachable { await Task.yield() }
         }
     }
 
-    @Test("while paused nothing is asked")
+    @Test("while paused no request is made")
     func paused() async throws {
         let test = try TestEngine()
         try await test.running {

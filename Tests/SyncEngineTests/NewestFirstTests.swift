@@ -42,7 +42,7 @@ struct NewestFirstTests {
         return test
     }
 
-    @Test("the first pull reads everything, the next ends at the first page that is known")
+    @Test("the first pull reads everything, the next one stops at the first known page")
     func stops() async throws {
         let test = try await filled()
         serve([("n1", 12), ("n2", 11)] + old, test)
@@ -56,7 +56,7 @@ struct NewestFirstTests {
         #expect(try test.cursor == before)
     }
 
-    @Test("a first pull that was cut off goes on until it has everything")
+    @Test("an interrupted first pull resumes until it has everything")
     func firstCutOff() async throws {
         let test = try TestPull(Self.mode)
         serve(old, failingAt: 3, test)
@@ -65,25 +65,25 @@ struct NewestFirstTests {
         #expect(try test.keys().count == 10)
     }
 
-    @Test("after a cut it goes past where it was cut off, however much was put before that meanwhile")
+    @Test("a resumed pull reads past the interruption, however many records are newer")
     func pastTheCut() async throws {
         let test = try await filled()
         let news = (21...28).reversed().map { (id: "n\($0)", day: $0) }
         serve(news + old, failingAt: 3, test)
         await #expect(throws: UpstreamError.self) { try await test.pull() }
         #expect(try test.keys().count == 14)
-        // Two more, then cut off again at once: what is missing now lies behind two known pages.
+        // Two more, then an interruption: the missing records are behind two known pages.
         serve([("m1", 30), ("m2", 29)] + news + old, failingAt: 2, test)
         await #expect(throws: UpstreamError.self) { try await test.pull() }
         serve([("m1", 30), ("m2", 29)] + news + old, test)
         try await test.pull()
         #expect(try test.keys().count == 20)
-        // The page that holds the cut is the third; the sixth is the first known one behind.
+        // The third page holds the interruption; the sixth is the first known page after it.
         #expect(test.upstream.requests.count == 6)
         #expect(try test.cursor.pull == nil)
     }
 
-    @Test("our own acknowledged changes on top do not hide what others put between them")
+    @Test("our own acknowledged changes on top do not hide the changes of others between them")
     func behindOurOwn() async throws {
         let test = try await filled()
         for (id, number) in [("m1", 13), ("m2", 12)] {
@@ -103,7 +103,7 @@ struct NewestFirstTests {
         #expect(test.upstream.positions == [nil], "what was gone through once is reached")
     }
 
-    @Test("a row that turns up late below known ones is found")
+    @Test("a row that is committed late below known rows is found")
     func lateRow() async throws {
         let test = try await filled()
         let older = old.map { (id: $0.id, time: day($0.day)) }
@@ -115,7 +115,7 @@ struct NewestFirstTests {
         #expect(try test.keys().contains("late"))
     }
 
-    @Test("where no change time can be right every pull reads everything")
+    @Test("without usable change times every pull reads everything")
     func withoutTimes() async throws {
         let test = try TestPull(Self.mode)
         let ahead = (1...4).map { JSONText.object(["id": .string("o\($0)"), "updated_at": "2999-01-01T00:00:00Z"]) }
@@ -133,7 +133,7 @@ struct NewestFirstTests {
         }
     }
 
-    @Test("a page of nothing but records without a key proves nothing")
+    @Test("a page of records without keys proves nothing")
     func setAside() async throws {
         let test = try await filled()
         let pages = [try JSONText(parsing: #"[{"x":1},{"x":2}]"#), try JSONText(parsing: #"[{"id":"n"}]"#)]
@@ -142,7 +142,7 @@ struct NewestFirstTests {
         #expect(try test.keys().contains("n"))
     }
 
-    @Test("a full pull reads everything and deletes what is gone")
+    @Test("a full pull reads everything and deletes missing records")
     func full() async throws {
         let test = try await filled()
         serve(Array(old.dropLast()), test)

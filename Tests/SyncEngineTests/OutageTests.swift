@@ -13,7 +13,7 @@ struct OutageTests {
 
     // MARK: Health
 
-    @Test("a few failures in a row are an outage; failures between answers, or of one entity alone, are not")
+    @Test("consecutive failures are an outage; failures between answers or of one entity are not")
     func outage() {
         var health = CircuitBreaker()
         for _ in 1...10 {
@@ -29,7 +29,7 @@ struct OutageTests {
         #expect(!health.isDown)
     }
 
-    @Test("probes come 2 s apart at first and 60 s at last, however many there were")
+    @Test("probes are 2 s apart at first, and at most 60 s")
     func probeDelays() {
         var health = CircuitBreaker()
         health.lost("refused")
@@ -42,7 +42,7 @@ struct OutageTests {
         #expect(delays.last == .seconds(60))
     }
 
-    @Test("after a change of the network probes come quickly at first")
+    @Test("after a network change probes are quick at first")
     func hurriedProbes() {
         var health = CircuitBreaker()
         health.lost("refused")
@@ -58,7 +58,7 @@ struct OutageTests {
         #expect(delays.last == .seconds(4))
     }
 
-    @Test("after a change of the network an upstream that answers with failures is tried no faster than at first")
+    @Test("a network change makes trials during an outage no faster")
     func failingIsNotHurried() {
         var health = CircuitBreaker()
         health.lost("refused")
@@ -80,17 +80,17 @@ struct OutageTests {
         return test
     }
 
-    /// Changes the orders 1 to `count` here.
+    /// Changes the orders 1 to `count` locally.
     private func changeOrders(_ count: Int, _ test: TestEngine) async throws {
         for number in 1...count { try await test.change("\(number)", #"{"notes":"mine"}"#) }
     }
 
-    /// Lets the engine's own delays pass until `condition` holds; gives up after some hours of its time.
+    /// Lets the engine's delays pass until `condition` holds; stops after some hours of the engine's time.
     private func until(
         _ test: TestEngine, step: Duration = .milliseconds(500), _ condition: () async throws -> Bool
     ) async throws {
         for _ in 1...20_000 where try await !condition() {
-            // Both loops at rest: there is nothing left to do at this time.
+            // Both loops sleep: nothing is left to do at this time.
             await test.clock.waitForSleepers(2)
             test.clock.advance(by: step)
             await Task.yield()
@@ -98,7 +98,7 @@ struct OutageTests {
         #expect(try await condition())
     }
 
-    @Test("during an outage few requests are made; after it one trial, then everything")
+    @Test("an outage costs few requests; after it come one trial, then everything")
     func budget() async throws {
         let test = try engine(orders: 100)
         try await test.running {
@@ -125,7 +125,7 @@ struct OutageTests {
     // MARK: The budget
 
     @Test(
-        "repetitions are a tenth of what is sent for the first time, and then one a minute, until a change is answered")
+        "retries are a tenth of first attempts, then one a minute, until a change is answered")
     func retryBudget() {
         var budget = RetryBudget()
         for _ in 1...20 { budget.earn() }
@@ -147,7 +147,7 @@ struct OutageTests {
         #expect(!budget.isExhausted && budget.wait(at: time) == .zero)
     }
 
-    @Test("no more is repeated at once than the budget has, and no wait is longer for it")
+    @Test("no more retries are made at once than the budget allows, and no wait gets longer")
     func repeatedAtOnce() async throws {
         let test = try engine(orders: 8)
         try await test.running {
@@ -185,7 +185,7 @@ struct OutageTests {
         }
     }
 
-    @Test("what a person retries goes out even when no repetitions are left")
+    @Test("a manual retry is sent even when the retry budget is exhausted")
     func retriedByAPerson() async throws {
         let test = try engine(orders: 9)
         try await test.running {
@@ -201,7 +201,7 @@ struct OutageTests {
         }
     }
 
-    @Test("one broken entity holds up no other, however many changes of it wait")
+    @Test("a broken entity does not hold up others, however many of its changes wait")
     func oneBroken() async throws {
         let test = try engine(orders: 100)
         try await test.running {
@@ -218,7 +218,7 @@ struct OutageTests {
         }
     }
 
-    @Test("nothing is begun while paused, not even what a run under way would do next")
+    @Test("nothing starts while paused, not even the next step of a run under way")
     func paused() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", #"[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"},{"id":"e"}]"#)
@@ -232,7 +232,7 @@ struct OutageTests {
     // MARK: The time of day
 
     @Test(
-        "a clock that is set makes nothing early and nothing late",
+        "setting the clock makes nothing early or late",
         arguments: [Duration.seconds(315_360_000), .seconds(-315_360_000)])
     func clockJump(_ jump: Duration) async throws {
         let test = try TestEngine()
@@ -256,7 +256,7 @@ struct OutageTests {
     }
 
     @Test(
-        "what failed by a clock that was ahead waits after a restart no longer than after any attempt",
+        "after a restart, a failure timed by a fast clock waits no longer than any other",
         arguments: [("timeout", 4), ("throttled", 3600)])
     func restart(kind: String, longest: Int) async throws {
         let test = try TestEngine()
@@ -278,7 +278,7 @@ struct OutageTests {
 
     // MARK: Edits that were held
 
-    /// An engine that runs and has pulled one record.
+    /// Runs an engine that has pulled one record.
     private func withRecord(_ body: (TestEngine) async throws -> Void) async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", #"[{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:00Z"}]"#)
@@ -292,7 +292,7 @@ struct OutageTests {
         try test.upstream.set("/orders", #"[{"id":"a","notes":"theirs, later","updated_at":"\#(time)"}]"#)
     }
 
-    @Test("an edit that has waited long meets the server's version before it is sent")
+    @Test("an edit that waited long is merged with the server's version before it is sent")
     func longHeldEdit() async throws {
         try await withRecord { (test) async throws in
             try await test.change("a", #"{"notes":"mine"}"#)
@@ -307,7 +307,7 @@ struct OutageTests {
 
     /// The time of day is off by `error` seconds while the edit is made.
     @Test(
-        "an edit made while paused or offline meets the server's version before it is sent, however soon it can go",
+        "an edit made while paused or offline is merged with the server's version before it is sent",
         arguments: [true, false], [0, 86_400, -86_400])
     func heldEdit(isPaused: Bool, error: Int) async throws {
         try await withRecord { (test) async throws in
@@ -331,7 +331,7 @@ struct OutageTests {
         }
     }
 
-    @Test("nothing is sent while the server's version is on its way; then all is, in the same sync")
+    @Test("nothing is sent while the server's version is being pulled; then everything is, in the same sync")
     func meeting() async throws {
         try await withRecord { (test) async throws in
             await test.engine.pause()
@@ -341,7 +341,7 @@ struct OutageTests {
             let before = test.upstream.pages.count
             test.upstream.onPage { [upstream = test.upstream, clock = test.clock] in
                 guard upstream.pages.count == before else { return }
-                // The pull loop waits for this page, so who sleeps is the push loop, once it has looked again.
+                // The pull loop waits for this page, so the sleeper is the push loop after its next check.
                 for _ in 1...6 {
                     await clock.waitForSleepers(1)
                     clock.advance(by: .milliseconds(500))
@@ -354,7 +354,7 @@ struct OutageTests {
         }
     }
 
-    @Test("the trial after an outage meets the server's version first")
+    @Test("the trial after an outage is merged with the server's version first")
     func heldTrial() async throws {
         try await withRecord { (test) async throws in
             for list in ["/orders", "/parts"] { test.upstream.failList(list, failure) }
@@ -371,7 +371,7 @@ struct OutageTests {
         }
     }
 
-    @Test("an edit made before a restart meets the server's version before it is sent")
+    @Test("an edit made before a restart is merged with the server's version before it is sent")
     func heldOverARestart() async throws {
         let before = try TestEngine()
         try before.upstream.set("/orders", #"[{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:00Z"}]"#)

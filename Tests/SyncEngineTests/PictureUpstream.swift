@@ -3,7 +3,7 @@ import JSONText
 import Synchronization
 import Upstream
 
-/// An upstream that takes and has contents besides its records, as slowly and as badly as a test wants.
+/// An upstream with contents in addition to records, as slow and faulty as a test wants.
 final class PictureUpstream: Upstream, Sendable {
     struct Upload: Equatable {
         var path: String
@@ -20,7 +20,7 @@ final class PictureUpstream: Upstream, Sendable {
     }
 
     let records: FakeUpstream
-    /// What every address has.
+    /// The content at every address.
     let picture: [UInt8]
     private let state = Mutex(State())
 
@@ -32,10 +32,10 @@ final class PictureUpstream: Upstream, Sendable {
     var uploads: [Upload] { state.withLock { $0.uploads } }
     var downloads: [String] { state.withLock { $0.downloads } }
 
-    /// The next uploads arrive, and answer with these.
+    /// Applies the next uploads and answers them with these errors.
     func fail(_ errors: UpstreamError...) { state.withLock { $0.failures += errors } }
 
-    /// Contents come and go no more until `release`.
+    /// Holds all transfers until `release`.
     func hold() { state.withLock { $0.isHeld = true } }
 
     func release() {

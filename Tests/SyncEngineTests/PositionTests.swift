@@ -6,7 +6,7 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-@Suite("Where a pull goes on, and where it must not")
+@Suite("Resuming pulls")
 struct PositionTests {
     private let pages = [#"[{"id":"a"},{"id":"b"}]"#, #"[{"id":"c"},{"id":"d"}]"#, #"[{"id":"e"}]"#]
 
@@ -22,7 +22,7 @@ struct PositionTests {
         test.upstream.forget()
     }
 
-    @Test("a pull that was cut off goes on with the text that the upstream gave")
+    @Test("an interrupted pull resumes at the position that the upstream gave")
     func resumes() async throws {
         let test = try TestPull()
         try await cutOff(test)
@@ -34,11 +34,11 @@ struct PositionTests {
     }
 
     @Test(
-        "a position that the upstream no longer takes is dropped, and the pull begins anew",
+        "a position that the upstream no longer accepts is dropped, and the pull starts over",
         arguments: [
             UpstreamError.refused(status: 400, "bad cursor"), .gone(status: 410, "expired"), .malformed("no list"),
         ])
-    func beginsAnew(error: UpstreamError) async throws {
+    func startsOver(error: UpstreamError) async throws {
         let test = try TestPull()
         try await cutOff(test)
         let pages = try pages.map { try JSONText(parsing: $0) }
@@ -52,7 +52,7 @@ struct PositionTests {
         #expect(try test.keys() == ["a", "b", "c", "d", "e"])
     }
 
-    @Test("it begins anew only once, and keeps its place when the upstream merely failed")
+    @Test("a pull starts over only once, and keeps its position when the upstream merely failed")
     func failsOnce() async throws {
         let test = try TestPull()
         try await cutOff(test)
@@ -65,7 +65,7 @@ struct PositionTests {
         #expect(test.upstream.positions == ["3"])
     }
 
-    @Test("a pull of changes that was cut off is followed by one in one piece: rows may have slid past the cut")
+    @Test("an interrupted incremental pull is followed by a whole one: rows may have slid past the interruption")
     func slides() async throws {
         let test = try TestPull()
         try test.upstream.serve([#"[{"id":"a","updated_at":"2026-01-01"}]"#])
@@ -98,7 +98,7 @@ struct PositionTests {
         #expect(try test.cursor.pull == nil)
     }
 
-    @Test("a next page that was asked for before ends the pull", arguments: [1, 2, 3])
+    @Test("a next page that was requested before ends the pull", arguments: [1, 2, 3])
     func cursorLoops(length: Int) async throws {
         let test = try TestPull()
         try test.upstream.serve([#"[{"id":"a","updated_at":"2026-01-01"}]"#])
@@ -115,7 +115,7 @@ struct PositionTests {
         try await expectLoop(test, "named before", asking: length + 3)
     }
 
-    @Test("the same page under ever new positions ends the pull")
+    @Test("the same page under new positions ends the pull")
     func samePage() async throws {
         let test = try TestPull()
         let positions = Counting()
@@ -157,7 +157,7 @@ struct PositionTests {
         #expect(throws: UpstreamError.self) { try trail.add(page, of: "/orders", askedAt: nil) }
     }
 
-    @Test("a list of children that goes round in circles fails that parent alone")
+    @Test("an endless list of children fails only its parent")
     func detailLoops() async throws {
         let test = try TestPull(
             #"detail: { path: "/orders/{id}/messages", into: messages, when_changed: updated_at }"#)

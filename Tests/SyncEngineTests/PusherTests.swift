@@ -6,7 +6,7 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-/// One change at a time: what is done about each answer, and about an answer that was lost.
+/// How one change is handled for each kind of answer, and when the answer is lost.
 @Suite("Sending a change")
 struct PusherTests {
     private let withoutKeys = TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: "")
@@ -40,7 +40,7 @@ struct PusherTests {
 
     // MARK: An answer without a record
 
-    @Test("a creation whose answer tells no key is asked for once more, then left to the next pull", arguments: [1, 2])
+    @Test("a creation answered without a key is repeated once, then left to the next pull", arguments: [1, 2])
     func emptyAnswer(_ times: Int) async throws {
         let test = try await test()
         let key = try await create("orders", #"{"notes":"new"}"#, test)
@@ -52,14 +52,14 @@ struct PusherTests {
         #expect(Set(test.upstream.pushes.map(\.key)).count == 1)
         let given = try #require(test.upstream.records("/orders").last?["id"]?.string)
         #expect(try test.record(given)?["notes"] == (times == 1 ? "new" : nil))
-        // No second one under a key that the server does not know.
+        // The cache has no second record under the provisional key.
         if times > 1 { #expect(try test.record(key) == nil) }
         #expect(test.upstream.records("/orders").count == 2)
     }
 
     // MARK: The server has another version
 
-    @Test("a change that meets another version is merged with it and sent again")
+    @Test("a change that meets another version is merged with it and retried")
     func changed() async throws {
         let test = try await test()
         try await test.change("a", #"{"notes":"mine"}"#)
@@ -73,7 +73,7 @@ struct PusherTests {
         #expect(test.upstream.records("/orders").map(\.text) == [#"{"id":"a","notes":"mine","total":5}"#])
     }
 
-    @Test("a change that never meets the version it is made on is given up after as many attempts as any other")
+    @Test("a change that keeps meeting other versions fails permanently after the usual attempts")
     func changedForEver() async throws {
         let test = try await test()
         try await test.change("a", #"{"notes":"mine"}"#)
@@ -83,7 +83,7 @@ struct PusherTests {
         #expect(test.upstream.pushes.count == 3)
     }
 
-    @Test("an edit of a record that is gone there loses to the deletion and can be undone")
+    @Test("an edit of a deleted record loses to the deletion and can be restored")
     func gone() async throws {
         let test = try await test()
         try await test.change("a", #"{"notes":"mine"}"#)
@@ -95,7 +95,7 @@ struct PusherTests {
         #expect(conflict["winner"] == "server" && conflict.at(path: "local.notes") == "mine")
     }
 
-    @Test("a path that is not there, where the record is, deletes nothing")
+    @Test("a missing path deletes nothing while the record exists")
     func pathGone() async throws {
         let test = try await test()
         try await test.change("a", #"{"notes":"mine"}"#)
@@ -105,7 +105,7 @@ struct PusherTests {
         #expect(try test.store.pendingCount().failed == 1)
     }
 
-    @Test("a creation that meets its own record is acknowledged, one that meets somebody else's fails")
+    @Test("a creation that meets its own record is acknowledged; one that meets another's record fails")
     func exists() async throws {
         for (there, failed) in [("new", 0), ("other", 1)] {
             let test = try await test(keepsKeys: true)
@@ -118,7 +118,7 @@ struct PusherTests {
     }
 
     @Test(
-        "the answer to a repetition is not taken for news: a record deleted since stays deleted, an edited one edited")
+        "the answer to a repeat may be old: a record deleted since stays deleted, an edited one edited")
     func repetition() async throws {
         for (list, notes) in [("[]", nil), (#"[{"id":"server-1","notes":"theirs"}]"#, "theirs")] {
             let test = try await test()
@@ -134,7 +134,7 @@ struct PusherTests {
 
     // MARK: Without idempotency keys
 
-    @Test("an edit whose answer was lost is not sent again when it is there")
+    @Test("an edit whose answer was lost is not repeated when the server has it")
     func lostUpdate() async throws {
         let test = try await test(withoutKeys)
         try await test.change("a", #"{"notes":"mine"}"#)
@@ -145,7 +145,7 @@ struct PusherTests {
         #expect(test.upstream.pushes.count == 1)
     }
 
-    @Test("an edit that did not arrive is sent again")
+    @Test("an edit that did not arrive is repeated")
     func missingUpdate() async throws {
         let test = try await test(withoutKeys)
         try await test.change("a", #"{"notes":"mine"}"#)
@@ -156,7 +156,7 @@ struct PusherTests {
         #expect(test.upstream.records("/orders").first?["notes"] == "mine")
     }
 
-    @Test("an edit of a record that comes only with its parent is looked for there before it is sent again")
+    @Test("a child's edit is looked up with its parent before it is repeated")
     func lostChildUpdate() async throws {
         let yaml = withoutKeys.replacing(
             #"call: "POST /orders/{order_id}/messages" }"#,
@@ -181,7 +181,7 @@ struct PusherTests {
         }
     }
 
-    @Test("a look-up by what a creation says finds it under the key that it waits under, too")
+    @Test("a lookup by values also finds a creation under its own key")
     func lookUpMatchOwnKey() async throws {
         let yaml = withoutKeys.replacing(
             "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
@@ -194,7 +194,7 @@ struct PusherTests {
         #expect(test.upstream.pushes.count == 1)
     }
 
-    @Test("a creation whose answer was lost is looked up by its key, where the upstream keeps keys")
+    @Test("a creation whose answer was lost is looked up by its key where the upstream keeps keys")
     func lookUpKey() async throws {
         let yaml = withoutKeys.replacing("call: POST /orders }", with: "call: POST /orders, look_up: key }")
         for arrives in [true, false] {
@@ -210,7 +210,7 @@ struct PusherTests {
     }
 
     @Test(
-        "a creation whose answer was lost is looked up by what it says, and never taken for one that was there before")
+        "a lost creation is looked up by its values and never mistaken for an older record")
     func lookUpMatch() async throws {
         let yaml = withoutKeys.replacing(
             #"call: "POST /orders/{order_id}/messages" }"#,
@@ -233,7 +233,7 @@ struct PusherTests {
         }
     }
 
-    @Test("a look-up finds a value where the schema says that it stands")
+    @Test("a lookup finds a value at the field's source")
     func lookUpSource() async throws {
         let yaml = withoutKeys.replacing(
             "call: POST /orders }", with: "call: POST /orders, look_up: { match: [client_id] } }"
@@ -250,7 +250,7 @@ struct PusherTests {
         #expect(test.upstream.pushes.count == 1)
     }
 
-    @Test("a creation that nothing can look up is left to a person rather than doubled")
+    @Test("a creation that cannot be looked up is left to a person, not duplicated")
     func unknowable() async throws {
         let test = try await test(withoutKeys)
         _ = try await create("orders", #"{"notes":"new"}"#, test)
@@ -268,7 +268,7 @@ struct PusherTests {
 
     // MARK: Routes
 
-    @Test("an edit that no single request can carry goes out as several")
+    @Test("an edit that does not fit one request is sent as several")
     func split() async throws {
         let yaml = TestEngine.shop.replacing(
             #"update: { call: "PATCH /orders/{id}" }"#,

@@ -9,9 +9,9 @@ import Upstream
 
 @testable import SyncEngine
 
-@Suite("Asking for single records")
+@Suite("Refreshing single records")
 struct RefreshTests {
-    @Test("who asks for the same record meanwhile joins, and whoever waits too long goes without")
+    @Test("callers for the same record share one request, and a caller who waits too long gets no outcome")
     func joinsAndEnds() async throws {
         let upstream = SlowUpstream()
         let clock = ManualClock()
@@ -31,7 +31,7 @@ struct RefreshTests {
         #expect(try store.record("orders", key: "a") != nil)
     }
 
-    @Test("entities that come only with others are never asked for")
+    @Test("entities served only with their parents are never requested")
     func unsupported() async throws {
         let upstream = SlowUpstream()
         let (engine, _, _) = try engine(upstream, ManualClock())
@@ -50,7 +50,7 @@ struct RefreshTests {
     }
 }
 
-/// An upstream that serves one record, once it is opened.
+/// An upstream that serves one record after it is opened.
 private final class SlowUpstream: Upstream, Sendable {
     private struct State {
         var asked = 0

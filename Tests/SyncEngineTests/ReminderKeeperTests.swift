@@ -8,7 +8,7 @@ import Testing
 
 @testable import SyncEngine
 
-@Suite("Keeping reminders")
+@Suite("Reminders")
 struct ReminderKeeperTests {
     private static let schema = """
         schema: home
@@ -22,17 +22,17 @@ struct ReminderKeeperTests {
 
     private struct Refused: Error {}
 
-    /// Whom reminders are told: keeps each, and refuses as many as it was told to.
+    /// Receives deliveries: keeps each reminder, and refuses a given number first.
     private final class Recipient: Sendable {
-        private let state: Mutex<(told: [Int], refusals: Int)>
+        private let state: Mutex<(received: [Int], refusals: Int)>
 
-        init(refusals: Int = 0) { state = Mutex((told: [], refusals: refusals)) }
+        init(refusals: Int = 0) { state = Mutex((received: [], refusals: refusals)) }
 
-        var attempts: [Int] { state.withLock { $0.told } }
+        var attempts: [Int] { state.withLock { $0.received } }
 
-        func tell(_ reminder: Reminder) throws {
+        func receive(_ reminder: Reminder) throws {
             try state.withLock { state in
-                state.told.append(reminder.attempts)
+                state.received.append(reminder.attempts)
                 guard state.refusals > 0 else { return }
                 state.refusals -= 1
                 throw Refused()
@@ -48,7 +48,8 @@ struct ReminderKeeperTests {
     }
 
     private func keeper(_ recipient: Recipient? = nil) -> ReminderKeeper {
-        let deliver: ReminderKeeper.Delivery? = recipient.map { recipient in { @Sendable in try recipient.tell($0) } }
+        let deliver: ReminderKeeper.Delivery? = recipient.map { recipient in { @Sendable in try recipient.receive($0) }
+        }
         return ReminderKeeper(
             store: store, deliver: deliver, now: { clock.timestamp }, clock: clock,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
@@ -63,7 +64,7 @@ struct ReminderKeeperTests {
         try store.reminders(in: Reminder.State.allCases, after: nil, limit: 10).reminders.map(\.state)
     }
 
-    /// Returns when a reminder has come to a state.
+    /// Returns when a reminder has reached a state.
     private func wait(for state: Reminder.State) async throws {
         while true {
             let commits = store.signal.commits
@@ -82,7 +83,7 @@ struct ReminderKeeperTests {
     }
 
     @Test
-    func `it sleeps until the time comes, and tells once`() async throws {
+    func `it sleeps until the time comes, and delivers once`() async throws {
         try await chore(in: .seconds(60))
         let recipient = Recipient()
         try await running(keeper(recipient)) {
@@ -95,7 +96,7 @@ struct ReminderKeeperTests {
     }
 
     @Test
-    func `a reminder that is sooner than what it waits for wakes it`() async throws {
+    func `an earlier reminder wakes it`() async throws {
         try await chore(in: .seconds(3600))
         try await running(keeper()) {
             await clock.waitForSleepers(1)
@@ -106,7 +107,7 @@ struct ReminderKeeperTests {
     }
 
     @Test
-    func `when the time of day is set that is noticed within a minute`() async throws {
+    func `a set clock is noticed within a minute`() async throws {
         try await chore(in: .seconds(3600))
         try await running(keeper()) {
             await clock.waitForSleepers(1)
@@ -117,14 +118,14 @@ struct ReminderKeeperTests {
     }
 
     @Test
-    func `without anybody to tell it stays due`() async throws {
+    func `without a delivery a reminder stays due`() async throws {
         try await chore(in: .zero)
         try await keeper().keepOnce()
         #expect(try states() == [.due])
     }
 
     @Test
-    func `a failure is tried again later, under the same id`() async throws {
+    func `a failed delivery is retried later, under the same id`() async throws {
         try await chore(in: .zero)
         let recipient = Recipient(refusals: 1)
         let keeper = keeper(recipient)
@@ -139,7 +140,7 @@ struct ReminderKeeperTests {
     }
 
     @Test
-    func `after the last failure it stays due, and says why`() async throws {
+    func `after the last failure a reminder stays due, and says why`() async throws {
         try await chore(in: .zero)
         let recipient = Recipient(refusals: 100)
         let keeper = keeper(recipient)
@@ -153,7 +154,7 @@ struct ReminderKeeperTests {
     }
 
     @Test
-    func `one whose delivery was cut off is told again at the start`() async throws {
+    func `an interrupted delivery is repeated at the start`() async throws {
         try await chore(in: .zero)
         while try await store.keepReminders(deliveringAfter: Timestamp(milliseconds: 0), at: clock.timestamp) {}
         let id = try #require(try store.dueDeliveries(at: clock.timestamp, limit: 1).first)
@@ -164,7 +165,7 @@ struct ReminderKeeperTests {
     }
 
     @Test
-    func `what fell due long before anybody came to it is told to nobody`() async throws {
+    func `a reminder that fell due long ago is not delivered`() async throws {
         try await chore(in: .seconds(-8 * 86_400))
         let recipient = Recipient()
         try await keeper(recipient).keepOnce()

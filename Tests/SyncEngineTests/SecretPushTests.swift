@@ -10,7 +10,7 @@ import Upstream
 
 @testable import SyncEngine
 
-/// What of a secret leaves, and what comes back of it.
+/// How secrets are sent, and what errors repeat of them.
 @Suite("Sending secrets")
 struct SecretPushTests {
     private func test(log: Logger? = nil) async throws -> TestEngine {
@@ -20,10 +20,10 @@ struct SecretPushTests {
         return test
     }
 
-    /// Two lines at the depth at which the schema has its fields.
+    /// Two lines, indented like the fields of the schema.
     private static let fields = "notes: { type: string }\n      pin: { type: string, secret: true }"
 
-    @Test("the upstream receives a secret in the clear, and its answer is no change")
+    @Test("the upstream receives a secret in the clear, and its answer changes nothing")
     func clear() async throws {
         let test = try await test()
         try await test.running {
@@ -36,7 +36,7 @@ struct SecretPushTests {
         #expect(try test.store.reveal(["pin"], of: "orders", key: "a")?.first?.value == "1234")
     }
 
-    /// What the queue keeps of the refusal of a new pin.
+    /// The message that the queue stores when a new pin is refused.
     private func storedMessage(_ test: TestEngine, of refusal: String) async throws -> JSONText? {
         try await test.engine.sync(SyncRequest())
         try await test.change("a", #"{"pin":"NEW-PIN"}"#)
@@ -63,7 +63,7 @@ struct SecretPushTests {
         #expect(!lines.text.contains("-PIN"), "\(lines.text)")
     }
 
-    @Test("an error that was cut off within a secret is stored without the secret's beginning")
+    @Test("an error cut off within a secret is stored without the secret's beginning")
     func cutOff() async throws {
         let test = try await test()
         try await test.running {
@@ -88,7 +88,7 @@ struct SecretPushTests {
         let first = try store(1)
         _ = try await first.apply(PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: now)
         try await first.update("orders", key: "a", body: JSONText(parsing: #"{"pin":"1234","notes":"x"}"#), at: now)
-        // The key is lost, and somebody has told the cache so.
+        // The key is lost, and the cache is set to use another one.
         try await first.setSetting("secrets_key", to: #require(SecretSealer(key: Array(repeating: 2, count: 32))).mark)
         try first.close()
         let second = try store(2)
@@ -103,7 +103,7 @@ struct SecretPushTests {
     }
 }
 
-/// Everything that was logged, in one text.
+/// Collects all log lines in one text.
 private struct Lines: LogHandler {
     private let lines = Shared()
 

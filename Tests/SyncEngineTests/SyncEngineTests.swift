@@ -11,7 +11,7 @@ import Upstream
 struct SyncEngineTests {
     private let orders = #"[{"id":"a","updated_at":"2026-01-01T00:00:00.000Z"},{"id":"b"},{"id":"c"}]"#
 
-    @Test("every page of every entity is pulled, and children of parents that changed")
+    @Test("every page of every entity is pulled, and the children of changed parents")
     func pulls() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
@@ -28,7 +28,7 @@ struct SyncEngineTests {
         }
     }
 
-    @Test("the second pull asks only for what changed since, an overlap before")
+    @Test("the second pull asks only for changes since the overlap")
     func since() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
@@ -42,7 +42,7 @@ struct SyncEngineTests {
         #expect(test.upstream.pages.filter { $0.path == "/orders/a/messages" }.count == 1)
     }
 
-    @Test("one entity that fails does not stop the others and says why")
+    @Test("an entity that fails reports why and does not stop the others")
     func oneFails() async throws {
         let test = try TestEngine()
         try test.upstream.set("/parts", #"[{"id":"p"}]"#)
@@ -59,7 +59,7 @@ struct SyncEngineTests {
         }
     }
 
-    @Test("a sync that failed is tried again soon, not only after the interval")
+    @Test("a failed sync is retried soon, not only after the interval")
     func triesAgain() async throws {
         let test = try TestEngine()
         try test.upstream.set("/parts", #"[{"id":"p"}]"#)
@@ -73,7 +73,7 @@ struct SyncEngineTests {
         }
     }
 
-    @Test("a local write goes out a moment later, without a pull")
+    @Test("a local write is sent a moment later, without a pull")
     func pushes() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
@@ -87,7 +87,7 @@ struct SyncEngineTests {
         }
     }
 
-    @Test("a sync ends after the changes that were on their way when it was asked for", .timeLimit(.minutes(1)))
+    @Test("a sync ends after the changes in flight when it was requested", .timeLimit(.minutes(1)))
     func joinsPushes() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
@@ -106,13 +106,13 @@ struct SyncEngineTests {
                 try await test.engine.sync(SyncRequest())
                 return try test.store.pendingCount().pending
             }
-            while await test.engine.pushWaiters.isEmpty, !Task.isCancelled { await Task.yield() }
+            while await test.engine.push.waiters.isEmpty, !Task.isCancelled { await Task.yield() }
             answer.yield()
             #expect(try await sync.value == 0)
         }
     }
 
-    @Test("callers who never stop keep no sync from pulling", .timeLimit(.minutes(1)))
+    @Test("continuous writes do not keep a sync from pulling", .timeLimit(.minutes(1)))
     func pullsUnderWrites() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
@@ -135,13 +135,13 @@ struct SyncEngineTests {
             try await test.change("a", #"{"notes":"x"}"#)
             try await test.engine.sync(SyncRequest())
             let sent = try #require(atPull.withLock { $0 })
-            #expect(sent < enough, "the sync pulled only when nobody wrote any more")
-            // What was written meanwhile is not forgotten.
+            #expect(sent < enough, "the sync pulled only after the writes stopped")
+            // What was written meanwhile is sent later.
             try await passTime(test) { try test.store.pendingCount().pending > 0 }
         }
     }
 
-    @Test("while the upstream is away everything is kept and nothing counted; it goes out when it is back")
+    @Test("while the upstream is unreachable everything is kept and nothing counted; then it is sent")
     func offline() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
@@ -160,7 +160,7 @@ struct SyncEngineTests {
         }
     }
 
-    @Test("a change whose answer was lost is sent again with its key and made once")
+    @Test("a change whose answer was lost is repeated with its key and applied once")
     func lostAnswer() async throws {
         let test = try TestEngine()
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
@@ -182,7 +182,7 @@ struct SyncEngineTests {
         #expect(try test.store.rowCounts()["orders"] == 1)
     }
 
-    @Test("a change that is refused fails at once and holds up no other record")
+    @Test("a refused change fails at once and does not hold up other records")
     func refused() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
@@ -198,7 +198,7 @@ struct SyncEngineTests {
         }
     }
 
-    @Test("a change is given up after as many attempts as the policy allows, and kept")
+    @Test("a change fails permanently after the policy's attempts, and is kept")
     func givesUp() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
@@ -237,7 +237,7 @@ struct SyncEngineTests {
         }
     }
 
-    @Test("after a refused token the account is asked for again before anything is sent", .timeLimit(.minutes(1)))
+    @Test("after a refused token the account is checked again before anything is sent", .timeLimit(.minutes(1)))
     func exchangedToken() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
@@ -271,7 +271,7 @@ struct SyncEngineTests {
         #expect(try second.store.rowCounts()["orders"] == 0)
     }
 
-    @Test("what is asked for during a sync that covers it joins that one")
+    @Test("a request joins the sync under way that covers it")
     func joins() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
@@ -295,7 +295,7 @@ struct SyncEngineTests {
         }
     }
 
-    /// Lets the engine's own delays pass, as soon as it sleeps, for as long as `condition` holds.
+    /// Lets the engine's delays pass, whenever it sleeps, while `condition` holds.
     private func passTime(
         _ test: TestEngine, step: Duration = .milliseconds(500), while condition: () throws -> Bool
     ) async rethrows {
@@ -306,7 +306,7 @@ struct SyncEngineTests {
         }
     }
 
-    /// Waits until so many pushes have been applied.
+    /// Waits until this many pushes have been applied.
     private func pushed(_ count: Int, _ test: TestEngine) async {
         await passTime(test, step: .milliseconds(100)) {
             test.upstream.appliedCount < count || (try? test.store.pendingCount().pending) != 0

@@ -8,13 +8,13 @@ import SyncEngine
 import Synchronization
 import Testing
 
-/// An engine over a real cache, a fake upstream and a clock that stands still.
+/// An engine with a real cache, a fake upstream and a clock that stands still.
 struct TestEngine {
     let store: CacheStore
     let upstream: FakeUpstream
     let clock: ManualClock
     let engine: SyncEngine
-    /// What the engine said that it did.
+    /// The work that the engine reported.
     let measurements = Measurements()
 
     final class Measurements: Sendable {

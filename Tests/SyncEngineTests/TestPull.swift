@@ -9,14 +9,14 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-/// Pulls without an engine: a real cache, and an upstream whose pages the test writes itself.
+/// Pulls without an engine, with a real cache and an upstream whose pages the test defines.
 struct TestPull {
     let upstream = PagedUpstream()
     let clock = ManualClock()
     let schema: EntitySchema
     let store: CacheStore
 
-    /// `pull` and `create` are what the schema says of pulling and creating orders.
+    /// `pull` and `create` are the YAML for pulling and creating orders.
     init(
         _ pull: String = "since: { param: since, field: updated_at, overlap: 10s }",
         create: String = "call: POST /orders"
@@ -86,7 +86,7 @@ struct TestPull {
     }
 }
 
-/// An upstream that answers pages as it is told, and remembers what it was asked for.
+/// An upstream that answers given pages, and records the requests.
 final class PagedUpstream: Upstream, Sendable {
     typealias Answer = @Sendable (PageRequest) -> Result<Page, UpstreamError>
 
@@ -116,7 +116,7 @@ final class PagedUpstream: Upstream, Sendable {
 
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         asked.withLock { $0.append(request) }
-        guard let answer = answer.withLock({ $0 }) else { throw .malformed("nobody said what to answer") }
+        guard let answer = answer.withLock({ $0 }) else { throw .malformed("the test sets no answer") }
         return try answer(request).get()
     }
 

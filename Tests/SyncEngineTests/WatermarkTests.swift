@@ -6,13 +6,13 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-@Suite("The watermark and the overlap before it")
+@Suite("Watermark and overlap")
 struct WatermarkTests {
     private let early = "2026-01-01T12:00:00.000Z"
 
     private func asked(_ test: TestPull) -> [String?] { test.upstream.requests.map(\.since?.value) }
 
-    /// An upstream that keeps to what it was asked for: records from the time on, or after it.
+    /// An upstream that filters by time, inclusively or exclusively.
     private func serve(_ records: [String], inclusive: Bool = true, _ test: TestPull) throws {
         let records = try records.map { try JSONText(parsing: $0) }
         test.upstream.answering { request in
@@ -24,7 +24,7 @@ struct WatermarkTests {
         }
     }
 
-    @Test("what the pull took is left for the next one, since what changed meanwhile may be behind its pages")
+    @Test("the duration of a pull is left for the next one, since changes may be behind its pages")
     func duration() async throws {
         let test = try TestPull()
         let page = try JSONText(parsing: #"[{"id":"a","updated_at":"2026-01-01T12:00:00Z"}]"#)
@@ -37,7 +37,7 @@ struct WatermarkTests {
         #expect(try test.cursor.pull == nil)
     }
 
-    @Test("a pull that goes on after a restart counts from its first page")
+    @Test("a pull resumed after a restart counts from its first page")
     func durationAcrossRestart() async throws {
         let test = try TestPull()
         let one = try JSONText(parsing: #"[{"id":"a","updated_at":"2026-01-01T12:00:00Z"}]"#)
@@ -53,7 +53,7 @@ struct WatermarkTests {
         #expect(try test.cursor.watermark == "2026-01-01T11:58:20.000Z")
     }
 
-    @Test("it never moves back, and stays where it is when a pull brings nothing new")
+    @Test("the watermark never moves back, and stays when a pull brings nothing new")
     func neverBack() async throws {
         let test = try TestPull()
         try test.upstream.serve([#"[{"id":"a","updated_at":"2026-01-01T12:00:00Z"}]"#])
@@ -70,7 +70,7 @@ struct WatermarkTests {
         #expect(try test.cursor == before)
     }
 
-    @Test("rows of the same millisecond as the last one seen are asked for, whether or not a time includes itself")
+    @Test("rows of the same millisecond as the last one seen are requested again")
     func ties() async throws {
         for inclusive in [true, false] {
             let test = try TestPull("since: { param: since, field: updated_at, overlap: 0ms }")
@@ -85,7 +85,7 @@ struct WatermarkTests {
         }
     }
 
-    @Test("a row that is committed late comes within the overlap, and widens it to twice its lateness")
+    @Test("a row committed late is found in the overlap, and widens it to twice its lateness")
     func widens() async throws {
         let test = try TestPull()
         let first = #"{"id":"a","updated_at":"\#(early)"}"#
@@ -101,7 +101,7 @@ struct WatermarkTests {
         #expect(asked(test) == ["2026-01-01T11:59:42.000Z"])
     }
 
-    @Test("a record that was late but comes back as it is no longer counts, nor does a first pull")
+    @Test("a late record that is unchanged no longer counts, nor does a first pull")
     func countsOnce() async throws {
         let test = try TestPull()
         try serve([#"{"id":"a","updated_at":"\#(early)"}"#, #"{"id":"b","updated_at":"2025-01-01T00:00:00Z"}"#], test)
@@ -118,7 +118,7 @@ struct WatermarkTests {
         #expect(PullStart(plan: plan, cursor: cursor, full: false).pull.since == "2025-12-31T12:00:00.000Z")
     }
 
-    @Test("a pull that ends with a gap is made again with the same time, not with what it reached")
+    @Test("a pull that ends with a gap is repeated from the same time")
     func gap() async throws {
         let test = try TestPull()
         try serve([#"{"id":"a","updated_at":"\#(early)"}"#], test)

@@ -18,6 +18,15 @@ extension Entity {
     /// All places in a record of this entity, or in a part of one, that may have a secret value.
     package var secretPlaces: [SecretPlace] { ownSecretPlaces + embeddedSecretPlaces }
 
+    /// The names of the members that hold secret values, in a record or a part of one.
+    package var secretMembers: Set<String> {
+        Set(
+            secretPlaces.compactMap { place in
+                guard case .member(let name) = place.path.last else { return nil }
+                return name
+            })
+    }
+
     /// Each secret field under its own name and, if the upstream has it elsewhere, there too.
     var ownSecretPlaces: [SecretPlace] {
         fields.filter(\.secret).flatMap { field in

@@ -36,7 +36,13 @@ extension Entity {
     }
 
     /// The request for a single record; nil when the entity has none, or a field that the path needs is unknown.
-    package func recordRequest(of record: JSONText) -> WireRequest? { recordPath(of: record).map { .get($0) } }
+    package func recordRequest(of record: JSONText) -> WireRequest? {
+        recordPath(of: record).map { path in
+            var request = WireRequest.get(path)
+            request.mayQuoteAnswer = secretPlaces.isEmpty
+            return request
+        }
+    }
 
     /// The path of a single record, where the entity is served by one.
     package func recordPath(of record: JSONText) -> String? {

@@ -13,6 +13,8 @@ package struct PageRequest: Sendable, Equatable {
     package var list: ListPlan
     /// `next` of the page before; nil for the first page.
     package var position: String?
+    /// False where an error must not quote the answer, which may hold secrets of any record.
+    package var mayQuoteAnswer = true
 
     package init(
         entity: String = "", path: String, query: [QueryItem] = [], since: QueryItem? = nil, list: ListPlan,
@@ -26,7 +28,11 @@ package struct PageRequest: Sendable, Equatable {
         self.position = position
     }
 
-    package var request: WireRequest { .get(wirePath) }
+    package var request: WireRequest {
+        var request = WireRequest.get(wirePath)
+        request.mayQuoteAnswer = mayQuoteAnswer
+        return request
+    }
 
     private var wirePath: String {
         switch list.style {

@@ -21,6 +21,8 @@ package struct PushRequest: Sendable, Equatable {
     package var content: Content?
     /// Texts in the change or its record that nothing may repeat, such as an error that quotes them.
     package var secrets: [String] = []
+    /// The members of the answer that hold secrets, which nothing may repeat either.
+    package var secretMembers: Set<String> = []
 
     package init(
         entity: String = "", method: String, path: String, body: JSONText?, record: Place = .itself,
@@ -43,7 +45,10 @@ package struct PushRequest: Sendable, Equatable {
         if let version { headers.append(WireRequest.Header(plan.versionHeader, version)) }
         if body != nil { headers.append(WireRequest.Header("Content-Type", "application/json")) }
         if let content { headers.append(WireRequest.Header("Content-Type", content.type)) }
-        return WireRequest(method: method, path: path, headers: headers, body: body)
+        var request = WireRequest(method: method, path: path, headers: headers, body: body)
+        request.secrets = secrets
+        request.secretMembers = secretMembers
+        return request
     }
 
     /// The request as people see it, byte for byte; the caller has masked its secrets before.

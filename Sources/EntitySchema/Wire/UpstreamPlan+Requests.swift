@@ -14,15 +14,22 @@ extension UpstreamPlan.Account {
 extension UpstreamPlan.Refresh {
     /// Exchanges a refresh token for a new access token.
     package func request(with refreshToken: String) -> WireRequest {
-        .post(path, .object(members: [(send, .string(refreshToken))]), secrets: [refreshToken])
+        .post(
+            path, .object(members: [(send, .string(refreshToken))]), secrets: [refreshToken],
+            secretMembers: tokenMembers)
     }
-}
 
-extension LoginStep {
-    /// This step of a sign-in. `known` holds the answers to all questions so far and the values kept from responses.
-    package func request(with known: [String: JSONText]) -> WireRequest {
-        let names = send + questions.map(\.name)
+    /// This step of a sign-in. `known` holds the answers to all questions so far and the values kept from responses; all
+    /// of them are secret, as a mailed code is like a password.
+    package func request(for step: LoginStep, with known: [String: JSONText]) -> WireRequest {
+        let names = step.send + step.questions.map(\.name)
         let body = JSONText.object(members: names.compactMap { name in known[name].map { (key: name, value: $0) } })
-        return .post(path, body, secrets: questions.filter(\.secret).compactMap { known[$0.name]?.plain })
+        return .post(step.path, body, secrets: known.values.map(\.plain), secretMembers: tokenMembers)
+    }
+
+    /// The names of the members that hold tokens.
+    private var tokenMembers: Set<String> {
+        let paths = token.paths + (refreshToken?.paths ?? []) + [send]
+        return Set(paths.compactMap { $0.split(separator: ".").last.map(String.init) })
     }
 }

@@ -26,6 +26,10 @@ package struct WireRequest: Sendable, Equatable {
     package var body: JSONText?
     /// Texts in the request that no error message may repeat.
     package var secrets: [String] = []
+    /// Members of the answer, at any depth, whose texts no error message may repeat.
+    package var secretMembers: Set<String> = []
+    /// False where an error must not quote the answer at all: it may hold secrets of any record.
+    package var mayQuoteAnswer = true
 
     package init(method: String = "GET", path: String, headers: [Header] = [], body: JSONText? = nil) {
         self.method = method
@@ -39,11 +43,14 @@ package struct WireRequest: Sendable, Equatable {
         WireRequest(path: path, headers: [Header("Accept", "application/json")])
     }
 
-    /// Posts a JSON document and asks for one.
-    static func post(_ path: String, _ body: JSONText, secrets: [String]) -> WireRequest {
+    /// Posts a JSON document and asks for one. No error repeats `secrets`, or the texts of the answer's `secretMembers`.
+    static func post(
+        _ path: String, _ body: JSONText, secrets: [String], secretMembers: Set<String>
+    ) -> WireRequest {
         let headers = [Header("Accept", "application/json"), Header("Content-Type", "application/json")]
         var request = WireRequest(method: "POST", path: path, headers: headers, body: body)
         request.secrets = secrets
+        request.secretMembers = secretMembers
         return request
     }
 

@@ -3,16 +3,16 @@ package import ContentStore
 package import Logging
 internal import SQLiteStore
 
-/// Keeps contents within their size, the most recently used ones, and destroys the files that nothing refers to.
+/// Keeps the most recently used contents within the size limit, and deletes files that nothing refers to.
 package struct ContentKeeper: Sendable {
     let store: CacheStore
     let contents: ContentFolder
-    /// In bytes; what waits to be uploaded is kept beyond that.
+    /// In bytes; contents that wait to be uploaded are kept beyond it.
     let limit: Int
     let clock: any Clock<Duration>
     let log: Logger
 
-    /// From one look to the next, however much is written meanwhile.
+    /// Between two passes, however much is written meanwhile.
     private static let pause = Duration.seconds(1)
 
     package init(store: CacheStore, contents: ContentFolder, limit: Int, clock: any Clock<Duration>, log: Logger) {
@@ -34,14 +34,14 @@ package struct ContentKeeper: Sendable {
         }
     }
 
-    /// Retires the files that nobody counts: a crash has come between file and count.
+    /// Retires files without a record in the database: a crash came between the two.
     package func sweep() async throws {
         try await store.sweepContents { [contents] counted in
             for orphan in try contents.all().subtracting(counted) { try contents.retire(orphan) }
         }
     }
 
-    /// Makes room and destroys what is not needed.
+    /// Drops contents beyond the limit and deletes unused files.
     package func tidy() async throws {
         let dropped = try await store.dropContents(beyond: limit)
         if dropped > 0 { log.info("dropped contents to save room", metadata: ["count": "\(dropped)"]) }
@@ -53,7 +53,7 @@ package struct ContentKeeper: Sendable {
         do {
             try await work()
         } catch {
-            log.warning("contents were not tidied; that is tried again", metadata: ["error": "\(error)"])
+            log.warning("contents could not be cleaned up; retrying", metadata: ["error": "\(error)"])
         }
     }
 }

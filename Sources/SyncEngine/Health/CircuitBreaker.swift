@@ -1,10 +1,10 @@
 internal import EntitySchema
 
-/// Whether the upstream may be called right now, and why not.
+/// Decides whether the upstream may be called right now, and says why not.
 ///
-/// It is down when it cannot be reached (offline), or when it answers with nothing but failures (an outage): then it is
-/// left alone but for probes, and one trial before everything goes on. So an outage costs a few requests and not a
-/// retry of every change that waits.
+/// The upstream is down when it cannot be reached (offline) or answers nothing but failures (an outage). Then it gets only
+/// probes, and one trial request before everything resumes. An outage costs a few requests, not a retry of every waiting
+/// change.
 struct CircuitBreaker: Equatable {
     /// Nil while it can be reached.
     private(set) var offline: String?
@@ -12,22 +12,22 @@ struct CircuitBreaker: Equatable {
     private(set) var outage: String?
     private(set) var unauthorized: String?
     private var failures = 0
-    /// What the failures in a row were about.
+    /// The entities of the consecutive failures.
     private var failing: Set<String> = []
     private var probes = 0
     private var heldUntil: Timestamp?
 
-    /// Requests in a row that must fail for an outage.
+    /// Consecutive failures that make an outage.
     private static let failuresOfAnOutage = 3
-    /// Before the next ones come as far apart as at first.
+    /// Quick probes after a network change, before the waits are the usual ones.
     private static let hurriedProbes = 8
 
     var isDown: Bool { offline != nil || outage != nil }
 
-    /// Not to be called until something changes; how long, nobody knows.
+    /// True when the upstream may not be called for an unknown time.
     var isBlocked: Bool { isDown || unauthorized != nil }
 
-    /// Nil when it may be called.
+    /// Nil when the upstream may be called.
     func reasonNotToCall(at now: Timestamp) -> String? {
         if let reason = offline ?? outage ?? unauthorized { return reason }
         return hold(at: now).map { _ in "the upstream asked to be left alone for a while" }
@@ -36,7 +36,7 @@ struct CircuitBreaker: Equatable {
     /// Until when the upstream asked to be left alone; nil when that is over.
     func hold(at now: Timestamp) -> Timestamp? { heldUntil.flatMap { $0 > now ? $0 : nil } }
 
-    /// Between two probes: 2 s, doubling to 60 s; while offline just after `hurry()` from 8 ms.
+    /// Between two probes: 2 s, doubling to 60 s; from 8 ms after `hurry()` while offline.
     var probeDelay: Duration {
         probes < 0 ? .seconds(2) / (1 << -probes) : min(.seconds(2) * (1 << min(probes, 5)), .seconds(60))
     }
@@ -46,10 +46,10 @@ struct CircuitBreaker: Equatable {
         offline = message
     }
 
-    /// Neither done nor refused: a time-out or a failure of the server's.
+    /// A request was neither done nor refused: a timeout or a server failure.
     ///
-    /// Failures of one entity alone are no outage, or a broken one would hold up all others; `sources` is how many there
-    /// are to tell by.
+    /// Failures of one entity alone are no outage, or a broken entity would hold up all others. `sources` is the number of
+    /// entities.
     mutating func failed(_ message: String, by source: String, of sources: Int) {
         failures += 1
         failing.insert(source)
@@ -59,10 +59,10 @@ struct CircuitBreaker: Equatable {
         outage = message
     }
 
-    /// True when one entity has failed so often that another must be asked to know whether it is an outage.
+    /// True when one entity has failed so often that only a request for another shows whether this is an outage.
     var isDoubtful: Bool { !isDown && failures >= Self.failuresOfAnOutage && failing.count == 1 }
 
-    /// Any answer that shows it at work, be it a refusal.
+    /// Any answer that shows that the upstream works, including a refusal.
     mutating func answered() {
         offline = nil
         outage = nil
@@ -73,8 +73,8 @@ struct CircuitBreaker: Equatable {
 
     mutating func probed() { probes += 1 }
 
-    /// Something has changed, and takes a moment to settle where it cannot be reached. A failing one is tried no faster: each
-    /// trial is an attempt of some change.
+    /// The network has changed. Makes the next probes quick while offline, since a change takes a moment to settle. Trials
+    /// during an outage come no faster: each is an attempt of some change.
     mutating func hurry() { probes = offline == nil ? 0 : -Self.hurriedProbes }
 
     mutating func hold(until time: Timestamp) { heldUntil = max(time, heldUntil ?? time) }

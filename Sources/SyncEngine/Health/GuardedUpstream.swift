@@ -2,61 +2,75 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// What a request is about, as far as it tells one that fails from one that does not.
+/// What a request is about, to distinguish a broken entity from a broken upstream.
 struct RequestOrigin: Sendable, Equatable {
-    /// Nil for what concerns none.
+    /// Nil where the request concerns no entity.
     var entity: String?
     var isChange = false
 }
 
-/// The upstream as all work uses it: each request asks first whether it may be made, and tells what came of it.
+/// The upstream as all work uses it. Each request first asks whether it may be made and reports its outcome, and no error
+/// leaves with a secret in its text: errors are stored, shown and logged.
 struct GuardedUpstream: Upstream {
     let upstream: any Upstream
+    let schema: EntitySchema
     /// Why no request may be made now; nil when one may.
     let refusal: @Sendable () async -> UpstreamError?
-    /// Nil for an answer.
+    /// Called with nil for an answer.
     let report: @Sendable (RequestOrigin, UpstreamError?) async -> Void
 
     func account() async throws(UpstreamError) -> String? {
-        try await watched(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.account() }
+        try await guarded(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.account() }
     }
 
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
-        try await watched(RequestOrigin(entity: request.entity)) { () async throws(UpstreamError) in
+        var request = request
+        request.mayQuoteAnswer = secretMembers(of: request.entity).isEmpty
+        return try await guarded(RequestOrigin(entity: request.entity)) { () async throws(UpstreamError) in
             try await upstream.page(request)
         }
     }
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
-        try await watched(RequestOrigin(entity: entity.name)) { () async throws(UpstreamError) in
+        let origin = RequestOrigin(entity: entity.name)
+        let secrets = known.secretTexts(of: entity)
+        return try await guarded(origin, secrets: secrets) { () async throws(UpstreamError) in
             try await upstream.record(of: entity, known: known)
         }
     }
 
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
-        try await watched(RequestOrigin(entity: request.entity, isChange: true)) { () async throws(UpstreamError) in
-            do throws(UpstreamError) {
-                return try await upstream.push(request, idempotencyKey: idempotencyKey)
-            } catch {
-                throw error.withoutQuotes(of: request.secrets)
-            }
+        var request = request
+        request.secretMembers = secretMembers(of: request.entity)
+        let origin = RequestOrigin(entity: request.entity, isChange: true)
+        return try await guarded(origin, secrets: secrets(of: request)) { () async throws(UpstreamError) in
+            try await upstream.push(request, idempotencyKey: idempotencyKey)
         }
     }
 
     func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
     ) async throws(UpstreamError) -> RemoteRecord? {
-        try await watched(RequestOrigin(entity: request.entity, isChange: true)) { () async throws(UpstreamError) in
+        var request = request
+        request.secretMembers = secretMembers(of: request.entity)
+        let origin = RequestOrigin(entity: request.entity, isChange: true)
+        return try await guarded(origin, secrets: secrets(of: request)) { () async throws(UpstreamError) in
             try await upstream.upload(request, from: source, idempotencyKey: idempotencyKey)
         }
     }
 
-    /// What another host does tells nothing of the upstream.
+    /// A request to another host says nothing about the upstream, so it is neither refused nor reported. The query of an
+    /// address can hold a signature that opens the content to anyone.
     func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
+        let secrets = Self.querySecrets(of: address)
         guard upstream.serves(address) else {
-            return try await upstream.download(address, limit: limit, into: sink)
+            do throws(UpstreamError) {
+                return try await upstream.download(address, limit: limit, into: sink)
+            } catch {
+                throw error.withoutSecrets(secrets)
+            }
         }
-        return try await watched(RequestOrigin()) { () async throws(UpstreamError) in
+        return try await guarded(RequestOrigin(), secrets: secrets) { () async throws(UpstreamError) in
             try await upstream.download(address, limit: limit, into: sink)
         }
     }
@@ -64,11 +78,29 @@ struct GuardedUpstream: Upstream {
     func serves(_ address: String) -> Bool { upstream.serves(address) }
 
     func probe() async throws(UpstreamError) {
-        try await watched(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.probe() }
+        try await guarded(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.probe() }
     }
 
-    private func watched<Answer: Sendable>(
-        _ origin: RequestOrigin, _ request: () async throws(UpstreamError) -> Answer
+    // MARK: Secrets
+
+    private func secretMembers(of entity: String) -> Set<String> { schema[entity]?.secretMembers ?? [] }
+
+    /// What the change and its record hold, and what the body holds in a secret's place.
+    private func secrets(of request: PushRequest) -> [String] {
+        let sent = schema[request.entity].flatMap { request.body?.secretTexts(of: $0) }
+        return request.secrets + (sent ?? [])
+    }
+
+    /// The query as a whole, and its values that are too long to be common words.
+    private static func querySecrets(of address: String) -> [String] {
+        guard let start = address.firstIndex(of: "?") else { return [] }
+        let query = address[address.index(after: start)...]
+        let values = query.split(separator: "&").compactMap { $0.split(separator: "=", maxSplits: 1).dropFirst().first }
+        return [String(query)] + values.filter { $0.count >= 8 }.map(String.init)
+    }
+
+    private func guarded<Answer: Sendable>(
+        _ origin: RequestOrigin, secrets: [String] = [], _ request: () async throws(UpstreamError) -> Answer
     ) async throws(UpstreamError) -> Answer {
         if let refusal = await refusal() { throw refusal }
         do throws(UpstreamError) {
@@ -76,8 +108,33 @@ struct GuardedUpstream: Upstream {
             await report(origin, nil)
             return answer
         } catch {
-            await report(origin, error)
-            throw error
+            let clean = error.withoutSecrets(secrets)
+            await report(origin, clean)
+            throw clean
+        }
+    }
+}
+
+extension JSONText {
+    /// The texts in the places where the entity's records hold secrets.
+    fileprivate func secretTexts(of entity: Entity) -> [String] {
+        let places = entity.secretPlaces
+        guard !places.isEmpty else { return [] }
+        var texts: [String] = []
+        _ = replacing(JSONPlaces(places.map(\.path))) { _, value in
+            texts.append(value.plain)
+            return value
+        }
+        return texts
+    }
+}
+
+extension UpstreamError {
+    /// True when every other request would fail in the same way right now.
+    var concernsWholeUpstream: Bool {
+        switch self {
+        case .offline, .held, .throttled, .unauthorized, .cancelled: true
+        case .unclear, .changed, .gone, .refused, .malformed: false
         }
     }
 }

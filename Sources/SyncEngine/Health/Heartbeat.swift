@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Tells whether a loop still moves: by when it is to be heard of again, and whether that has passed.
+/// Tracks whether a loop still moves: it is stuck when its next sign of life is overdue.
 final class Heartbeat: Sendable {
     private let stopwatch: Stopwatch
-    /// The longest that the loop's owner knows a single piece of work to take.
+    /// The longest that a single piece of the loop's work may take.
     private let patience: Duration
     private let due = Mutex<Duration?>(nil)
 
@@ -12,12 +12,24 @@ final class Heartbeat: Sendable {
         self.patience = patience
     }
 
-    /// The loop has begun or ended something.
+    /// The loop began or ended something.
     func beat() { due.withLock { $0 = stopwatch.duration + patience } }
 
-    /// The loop lies down for so long; nil until it is called.
-    func rest(for duration: Duration?) { due.withLock { $0 = duration.map { stopwatch.duration + $0 + patience } } }
+    /// The loop goes to sleep for this long; nil means until it is woken.
+    func sleep(for duration: Duration?) { due.withLock { $0 = duration.map { stopwatch.duration + $0 + patience } } }
 
     /// True before the first beat.
     var isMoving: Bool { due.withLock { $0.map { stopwatch.duration <= $0 } ?? true } }
+}
+
+/// Measures elapsed time by a clock that cannot be set.
+struct Stopwatch: Sendable {
+    private let elapsed: @Sendable () -> Duration
+
+    init(_ clock: some Clock<Duration>) {
+        let start = clock.now
+        elapsed = { start.duration(to: clock.now) }
+    }
+
+    var duration: Duration { elapsed() }
 }

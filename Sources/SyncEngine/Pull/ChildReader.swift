@@ -3,22 +3,22 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// Makes the children that came with their parents ready to be written: each with its parent's key.
+/// Prepares children that came with their parents for storage: each gets its parent's key.
 struct ChildReader {
     let parent: Entity
     let detail: PullPlan.Detail
 
     /// The children of one parent.
     struct Family: Sendable {
-        /// The parent's key as JSON has it.
+        /// The parent's key as JSON.
         var key: JSONText
         var children: [JSONText]
-        /// False where there may be more than these.
+        /// False where there may be more children.
         var isComplete: Bool
     }
 
-    /// The children that stand inside the records of a page, and what is wrong with the first of these that hold none. A
-    /// record that says nothing of its children keeps those that it has; one marked as deleted has none any more.
+    /// The children embedded in the records of a page, and the problem of the first record whose children cannot be read. A
+    /// record without a list of children keeps those it has; a record marked as deleted has none.
     func embedded(in records: JSONText) -> (families: [Family], problem: String?) {
         var families: [Family] = []
         var problem: String?
@@ -46,7 +46,7 @@ struct ChildReader {
             complete: families.filter(\.isComplete).map(\.key.plain), allowance: allowance)
     }
 
-    /// What is no object stays as it is, to be set aside.
+    /// A value that is not an object is returned unchanged and set aside later.
     func child(of key: JSONText, _ child: JSONText, _ by: String) -> JSONText {
         guard child.kind == .object, child[by] == nil || child[by]?.kind == .null else { return child }
         return child.setting(by, to: key)

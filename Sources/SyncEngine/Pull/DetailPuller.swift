@@ -5,8 +5,8 @@ internal import Upstream
 
 /// Pulls records that the upstream serves only with their parent: for each parent that changed, all its children.
 ///
-/// Which parents those are is kept with the parents themselves, so a pull that is cut off goes on where it stopped, and
-/// one with nothing to do asks for nothing.
+/// The parents themselves record whether their children are outdated, so an interrupted pull resumes where it stopped, and
+/// a pull with nothing to do makes no request.
 struct DetailPuller {
     let puller: Puller
     /// Requests in flight.
@@ -28,7 +28,7 @@ struct DetailPuller {
         var position: Int64
     }
 
-    /// `all` fetches for every parent, changed or not. Throws the first failure after all others were done.
+    /// `all` fetches for every parent, changed or not. Throws the first failure after all other parents are done.
     func pull(for entity: Entity, _ detail: PullPlan.Detail, all: Bool) async throws {
         guard detail.path != nil else { return }
         var failure: UpstreamError?
@@ -48,7 +48,7 @@ struct DetailPuller {
         if let failure { throw failure }
     }
 
-    /// Written together: a transaction for each parent would cost an fsync for each.
+    /// Writes a batch in one transaction: one for each parent would cost an fsync each.
     private func write(
         _ batch: Batch, _ entity: Entity, _ detail: PullPlan.Detail, _ allowance: Int
     ) async throws -> ChildOutcome {
@@ -96,7 +96,7 @@ struct DetailPuller {
         do throws(UpstreamError) {
             try await fetch(&family, of: detail.entity, detail.list, at: path)
         } catch .gone {
-            // The parent went away; its own deletion is on its way.
+            // The parent was deleted; a pull will bring that.
         } catch {
             return .failure(error)
         }

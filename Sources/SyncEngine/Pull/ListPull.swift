@@ -3,7 +3,7 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// Goes through an entity's list once: each page written in one transaction with the cursor, the next fetched meanwhile.
+/// Reads an entity's list once. Writes each page in one transaction with the cursor while it fetches the next one.
 struct ListPull {
     private let puller: Puller
     private let entity: Entity
@@ -13,24 +13,25 @@ struct ListPull {
     private var trail = PageTrail()
     private var summary = PullSummary()
     private let stopwatch: Stopwatch
-    /// Goes on where an earlier run was cut off.
+    /// Resumes an interrupted pull.
     private var isResumed: Bool
-    /// Nil where nobody can say, and for a pull by newest first, in which nothing can slide past the pages.
+    /// The records seen so far; nil where that is unknown, and for a newest-first pull, in which no record can slide past the
+    /// pages.
     private var seen: SeenRecords?
     private let children: ChildReader?
     private var childAllowance = 0
     private var total: Int?
-    /// The upstream told another total than a page before.
+    /// The upstream reported another total than on an earlier page.
     private var totalMoved = false
     private var pages = 0
-    /// This is the second go: it ends well even if the upstream told another number of records than it served.
+    /// True for a second pass: it succeeds even if the reported total differs from the number of records served.
     private let takesGaps: Bool
-    /// An earlier part of this pull, or its first go, brought something.
+    /// An earlier part of this pull, or its first pass, brought something new.
     private let wroteBefore: Bool
-    /// Everything was asked for, whatever is known.
+    /// A full pull was requested.
     private let isDue: Bool
 
-    /// `first`: what this is the second go of.
+    /// `first` is the summary of the first pass, for a second one.
     init(_ puller: Puller, _ entity: Entity, _ plan: PullPlan, full: Bool, after first: PullSummary? = nil) throws {
         self.puller = puller
         self.entity = entity
@@ -51,7 +52,7 @@ struct ListPull {
 
     var pullsEverything: Bool { pull.kind == .everything }
 
-    /// Nobody remembers what the part before a cut has seen. Where there was nothing before, every record must be new.
+    /// False where the part before an interruption is not known. Where the cache was empty before, every record is new.
     var isWhole: Bool { !isResumed || pull.began != nil }
 
     private var countsAsFull: Bool { pullsEverything && isWhole }
@@ -80,7 +81,7 @@ struct ListPull {
 
     // MARK: Pages
 
-    /// A position that the upstream does not take any more is given up, once.
+    /// A position that the upstream no longer accepts is dropped, once.
     private mutating func first() async throws -> FetchedPage? {
         if isResumed {
             do {
@@ -98,7 +99,7 @@ struct ListPull {
         return try await puller.fetch(entity.name, plan, pull)
     }
 
-    /// Makes sure that the list gets on, and moves on to what follows.
+    /// Verifies that the list makes progress, and moves on to the next page.
     private mutating func admit(_ fetched: FetchedPage) async throws {
         do {
             try trail.add(fetched.page, of: plan.path, askedAt: fetched.askedAt)
@@ -119,7 +120,7 @@ struct ListPull {
     private mutating func write(_ fetched: FetchedPage) async throws -> PageOutcome {
         if following != nil {
             cursor.pull = pull
-            // Newest first always begins with the newest.
+            // A newest-first pull always begins with the newest.
             if pull.kind == .newest { cursor.pull?.position = nil }
         }
         var page = PulledPage(
@@ -144,9 +145,9 @@ struct ListPull {
         return outcome
     }
 
-    /// A page by newest first that brings nothing new is followed only by pages that bring nothing new, once it comes down
-    /// to what finished pulls have settled: above that are our own acknowledged changes, with others' between them, what a
-    /// pull brought before it was cut off, and rows that are committed late.
+    /// Whether a newest-first pull can stop: at the first page without news that reaches below the watermark of finished
+    /// pulls. Above the watermark, pages without news prove nothing: they may hold our own acknowledged changes with others'
+    /// between them, records of an interrupted pull, and rows that were committed late.
     private func knowsTheRest(after outcome: PageOutcome) -> Bool {
         guard !outcome.changed, outcome.records > outcome.setAside else { return false }
         guard let settled = plan.settled(cursor), let earliest = outcome.earliestChange else { return false }
@@ -160,10 +161,10 @@ struct ListPull {
         return hasMoved || total.map { $0 != pull.seen } ?? false
     }
 
-    /// Somebody changed a record while the pull was under way, and another one may have slid past its pages.
+    /// A record changed while the pull was under way, and another one may have slid past its pages.
     private var hasMoved: Bool { seen?.hasMoved ?? false || totalMoved && pull.kind != .newest }
 
-    /// The next pull begins at the first page again.
+    /// Makes the next pull begin at the first page.
     private mutating func forget() async throws {
         guard cursor.pull != nil, pull.kind != .newest else { return }
         cursor.pull = nil
@@ -185,21 +186,21 @@ struct ListPull {
         }
     }
 
-    /// Where every pull is a full one there is nothing to remember: by the schema's will, or until a list that was empty
-    /// brings a record to begin at.
+    /// Whether the end of a full pull is stored. Where every pull is full, it is not: by the schema's mode, or until a list
+    /// that was empty brings a first record.
     private var isRemembered: Bool {
         plan.mode != .full && (isDue || cursor.lastFullAt == nil || wroteBefore || summary.wrote)
     }
 
-    /// What changed while the pull was under way may be behind its pages, so that long is left for the next. Where a pull
-    /// brought nothing new there is nothing to move on to, and nothing is written; but the next one by newest first need
-    /// not go through pages again that this one knew. What slid past the pages is still to come.
+    /// Moves the watermark to the latest change minus the duration of the pull: what changed meanwhile may be on pages already
+    /// read. A pull that brought nothing new writes nothing, except that a long newest-first pull saves the next one the
+    /// pages that this one knew. Nothing moves while a record may have slid past the pages.
     private mutating func moveWatermark() {
         let wentFar = pull.kind == .newest && pages > 1
         guard !hasMoved, isWhole, wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
             let latest = pull.latest.flatMap(Timestamp.init(iso8601:))
         else { return }
-        // The time of day is all that is left of an earlier process; it may have been set meanwhile.
+        // Only the time of day survives from an earlier process; it may have been set meanwhile.
         let since = isResumed ? pull.started.map { puller.now().since($0) } : nil
         let reached = latest - max(stopwatch.duration, since ?? .zero)
         cursor.watermark = max(cursor.watermark ?? "", reached.description)
@@ -221,7 +222,7 @@ struct ListPull {
 }
 
 extension UpstreamError {
-    /// True for answers that an upstream gives to a page it does not know any more.
+    /// True for answers of an upstream that no longer knows a page.
     fileprivate var refusesPosition: Bool {
         switch self {
         case .refused, .gone, .malformed: true

@@ -1,21 +1,21 @@
 internal import JSONText
 internal import Upstream
 
-/// What the pages of one pull were, as far as it takes to notice that they go round in circles: 8 bytes each.
+/// Remembers a hash of each page of one pull, to detect a list that never ends: 8 bytes a page.
 struct PageTrail {
     private static let emptyPagesAllowed = 100
 
-    /// What the pages said, in order: two readings of a list that agree in it saw the same.
+    /// Two readings of a list with the same digest saw the same pages in the same order.
     private(set) var digest: UInt64 = 0
     private var positions: Set<UInt64> = []
     private var pages: Set<UInt64> = []
     private var emptyInARow = 0
 
-    /// Called with each page, before it is written. Throws `.malformed` when going on would never end.
+    /// To be called with each page, before it is written. Throws `.malformed` when the list would never end.
     mutating func add(_ page: Page, of path: String, askedAt position: String?) throws(UpstreamError) {
         if let position { positions.insert(hash(position.utf8)) }
         if let next = page.next, positions.contains(hash(next.utf8)) {
-            throw .malformed("\(path) names as next page one that it has named before\(Self.advice)")
+            throw .malformed("\(path) names a next page that it has named before\(Self.advice)")
         }
         guard page.count == 0 else {
             emptyInARow = 0
@@ -33,9 +33,9 @@ struct PageTrail {
         }
     }
 
-    private static let advice = "; check pagination in the schema: the style, and where the next page is told"
+    private static let advice = "; check pagination in the schema: the style, and the place of the next page"
 
-    /// Eight bytes at a time: every page of a first pull passes here.
+    /// Hashes eight bytes at a time, since every page of a first pull passes here.
     private func hash(_ bytes: some Collection<UInt8>) -> UInt64 {
         let whole = bytes.withContiguousStorageIfAvailable { Self.mix(UnsafeRawBufferPointer($0)) }
         return whole ?? Array(bytes).withUnsafeBytes(Self.mix)

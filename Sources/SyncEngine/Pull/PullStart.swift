@@ -1,23 +1,23 @@
 internal import CacheStore
 internal import EntitySchema
 
-/// Decides what a pull asks for: the rest of one that was cut off, what changed, or everything.
+/// Decides what a pull asks for: the rest of an interrupted pull, what changed, or everything.
 struct PullStart {
     let plan: PullPlan
     let cursor: PullCursor
-    /// Everything is asked for, whatever is known.
+    /// A full pull is requested.
     let full: Bool
 
     var pull: PullUnderWay {
         if let pull = cursor.pull, fits(pull) { return pull }
         if full { return PullUnderWay(kind: .everything) }
         if plan.isSince, let since = plan.settled(cursor) { return PullUnderWay(kind: .changes, since: since) }
-        // Only who has gone through the whole list once can know its rest.
+        // Stopping early is safe only after the whole list has been read once.
         if plan.mode == .newestFirst, cursor.lastFullAt != nil { return PullUnderWay(kind: .newest) }
         return PullUnderWay(kind: .everything)
     }
 
-    /// A pull of everything that was cut off serves whatever is asked for; the others only their own mode.
+    /// An interrupted full pull can be resumed for any request; other pulls only in their own mode.
     private func fits(_ pull: PullUnderWay) -> Bool {
         switch pull.kind {
         case .everything: true
@@ -28,10 +28,10 @@ struct PullStart {
 }
 
 extension PullPlan {
-    /// Up to which change time the cache has everything; nil before the first pull.
+    /// The change time up to which the cache is complete; nil before the first pull.
     ///
     /// An overlap before the watermark: rows are committed late, and upstreams differ on whether a time includes itself.
-    /// Twice what has been seen to come late, since the next may be later; but at most a day.
+    /// The overlap is at least twice the greatest lateness seen, since the next row may be later, but at most a day.
     func settled(_ cursor: PullCursor) -> String? {
         guard let watermark = cursor.watermark.flatMap(Timestamp.init(iso8601:)) else { return nil }
         let seen = min(Duration.milliseconds(cursor.lateness) * 2, Self.greatestOverlap)

@@ -2,7 +2,7 @@ internal import CacheStore
 internal import EntitySchema
 internal import Upstream
 
-/// Pulls one entity, going through its list once more where once did not do.
+/// Pulls one entity, with a second pass over its list where the first may have missed records.
 struct Puller: Sendable {
     let store: CacheStore
     let upstream: any Upstream
@@ -13,21 +13,21 @@ struct Puller: Sendable {
     /// Called after each page with the records seen so far and the upstream's total.
     let progress: @Sendable (_ seen: Int, _ total: Int?) async -> Void
 
-    /// Goes on where a pull was cut off; `full` asks for everything, whatever the watermark.
+    /// Resumes an interrupted pull; `full` pulls everything, regardless of the watermark.
     func pull(_ entity: Entity, full: Bool) async throws -> PullSummary {
         guard let plan = entity.pull else { return PullSummary() }
         var first = try ListPull(self, entity, plan, full: full)
         let summary = try await first.run()
         guard summary.hasGap || !first.isWhole else { return summary }
-        // What slid over a page's edge, or what is gone, takes a pull in one piece to find.
+        // Only an uninterrupted pull finds deletions, and records that slid over a page's edge.
         var second = try ListPull(self, entity, plan, full: full || first.pullsEverything, after: summary)
         return try await second.run()
     }
 
-    /// Nil stands for the page after the last.
+    /// Returns nil after the last page.
     func fetch(_ entity: String, _ plan: PullPlan, _ pull: PullUnderWay?) async throws -> FetchedPage? {
         guard let pull else { return nil }
-        // What is acknowledged after this point is newer than what the page will say of it.
+        // A change acknowledged after this point is newer than the page.
         let position = try store.position()
         var request = PageRequest(
             entity: entity, path: plan.path, query: plan.query, list: plan.list, position: pull.position)
@@ -37,7 +37,7 @@ struct Puller: Sendable {
         return FetchedPage(page: try await upstream.page(request), askedAt: pull.position, position: position)
     }
 
-    /// Nothing is held of what a full pull found in order.
+    /// Stores how many deletions the guard held back; a full pull without any resets the number.
     func noteHeld(_ held: Int, of entity: String, isFull: Bool) async throws {
         var cursor = try store.cursor(of: entity)
         guard held > 0 || isFull, cursor.heldDeletions != held else { return }
@@ -48,8 +48,50 @@ struct Puller: Sendable {
 
 struct FetchedPage: Sendable {
     var page: Page
-    /// The position that it was asked for with.
+    /// The position that it was requested with.
     var askedAt: String?
-    /// Where the change log stood when it was asked for.
+    /// The position of the change log when it was requested.
     var position: Int64
+}
+
+/// What a pull did.
+struct PullSummary: Equatable {
+    var seen = 0
+    var written = 0
+    var deleted = 0
+    var setAside = 0
+    /// Records that seem deleted upstream but are kept, since they are more than the guard allows.
+    var held = 0
+    /// The list changed while it was read: some records may not have been on any page.
+    var hasGap = false
+    var children = ChildOutcome()
+    /// The problem of the first record whose children could not be read.
+    var childProblem: String?
+
+    mutating func add(_ outcome: PageOutcome) {
+        seen += outcome.records
+        written += outcome.written
+        deleted += outcome.deleted
+        setAside += outcome.setAside
+        children.written += outcome.children.written
+        children.deleted += outcome.children.deleted
+        children.held += outcome.children.held
+    }
+
+    var wrote: Bool { written + deleted + children.written + children.deleted > 0 }
+}
+
+/// Limits how many records a pull may delete because it did not see them: an upstream that suddenly shows half of its
+/// records is more likely broken than right.
+struct DeletionGuard: Equatable {
+    /// Of an entity's records, 0 to 1.
+    var share: Double
+    /// Entities for which a person has confirmed all deletions.
+    var confirmed: Set<String> = []
+
+    /// Nine are always allowed, so that small lists need no confirmation.
+    func allowance(of entity: String, rows: Int) -> Int {
+        guard !confirmed.contains(entity) else { return .max }
+        return max(9, Int(share * Double(rows)))
+    }
 }

@@ -1,6 +1,6 @@
 internal import EntitySchema
 
-/// The sync under way, or the last one: how far it is and how it went.
+/// The progress of the sync under way, or the outcome of the last one.
 struct SyncRun {
     private(set) var number = 0
     private(set) var isRunning = false
@@ -10,9 +10,9 @@ struct SyncRun {
     var entities: [String: SyncStatus.Entity] = [:]
     private(set) var lastEndedAt: Timestamp?
     private(set) var lastSucceededAt: Timestamp?
-    /// Runs in a row that ended with an error.
+    /// Consecutive runs that ended with an error.
     private(set) var failures = 0
-    /// Entities of this run, and how many of them are done.
+    /// The number of entities of this run, and how many of them are done.
     private var expected = 1
     private var done = 0
 
@@ -46,7 +46,7 @@ struct SyncRun {
         if let error { self.error = self.error ?? "\(entity): \(error)" }
     }
 
-    /// Cut off by what is no fault of the entity's.
+    /// Stopped by a problem of the whole upstream.
     mutating func interrupted(_ entity: String) { entities[entity]?.state = .idle }
 
     mutating func end(at time: Timestamp) {
@@ -57,7 +57,7 @@ struct SyncRun {
         if error == nil { lastSucceededAt = time }
     }
 
-    /// Each entity counts the same; the one under way by its records against what the upstream says it has.
+    /// Each entity counts the same; the one under way counts by its share of records pulled.
     var progress: Double {
         guard isRunning else { return 1 }
         let current = entities.values.first { $0.state == .syncing }

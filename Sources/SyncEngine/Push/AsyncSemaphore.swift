@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// What the upstream is asked at once when changes are sent: a change takes a slot before it is begun and gives it back when
-/// it is answered, so that the next is on its way while the outcome is written down.
+/// Limits the number of changes in flight. A change takes a slot before it is begun and gives it back when it is answered,
+/// so that the next one is on its way while the outcome is stored.
 final class AsyncSemaphore: Sendable {
     private struct State {
         var free: Int
@@ -14,7 +14,7 @@ final class AsyncSemaphore: Sendable {
         state = Mutex(State(free: count))
     }
 
-    /// Waits for a free slot, in turn. The wait goes on when the task is cancelled, until one who holds a slot ends.
+    /// Waits for a free slot, in turn. Cancelling the task does not end the wait; a returned slot does.
     func take() async -> Slot {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in

@@ -3,13 +3,12 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// Finds out what became of a creation whose answer was lost, where no idempotency key lets it be repeated blindly
-/// (sync-rules, invariant 2).
+/// Finds out whether a creation whose answer was lost was applied, where no idempotency key allows a blind repeat.
 struct CreateReconciler {
     enum Finding {
         /// The upstream has it, as this record.
         case applied(RemoteRecord)
-        /// It is not there: to be sent again.
+        /// The upstream does not have it: send it again.
         case absent
         /// The schema names no way to find out.
         case unknowable
@@ -33,10 +32,10 @@ struct CreateReconciler {
         }
     }
 
-    /// Looks through a list for a record that says the same and was not there before.
+    /// Searches a list for a record that has the same values and was not known before.
     ///
-    /// In a list of several pages it may slide past them while they are read: it is absent when the next reading shows the
-    /// same list again. Throws `.unclear` when the list does not come to rest.
+    /// In a list of several pages the record may slide past them while they are read. It counts as absent when the next
+    /// reading shows the same list again. Throws `.unclear` when the list keeps changing.
     private func match(
         _ request: PageRequest, _ fields: [String], _ change: OutboxChange, _ entity: Entity
     ) async throws -> Finding {
@@ -48,7 +47,7 @@ struct CreateReconciler {
             before = reading.digest
         }
         throw UpstreamError.unclear(
-            status: nil, "\(request.path) changed while a lost creation was looked for; it is looked for again later")
+            status: nil, "\(request.path) changed while a lost creation was looked up; the lookup is repeated later")
     }
 
     private static let mostReadings = 4
@@ -59,7 +58,7 @@ struct CreateReconciler {
         var digest: UInt64 = 0
     }
 
-    /// Goes through the list once, or until the record turns up.
+    /// Reads the list once, or until the record is found.
     private func read(
         _ request: PageRequest, _ fields: [String], _ change: OutboxChange, _ entity: Entity
     ) async throws -> Reading {
@@ -71,7 +70,7 @@ struct CreateReconciler {
             try trail.add(page, of: request.path, askedAt: request.position)
             for record in page.records.elements where change.isSaid(by: record, of: entity, fields) {
                 guard let key = record[entity.key]?.plain, !key.isEmpty else { continue }
-                // The record that waits here under its own key was known before, of course.
+                // A change whose record already has its final key has made that key known itself.
                 if try key == change.key || !store.wasKnown(key, before: change) {
                     reading.found = RemoteRecord(record)
                     return reading

@@ -1,22 +1,31 @@
 internal import CacheStore
 
-/// What a pusher may do at this moment, asked anew before every request.
+/// What a pusher may send; asked again before every request.
 struct PushAdmission: Sendable {
-    enum Allowance: Sendable {
-        case all
-        /// Nothing that was tried before.
-        case untried
-        /// One change that was tried before, and whatever was not.
-        case trial
-    }
-
     /// Requests that may be in flight; none while the upstream is down or syncing is paused.
     let slots: @Sendable () async -> Int
-    let allowance: @Sendable () async -> Allowance
+    let allowance: @Sendable () async -> RetryBudget.Allowance
     /// The newest change that may be begun.
     let newest: @Sendable () async -> Int64
-    /// Asked last before a change is begun, which is then taken for begun; false for one that the upstream is spared.
+    /// Asked last before a change is begun, and counts it as begun; false when the change must wait.
     let mayBegin: @Sendable (OutboxChange) async -> Bool
-    /// Told of an attempt that ended without its outcome being written down.
+    /// Called when an attempt ended and its outcome was not stored.
     let breaksOff: @Sendable (OutboxChange) async -> Void
+
+    /// For changes of fields.
+    static func fields(
+        _ monitor: HealthMonitor, _ unwritten: UnwrittenOutcomes, newest: @escaping @Sendable () async -> Int64
+    ) -> PushAdmission {
+        PushAdmission(
+            slots: { await monitor.slots }, allowance: { await monitor.allowance }, newest: newest,
+            mayBegin: { await monitor.mayBegin(isTried: $0.isTried) }, breaksOff: { await unwritten.add($0) })
+    }
+
+    /// For contents: one at a time, and no retries while the budget is exhausted.
+    static func contents(_ monitor: HealthMonitor, _ unwritten: UnwrittenOutcomes) -> PushAdmission {
+        PushAdmission(
+            slots: { await monitor.canCall ? 1 : 0 },
+            allowance: { await monitor.retryWait == nil ? .all : .untried },
+            newest: { .max }, mayBegin: { _ in true }, breaksOff: { await unwritten.add($0) })
+    }
 }

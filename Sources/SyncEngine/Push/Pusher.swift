@@ -4,41 +4,41 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// Sends queued changes: each record's in order, different records at once.
+/// Sends queued changes: those of one record in order, different records in parallel.
 struct Pusher {
     let schema: EntitySchema
     let store: CacheStore
     let upstream: any Upstream
     let retry: RetryPolicy
     let now: @Sendable () -> Timestamp
-    /// What attempts are scheduled by: a time of day that nobody sets.
+    /// Schedules attempts: the time of day by a clock that cannot be set.
     let monotonicNow: @Sendable () -> Timestamp
     /// In 0..<1.
     let random: @Sendable () -> Double
     let freshness: Freshness
-    /// The files of what is uploaded; nil where nothing is.
+    /// The files to upload; nil where the schema has no contents.
     var contents: ContentFolder?
     var lane = PushLane.fields
-    /// Told of each attempt that was settled.
+    /// Called with each completed attempt.
     var measure: @Sendable (SyncMeasurement) -> Void = { _ in }
-    /// Sends the one change by which an outage is found to be over: no pull goes before it.
+    /// True for the one change that finds out whether an outage is over: no pull precedes it.
     var isTrial = false
-    /// When the attempt at hand began.
+    /// When the current attempt began.
     var begunAt: Timestamp?
-    /// The slot of the attempt at hand.
+    /// The slot of the current attempt.
     var slot: AsyncSemaphore.Slot?
 
     private var reader: RecordReader { RecordReader(schema: schema, store: store, upstream: upstream) }
 
-    /// Sends until nothing is ready that the gate lets through. Throws what concerns the whole upstream; then nothing more
-    /// is begun, and what was under way has been settled.
+    /// Sends until no ready change is admitted. Throws an error that concerns the whole upstream, after which nothing more is
+    /// begun; attempts under way have been settled by then.
     func drain(through gate: PushAdmission) async throws {
         let failure = try await withThrowingTaskGroup(of: (Int64, UpstreamError?).self) { group in
             let slots = AsyncSemaphore(await gate.slots())
             var inFlight: Set<Int64> = []
             var failure: UpstreamError?
             while true {
-                // As many again are read beforehand or are being settled.
+                // Twice the slots: as many changes again are read in advance or being settled.
                 let free = failure == nil ? await 2 * gate.slots() - inFlight.count : 0
                 if free > 0 {
                     let ready = try ready(limit: free, notOf: inFlight, await gate.allowance())
@@ -67,7 +67,7 @@ struct Pusher {
     }
 
     private func ready(
-        limit: Int, notOf inFlight: Set<Int64>, _ allowance: PushAdmission.Allowance
+        limit: Int, notOf inFlight: Set<Int64>, _ allowance: RetryBudget.Allowance
     ) throws -> [OutboxChange] {
         guard allowance != .all else {
             return try store.readyChanges(limit: limit, at: monotonicNow(), in: lane, notOf: inFlight)
@@ -79,7 +79,7 @@ struct Pusher {
         return [trial] + untried.prefix(limit - 1)
     }
 
-    /// The same, for one attempt that begins now.
+    /// This pusher for one attempt, which begins now.
     private func begun(in slot: AsyncSemaphore.Slot) -> Pusher {
         var pusher = self
         pusher.slot = slot
@@ -95,10 +95,10 @@ struct Pusher {
             guard let change = try await prepared(change, entity) else { return nil }
             return try await attempt(change, entity)
         } catch UpstreamError.cancelled {
-            // Left as uploading: it is sent again with the same key at the next start.
+            // Stays `uploading`: sent again with the same key at the next start.
             throw CancellationError()
         } catch let error as UpstreamError {
-            // Looking came to nothing; the change itself was not sent.
+            // Only the lookup failed; the change itself was not sent.
             guard try await store.begin(change, at: now()) else { return nil }
             return try await settle(change, as: outcome(of: error, change), after: error)
         }
@@ -106,15 +106,14 @@ struct Pusher {
 
     // MARK: Before an attempt
 
-    /// The change as it is to be sent, after a look at the server where that is needed; nil when there is nothing to send
-    /// any more.
+    /// The change to send, merged with the server's version where needed; nil when there is nothing left to send.
     private func prepared(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
-        // The whole of it again is the same as once.
+        // Sending a content twice is the same as sending it once.
         guard change.content == nil else { return change }
         let isUnclear = change.isTried && schema.upstream.idempotencyHeader == nil
         if isUnclear, change.operation == .create { return try await lookedUp(change, entity) }
         guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
-        // What the server has by now decides what is left of the change.
+        // The server's version decides what is left of the change.
         guard let found = try await refresh(change, entity) else { return change }
         guard let change = try store.readyChange(change.id, at: monotonicNow()) else { return nil }
         guard isUnclear, change.isSaid(by: found.record, of: entity, change.body.members.map(\.key)) else {
@@ -124,7 +123,7 @@ struct Pusher {
         return nil
     }
 
-    /// What cannot be opened is not sent, sealed or left out.
+    /// Fails a change with a secret that cannot be opened: it is sent neither sealed nor without the secret.
     private func refuse(_ change: OutboxChange) async throws -> UpstreamError? {
         guard try await store.begin(change, at: now()) else { return nil }
         let fields = change.unreadable.joined(separator: ", ")
@@ -142,22 +141,24 @@ struct Pusher {
         case .unknowable:
             let failure = PushFailure(
                 kind: "unclear",
-                message: "the answer was lost and the schema names no look_up: see whether the upstream has it, then "
-                    + "retry or discard")
+                message:
+                    "the answer was lost and the schema has no look_up: check whether the upstream has the record, "
+                    + "then retry or discard")
             guard try await store.begin(change, at: now()) else { return nil }
             try await settle(change, as: .failed(failure))
         }
         return nil
     }
 
-    /// Settles a change that turned out to have arrived.
+    /// Settles a change that turns out to be applied already.
     private func acknowledge(_ change: OutboxChange, _ found: RemoteRecord) async throws {
         guard try await store.begin(change, at: now()) else { return }
         try await settle(change, as: .acknowledged(record: found.record, version: found.version))
     }
 
-    /// Whether an edit is no longer fresh, where no pull has told cheaply. An edit of a set never is, unless the server can
-    /// tell: what goes out is the whole of it, with what others have added.
+    /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no incremental
+    /// pull covers it. An edit of a set always must, unless the server checks versions: the whole set is sent, including
+    /// what others have added.
     private func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
         guard change.operation != .create, !change.isTried else { return false }
         if change.version == nil, change.body.members.contains(where: { entity[field: $0.key]?.mergesAsSet == true }) {
@@ -168,7 +169,7 @@ struct Pusher {
         return !freshness.times(at: now(), monotonicNow: monotonicNow()).contains(change.createdAt)
     }
 
-    /// Brings the server's version of the record into the cache; nil when there is none.
+    /// Brings the server's version of the record into the cache; nil when the server has none.
     private func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
         let position = try store.position()
         guard let found = try await reader.record(of: entity, known: change.record) else { return nil }
@@ -214,19 +215,19 @@ struct Pusher {
         }
         guard let file = try? contents?.open(content.sha256) else {
             throw .refused(
-                status: nil, "the file of this content is gone; send the content anew, or discard the change")
+                status: nil, "the file of this content is gone; send the content again, or discard the change")
         }
         let source = BodySource(size: file.size) { try? file.read(at: $0, count: $1) }
         return try await upstream.upload(request, from: source, idempotencyKey: change.idempotencyKey)
     }
 
-    /// The answer to a repetition may be the one of the first time: the record is read once more.
+    /// A repeat may be answered with the first answer, so the record is read again after a repeat.
     private func acknowledgement(
         of change: OutboxChange, _ entity: Entity, _ answer: RemoteRecord?
     ) async throws -> PushOutcome {
         if answer == nil, change.operation == .create, canRepeat(change, entity) {
             let failure = PushFailure(
-                kind: "malformed", message: "the answer held no record to tell its key; it is asked for once more")
+                kind: "malformed", message: "the answer held no record with a key; repeating the request once")
             return .waiting(failure, at: monotonicNow(), counted: false)
         }
         let known = answer?.record ?? change.record
@@ -245,7 +246,7 @@ struct Pusher {
         }
     }
 
-    /// Whether a creation can be sent once more without being made twice. Only once.
+    /// Whether a creation can be repeated without creating a second record. Only once.
     private func canRepeat(_ change: OutboxChange, _ entity: Entity) -> Bool {
         guard !change.isTried else { return false }
         if case .match = entity.route(for: .create, record: change.record)?.lookUp { return true }
@@ -294,7 +295,7 @@ struct Pusher {
 
     // MARK: When the server has another version
 
-    /// The record is not what the change was made on: it is fetched, merged when the attempt is settled, and tried again.
+    /// The server has another version: fetches it, merges when the attempt is settled, and retries.
     private func meet(
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
@@ -310,7 +311,7 @@ struct Pusher {
         }
     }
 
-    /// A record of this key exists: ours, from an attempt whose answer was lost, or somebody else's.
+    /// A record with this key exists: ours, from an attempt whose answer was lost, or someone else's.
     private func meetExisting(
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
@@ -320,7 +321,7 @@ struct Pusher {
         return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
     }
 
-    /// Makes sure that it is the record that is not there, and not just the path.
+    /// Verifies that the record is missing, and not just the path.
     private func confirmGone(
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
@@ -335,12 +336,14 @@ struct Pusher {
     }
 }
 
-extension UpstreamError {
-    /// True for what no other request would fare better with right now.
-    var concernsWholeUpstream: Bool {
-        switch self {
-        case .offline, .held, .throttled, .unauthorized, .cancelled: true
-        case .unclear, .changed, .gone, .refused, .malformed: false
-        }
+extension Pusher {
+    init(
+        _ environment: SyncEnvironment, upstream: any Upstream, freshness: Freshness, lane: PushLane = .fields
+    ) {
+        self.init(
+            schema: environment.schema, store: environment.store, upstream: upstream,
+            retry: environment.settings.retry, now: environment.now, monotonicNow: environment.monotonicNow,
+            random: environment.random, freshness: freshness, contents: environment.contents, lane: lane,
+            measure: environment.measure)
     }
 }

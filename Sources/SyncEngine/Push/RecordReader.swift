@@ -3,15 +3,15 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// Asks the upstream for one record as it is there now.
+/// Asks the upstream for the current version of one record.
 ///
-/// Records that are served only with their parent are looked for among its children (`pull.detail`).
+/// A record that is served only with its parent is searched among the parent's children (`pull.detail`).
 struct RecordReader {
     let schema: EntitySchema
     let store: CacheStore
     let upstream: any Upstream
 
-    /// Nil when the upstream has no such record, or none that can be asked for: see `canRead`.
+    /// Nil when the upstream has no such record, or cannot be asked for it: see `canRead`.
     func record(of entity: Entity, known: JSONText) async throws -> RemoteRecord? {
         guard entity.pull == nil else { return try await upstream.record(of: entity, known: known) }
         guard let family = try family(of: entity, known) else { return nil }
@@ -21,14 +21,14 @@ struct RecordReader {
         }
     }
 
-    /// Whether there is an address at which the upstream would show the record.
+    /// Whether the upstream has an address for the record.
     func canRead(_ entity: Entity, _ known: JSONText) throws -> Bool {
         try entity.pull == nil ? family(of: entity, known) != nil : entity.recordPath(of: known) != nil
     }
 
     // MARK: Children of a parent
 
-    /// A record that the upstream answered, with the reference to its parent where it is left out as being clear.
+    /// An answered record, with the reference to its parent added where the upstream left it out.
     func withParent(_ answer: RemoteRecord, of entity: Entity, like known: JSONText) -> RemoteRecord {
         var answer = answer
         for parent in schema.entities {
@@ -44,12 +44,12 @@ struct RecordReader {
         var parent: Entity
         var detail: PullPlan.Detail
         var record: JSONText
-        /// The field of the children that holds the parent's key, and that.
+        /// The field of the children that holds the parent's key, and the key.
         var by: String
         var key: JSONText
     }
 
-    /// The parent whose children hold the record, as the upstream knows it; nil where the cache has none.
+    /// The parent of the record, as the upstream last answered it; nil where the cache has none.
     private func family(of entity: Entity, _ known: JSONText) throws -> Family? {
         for parent in schema.entities {
             guard let detail = parent.pull?.detail, detail.entity == entity.name, let by = detail.by,
@@ -64,7 +64,7 @@ struct RecordReader {
 
     private func children(of family: Family) async throws -> [JSONText] {
         guard let template = family.detail.path else {
-            // They stand inside the parent's own record.
+            // They are embedded in the parent's record.
             let record = try await upstream.record(of: family.parent, known: family.record)?.record
             return record.flatMap { family.detail.list.records.value(in: $0) }?.elements ?? []
         }

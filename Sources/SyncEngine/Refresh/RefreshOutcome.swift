@@ -1,19 +1,29 @@
-/// What came of asking the upstream for one record, sorted by what a caller is told.
+internal import Upstream
+
+/// The outcome of asking the upstream for one record, sorted by the answer to the caller.
 package enum RefreshOutcome: Sendable, Equatable {
-    /// The cache has the record as the upstream has it now.
+    /// The cache has the upstream's current version of the record.
     case stored
-    /// The upstream has no such record, and neither has the cache any more.
+    /// The upstream has no such record, and the cache no longer has one either.
     case absent
-    /// Nothing was asked: the record was made or deleted here, and the upstream does not know yet.
+    /// Nothing was asked: the record was created or deleted locally, and the upstream does not know yet.
     case local
-    /// The upstream does not serve such a record by itself.
+    /// The upstream does not serve single records of this entity.
     case unsupported
-    /// It cannot be asked now, or what it answered cannot be used; the text says why.
+    /// The upstream cannot be asked now, or its answer cannot be used; the text says why.
     case unavailable(String)
-    /// It answered with a failure of its own.
+    /// The upstream answered with a failure of its own.
     case failed(String)
-    /// It did not answer in time; when it does the cache will have the record.
+    /// The upstream did not answer in time; once it does, the cache has the record.
     case timedOut
     /// Too many records are being asked for.
     case busy
+
+    init(_ error: UpstreamError) {
+        switch error {
+        case .unclear(_, let message): self = .failed(message)
+        case .offline, .throttled, .unauthorized, .changed, .gone, .refused, .malformed, .held, .cancelled:
+            self = .unavailable(error.message)
+        }
+    }
 }

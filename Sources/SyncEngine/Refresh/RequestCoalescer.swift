@@ -1,6 +1,6 @@
-/// Asks for single records: each once at a time however many want it, a few at once, and nobody waits for long.
+/// Shares requests for single records: one request at a time for each record, a few at once, and no caller waits for long.
 actor RequestCoalescer {
-    /// What a record is called.
+    /// Identifies a record.
     struct Name: Hashable, Sendable {
         var entity: String
         var key: String
@@ -10,12 +10,12 @@ actor RequestCoalescer {
 
     private let clock: any Clock<Duration>
     private let parallel: Int
-    /// How long a caller waits at most.
+    /// The longest that a caller waits.
     private let patience: Duration
     private var underWay: [Name: Task<RefreshOutcome, Never>] = [:]
     private var active = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
-    /// Entities of which the upstream has served a record by itself.
+    /// Entities of which the upstream has served a single record.
     private var served: Set<String> = []
 
     init(clock: any Clock<Duration>, parallel: Int, patience: Duration = .seconds(10)) {
@@ -24,8 +24,8 @@ actor RequestCoalescer {
         self.parallel = parallel
     }
 
-    /// Joins the asking for the same record that is under way, else begins with `ask`. Asking goes on, and fills the cache,
-    /// when the caller has stopped waiting.
+    /// Joins a request for the same record that is under way, or starts one with `ask`. The request continues, and fills the
+    /// cache, after the caller has stopped waiting.
     func outcome(of name: Name, ask: @escaping @Sendable () async -> RefreshOutcome) async -> RefreshOutcome {
         let task: Task<RefreshOutcome, Never>
         if let running = underWay[name] {
@@ -43,7 +43,7 @@ actor RequestCoalescer {
 
     private func run(_ name: Name, _ ask: @Sendable () async -> RefreshOutcome) async -> RefreshOutcome {
         if active >= parallel {
-            // Whoever ends hands its place over.
+            // A request that ends hands its place over.
             await withCheckedContinuation { waiting.append($0) }
         } else {
             active += 1
@@ -67,7 +67,7 @@ actor RequestCoalescer {
             alarm.cancel()
             answer.cancel()
         }
-        // A caller that is cancelled hears no outcome.
+        // A cancelled caller gets no outcome.
         for await outcome in outcomes { return outcome }
         return .timedOut
     }

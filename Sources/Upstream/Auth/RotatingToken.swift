@@ -128,8 +128,10 @@ package actor RotatingToken: Credentials {
     /// The tokens that the upstream returns for a refresh token.
     private func ask(with token: String) async throws(UpstreamError) -> Tokens {
         let path = refresh.path
-        let response = try await caller.send(refresh.request(with: token))
-        if let failure = caller.failure(response, "POST", path) { throw classified(failure, response.status) }
+        var request = refresh.request(with: token)
+        if let access = tokens?.access { request.secrets.append(access) }
+        let response = try await caller.send(request)
+        if let failure = caller.failure(response, to: request) { throw classified(failure, response.status) }
         let time = now()
         guard let answer = try? caller.json(response, path),
             var fresh = Tokens(answer: answer, as: refresh, at: time)

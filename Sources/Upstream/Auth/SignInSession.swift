@@ -45,8 +45,9 @@ package struct SignInSession: Sendable {
     }
 
     private func call(_ step: LoginStep, _ known: [String: JSONText]) async throws(UpstreamError) -> JSONText {
-        let response = try await caller.send(step.request(with: known))
-        if let failure = caller.failure(response, "POST", step.path) { throw failure }
+        let request = refresh.request(for: step, with: known)
+        let response = try await caller.send(request)
+        if let failure = caller.failure(response, to: request) { throw failure }
         return response.body.isEmpty ? .object([:]) : try caller.json(response, step.path)
     }
 }

@@ -153,7 +153,9 @@ package struct HTTPUpstream: Upstream {
             if check { try await requireSameAccount(used) }
             response = try await caller.send(request, token: used, transfer: transfer)
         }
-        if let failure = caller.failure(response, request.method, request.path) {
+        var request = request
+        request.secrets += [carried, used].compactMap(\.self)
+        if let failure = caller.failure(response, to: request) {
             throw token == nil ? failure.withoutToken : failure
         }
         return (response, used)
@@ -162,8 +164,9 @@ package struct HTTPUpstream: Upstream {
     /// Asks for the account of a token that was not seen before.
     private func requireSameAccount(_ token: String?) async throws(UpstreamError) {
         guard let account = plan.account, let known = identity.last, known.token != token else { return }
-        let response = try await caller.send(account.request, token: token)
-        if let failure = caller.failure(response, "GET", account.path) { throw failure }
+        let request = account.request.authorized(by: token)
+        let response = try await caller.send(request)
+        if let failure = caller.failure(response, to: request) { throw failure }
         let id = try id(in: response, account)
         guard id == known.account else {
             throw .unauthorized("the token now belongs to another account (\(id)); nothing was sent with it")

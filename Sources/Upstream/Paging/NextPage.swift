@@ -80,8 +80,9 @@ struct NextPage {
     }
 
     private func malformed(_ place: Place, _ value: JSONText, _ expected: String) -> UpstreamError {
-        .malformed(
-            "\(request.path) answered \(value.text.prefix(60)) at \(place.description), where \(expected) is expected; "
+        let found = request.mayQuoteAnswer ? String(value.text.prefix(60)) : "another value"
+        return .malformed(
+            "\(request.path) answered \(found) at \(place.description), where \(expected) is expected; "
                 + "correct pagination.next in the schema")
     }
 }

@@ -27,8 +27,7 @@ struct HTTPCaller: Sendable {
         return caller
     }
 
-    /// Returns a response of any status. A failure's body comes without the token and the request's secrets, where it
-    /// quotes them: its text is stored and logged.
+    /// Returns a response of any status. An error that it throws repeats neither the token nor the request's secrets.
     func send(
         _ call: WireRequest, token: String? = nil, transfer: Transfer = Transfer()
     ) async throws(UpstreamError) -> HTTPResponse {
@@ -39,17 +38,18 @@ struct HTTPCaller: Sendable {
         transfer.apply(to: &request)
         let sentAt = clock?.instant
         do {
-            var response = try await transport.send(request)
+            let response = try await transport.send(request)
             if let sentAt { clock?.observe(response, sentAt: sentAt) }
-            if !(200..<300).contains(response.status) { response.removeQuotes(of: call.secrets) }
             return response
         } catch {
-            switch error {
-            case .unreachable(let message): throw .offline(message)
-            case .ambiguous(let message): throw .unclear(status: nil, message)
-            case .unacceptable(let message): throw .malformed(message)
-            case .cancelled: throw .cancelled
-            }
+            let failure: UpstreamError =
+                switch error {
+                case .unreachable(let message): .offline(message)
+                case .ambiguous(let message): .unclear(status: nil, message)
+                case .unacceptable(let message): .malformed(message)
+                case .cancelled: .cancelled
+                }
+            throw failure.withoutSecrets(call.secrets)
         }
     }
 
@@ -62,11 +62,20 @@ struct HTTPCaller: Sendable {
         }
     }
 
-    /// What a response of this status means; nil for 2xx.
-    func failure(_ response: HTTPResponse, _ method: String, _ path: String) -> UpstreamError? {
+    /// What a response of this status means; nil for 2xx. The error quotes the upstream's words as far as the request
+    /// allows.
+    func failure(_ response: HTTPResponse, to request: WireRequest) -> UpstreamError? {
+        guard !(200..<300).contains(response.status) else { return nil }
+        let members = request.secretMembers
+        let received = members.isEmpty ? [] : (try? JSONText(response.body))?.texts(of: members) ?? []
+        let words = request.mayQuoteAnswer ? detail(response) : ""
+        return failure(
+            response, "\(request.method) \(request.path.prefix { $0 != "?" }) answered \(response.status)\(words)"
+        ).withoutSecrets(request.secrets + received)
+    }
+
+    private func failure(_ response: HTTPResponse, _ message: String) -> UpstreamError {
         let status = response.status
-        if (200..<300).contains(status) { return nil }
-        let message = "\(method) \(path.prefix { $0 != "?" }) answered \(status)\(detail(response))"
         let retryAfter = response.header("Retry-After").flatMap { RetryAfter.delay($0, now: now()) }
         switch status {
         case 401: return .unauthorized(message)
@@ -126,11 +135,23 @@ enum RetryAfter {
     }
 }
 
-extension HTTPResponse {
-    fileprivate mutating func removeQuotes(of secrets: [String]) {
-        let text = String(decoding: body, as: UTF8.self)
-        let quoted = secrets.filter { !$0.isEmpty && text.contains($0) }
-        guard !quoted.isEmpty else { return }
-        body = Array(quoted.reduce(text) { $0.replacing($1, with: "…") }.utf8)
+extension JSONText {
+    /// The texts of all members of these names, at any depth.
+    fileprivate func texts(of names: Set<String>) -> [String] {
+        switch kind {
+        case .array: elements.flatMap { $0.texts(of: names) }
+        case .object:
+            members.flatMap { names.contains($0.key) ? $0.value.allTexts : $0.value.texts(of: names) }
+        default: []
+        }
+    }
+
+    private var allTexts: [String] {
+        switch kind {
+        case .array: elements.flatMap(\.allTexts)
+        case .object: members.flatMap(\.value.allTexts)
+        case .string, .number: plain.isEmpty ? [] : [plain]
+        default: []
+        }
     }
 }

@@ -1,27 +1,27 @@
 internal import CacheStore
 
-/// Something that the engine did and how long it took, for whoever keeps count.
+/// A piece of work that the engine did and how long it took, for the metrics.
 package enum SyncMeasurement: Sendable, Equatable {
     package enum PushOutcome: String, Sendable, CaseIterable {
         /// The upstream has the change.
         case acknowledged
-        /// It did not come to it: offline, or held back by the upstream. Not counted against the change.
+        /// Nothing was decided: offline, or the upstream asked to wait. Not counted against the change.
         case postponed
-        /// It is tried again.
+        /// The change will be retried.
         case retry
-        /// Given up until a person acts.
+        /// Failed permanently, until a person acts.
         case failed
-        /// The record is not there any more; the entity's policy has decided.
+        /// The record no longer exists; the entity's policy has decided.
         case gone
     }
 
     package enum PullOutcome: String, Sendable, CaseIterable {
         case completed, failed
-        /// Cut off by what concerns the whole upstream.
+        /// Stopped by a problem of the whole upstream.
         case interrupted
     }
 
-    /// One attempt to send a change, settled.
+    /// One attempt to send a change.
     case push(entity: String, PushOutcome, duration: Duration)
     /// One entity's pull.
     case pull(entity: String, PullOutcome, duration: Duration)

@@ -6,13 +6,13 @@ import Upstream
 @testable import CacheStore
 @testable import SyncEngine
 
-/// What the first design of this program asked to be shown, row by row.
-@Suite("The first design's table")
-struct FirstDesignTests {
+/// The acceptance tests of the original specification, row by row.
+@Suite("The original specification's table")
+struct OriginalSpecificationTests {
     private let orders =
         #"[{"id":"a","notes":"n","total":1,"updated_at":"2026-01-01T00:00:00Z"},{"id":"b"},{"id":"c"}]"#
 
-    /// A shop that was pulled once.
+    /// Runs an engine that has pulled a shop once.
     private func running(_ body: (TestEngine) async throws -> Void) async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", orders)
@@ -22,7 +22,7 @@ struct FirstDesignTests {
         }
     }
 
-    /// Lets the engine's own delays pass until `condition` holds.
+    /// Lets the engine's delays pass until `condition` holds.
     private func until(_ test: TestEngine, _ condition: () async throws -> Bool) async throws {
         for _ in 1...10_000 where try await !condition() {
             await test.clock.waitForSleepers(2)
@@ -59,7 +59,7 @@ struct FirstDesignTests {
         }
     }
 
-    @Test("what was changed offline is pushed on reconnecting, without anybody asking")
+    @Test("changes made offline are pushed after reconnecting without a request")
     func reconnect() async throws {
         try await running { (test) async throws in
             test.upstream.setOffline(true)
@@ -71,7 +71,7 @@ struct FirstDesignTests {
         }
     }
 
-    @Test("a pull leaves fields alone that were changed here, and brings all others")
+    @Test("a pull keeps locally changed fields and updates all others")
     func dirtyFields() async throws {
         try await running { (test) async throws in
             test.upstream.breakMethod("PATCH")
@@ -84,7 +84,7 @@ struct FirstDesignTests {
         }
     }
 
-    @Test("syncing goes on in the background by itself")
+    @Test("syncing continues in the background")
     func background() async throws {
         try await running { (test) async throws in
             try test.upstream.set("/orders", #"[{"id":"new","updated_at":"2027-01-01T00:00:00Z"}]"#)

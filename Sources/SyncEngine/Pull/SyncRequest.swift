@@ -2,9 +2,9 @@
 package struct SyncRequest: Sendable, Equatable {
     /// Nil for all.
     package var entities: Set<String>?
-    /// Everything, whatever the watermark.
+    /// Pulls everything, regardless of the watermark.
     package var full: Bool
-    /// Entities of which a person has confirmed that what a full pull does not see is to be deleted, however much it is.
+    /// Entities whose records a full pull may delete when it does not see them, however many; confirmed by a person.
     package var deletes: Set<String>
 
     package init(entities: Set<String>? = nil, full: Bool = false, deletes: Set<String> = []) {
@@ -15,7 +15,7 @@ package struct SyncRequest: Sendable, Equatable {
 
     func includes(_ entity: String) -> Bool { entities?.contains(entity) ?? true }
 
-    /// True when a sync of this request does all that `other` asks for.
+    /// True when a sync for this request does everything that `other` asks for.
     func covers(_ other: SyncRequest) -> Bool {
         guard full || !other.full, other.deletes.isSubset(of: deletes) else { return false }
         guard let entities else { return true }

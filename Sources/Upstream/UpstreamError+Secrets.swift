@@ -1,9 +1,10 @@
-internal import Upstream
-
 extension UpstreamError {
-    /// The same with `…` wherever its text repeats one of these, or was cut off within one: upstreams quote what they
-    /// refuse, and an error is stored, shown and logged.
-    func withoutQuotes(of secrets: [String]) -> UpstreamError {
+    /// The same error with `…` for every secret that its text repeats, whole or cut off: upstreams quote what they refuse,
+    /// and an error is stored, shown and logged.
+    ///
+    /// Every request passes its errors through here before it throws them.
+    package func withoutSecrets(_ secrets: [String]) -> UpstreamError {
+        let secrets = secrets.filter { !$0.isEmpty }
         let cut = secrets.compactMap { Self.beginning(of: $0, whereCut: message) }
         let quotes = secrets.filter(message.contains) + cut
         guard !quotes.isEmpty else { return self }
@@ -23,11 +24,12 @@ extension UpstreamError {
         }
     }
 
-    /// What stands of a secret before the `…` of a text that was cut off, with that; nil for less than tells anything.
+    /// The part of a secret before the `…` of a text that was cut off, with the `…`; nil when it is too short to reveal
+    /// anything.
     private static func beginning(of secret: String, whereCut text: String) -> String? {
-        stride(from: secret.count - 1, through: leastTelling, by: -1).lazy
+        stride(from: secret.count - 1, through: leastRevealing, by: -1).lazy
             .map { secret.prefix($0) + "…" }.first(where: text.contains)
     }
 
-    private static let leastTelling = 3
+    private static let leastRevealing = 3
 }

@@ -1,12 +1,12 @@
 internal import EntitySchema
 
-/// How many repetitions an upstream that fails is burdened with: one for every ten changes that are sent for the first
-/// time, and a few to begin with.
+/// Limits how many retries a failing upstream has to bear: one for every ten changes sent for the first time, and a small
+/// reserve to begin with.
 ///
-/// When they are used up, one repetition at a time finds out whether changes are taken again, 2 s to 60 s apart; the
-/// first change that is answered gives the few back.
+/// When the budget is used up, single trial retries find out whether changes are accepted again, 2 s to 60 s apart. The
+/// first change that is answered refills the reserve.
 struct RetryBudget: Equatable {
-    /// In tenths of a repetition.
+    /// In tenths of a retry.
     private var tenths = Self.reserve
     private var trials = 0
     private var lastTrial: Timestamp?
@@ -15,9 +15,23 @@ struct RetryBudget: Equatable {
     private static let most = 100
     private static let price = 10
 
+    /// Which changes may be sent now.
+    enum Allowance: Sendable {
+        case all
+        /// Only changes that were never tried.
+        case untried
+        /// One change that was tried before, and all that were not.
+        case trial
+    }
+
     var isExhausted: Bool { tenths < Self.price }
 
-    /// Until a repetition may be made; zero when one may now.
+    func allowance(at now: Timestamp) -> Allowance {
+        guard isExhausted else { return .all }
+        return wait(at: now) == .zero ? .trial : .untried
+    }
+
+    /// Until a retry may be made; zero when one may be made now.
     func wait(at now: Timestamp) -> Duration {
         guard isExhausted, let lastTrial else { return .zero }
         return max((lastTrial + trialDelay).since(now), .zero)
@@ -35,7 +49,7 @@ struct RetryBudget: Equatable {
         lastTrial = now
     }
 
-    /// Changes are taken, or refused for good: either way the upstream is at work.
+    /// Changes are accepted, or refused for good: in both cases the upstream works.
     mutating func fill() {
         tenths = max(tenths, Self.reserve)
         trials = 0

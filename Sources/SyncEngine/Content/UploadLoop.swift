@@ -1,0 +1,73 @@
+internal import CacheStore
+internal import EntitySchema
+internal import SQLiteStore
+internal import Upstream
+
+/// Sends the contents of records, separately from their fields, so that a large picture holds nothing up.
+///
+/// Runs on the engine's executor: see `EngineIsolation`.
+actor UploadLoop {
+    private nonisolated let environment: SyncEnvironment
+    private let monitor: HealthMonitor
+    private let account: AccountCheck
+    private let unwritten: UnwrittenOutcomes
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
+
+    init(
+        _ environment: SyncEnvironment, monitor: HealthMonitor, account: AccountCheck, unwritten: UnwrittenOutcomes
+    ) {
+        self.environment = environment
+        self.monitor = monitor
+        self.account = account
+        self.unwritten = unwritten
+    }
+
+    /// Whether the schema has contents that can be sent.
+    nonisolated var isNeeded: Bool {
+        environment.contents != nil
+            && environment.schema.entities.contains { $0.content?.upload != nil || $0.content?.delete != nil }
+    }
+
+    /// Runs until the task is cancelled. Several run in parallel, each with its own `sleep`, and send one content at a time.
+    func loop(_ sleep: WakeableSleep) async throws {
+        while !Task.isCancelled {
+            if await monitor.canCall { try await uploadOnce() }
+            await sleep.sleep(for: wait())
+        }
+        throw CancellationError()
+    }
+
+    /// Until the next waiting upload is due; nil until the loop is woken.
+    private func wait() async -> Duration? {
+        let time = environment.monotonicNow()
+        guard await monitor.canCall else { return await monitor.heldUntil?.since(time) }
+        if await unwritten.isFailing(.content) { return UnwrittenOutcomes.wait }
+        do {
+            return try environment.store.nextAttempt(in: .content).map { max($0.since(time), .seconds(1)) }
+        } catch {
+            return UnwrittenOutcomes.wait
+        }
+    }
+
+    private func uploadOnce() async throws {
+        do {
+            try await unwritten.write()
+            let ready = try environment.store.readyChanges(limit: 1, at: environment.monotonicNow(), in: .content)
+            if !ready.isEmpty {
+                let upstream = monitor.guardedUpstream()
+                try await account.require(from: upstream)
+                let pusher = Pusher(
+                    environment, upstream: upstream, freshness: await monitor.freshness, lane: .content)
+                try await pusher.drain(through: .contents(monitor, unwritten))
+            }
+            await unwritten.noteSuccess(of: .content)
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch is UpstreamError {
+            // The health monitor knows what concerns the whole upstream; the changes stay queued.
+        } catch let error as CacheError {
+            await unwritten.noteFailure(error, of: .content)
+        }
+    }
+}

@@ -1,0 +1,217 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Logging
+internal import Upstream
+
+/// Decides whether the upstream may be called, and what may be sent to it, from the outcome of every request.
+///
+/// Runs on the engine's executor: see `EngineIsolation`.
+actor HealthMonitor {
+    private nonisolated let environment: SyncEnvironment
+    private let account: AccountCheck
+
+    private(set) var breaker = CircuitBreaker() {
+        didSet {
+            if oldValue.isBlocked, !breaker.isBlocked { freshness.noteCallable(from: environment.monotonicNow()) }
+            environment.changed()
+        }
+    }
+    private(set) var isPaused = false {
+        didSet {
+            if oldValue, !isPaused { freshness.noteCallable(from: environment.monotonicNow()) }
+            environment.changed()
+        }
+    }
+    private(set) var freshness: Freshness
+    private var budget = RetryBudget()
+    private var isAskingElsewhere = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
+
+    init(_ environment: SyncEnvironment, account: AccountCheck) {
+        self.environment = environment
+        self.account = account
+        freshness = Freshness(callableSince: environment.monotonicNow())
+    }
+
+    // MARK: May it be called?
+
+    var canCall: Bool { !isPaused && breaker.reasonNotToCall(at: environment.monotonicNow()) == nil }
+
+    /// Requests that may be in flight while pushing.
+    var slots: Int { canCall ? environment.settings.parallel : 0 }
+
+    /// Why callers of a sync cannot have one now.
+    var reasonNotToSync: SyncError {
+        if isPaused { return .paused }
+        if let offline = breaker.offline { return .offline(offline) }
+        let reason = breaker.reasonNotToCall(at: environment.monotonicNow())
+        return .upstream(reason ?? "the upstream cannot be called right now")
+    }
+
+    /// Until when the upstream asked to be left alone; nil when that is over.
+    var heldUntil: Timestamp? { breaker.hold(at: environment.monotonicNow()) }
+
+    /// How long the pull loop sleeps when its next run is due at `next`; nil until it is woken.
+    func pullWait(until next: Timestamp?) -> Duration? {
+        let time = environment.monotonicNow()
+        if isPaused { return nil }
+        if breaker.isDown { return breaker.probeDelay }
+        if let until = breaker.hold(at: time) { return until.since(time) }
+        return next.map { max($0.since(time), .zero) }
+    }
+
+    func pause() { isPaused = true }
+
+    func resume() { isPaused = false }
+
+    func retryAuthorization() { breaker.retryAuthorization() }
+
+    // MARK: Guarded requests
+
+    /// For all work: refuses requests while the upstream is down, has asked to be left alone, or syncing is paused.
+    /// `heartbeat` is that of the calling loop; each request beats it.
+    nonisolated func guardedUpstream(for heartbeat: Heartbeat? = nil) -> GuardedUpstream {
+        GuardedUpstream(
+            upstream: environment.upstream, schema: environment.schema,
+            refusal: {
+                heartbeat?.beat()
+                return await self.refusal
+            },
+            report: {
+                heartbeat?.beat()
+                await self.note($1, about: $0)
+            })
+    }
+
+    /// For finding out whether a failing upstream works again: refuses requests only while syncing is paused.
+    nonisolated var trialUpstream: GuardedUpstream {
+        GuardedUpstream(
+            upstream: environment.upstream, schema: environment.schema,
+            refusal: { await self.isPaused ? .held("syncing is paused") : nil },
+            report: { await self.note($1, about: $0) })
+    }
+
+    /// For probes, which are made at any time, and whose outcome `RecoveryProbe` records.
+    nonisolated var probeUpstream: GuardedUpstream {
+        GuardedUpstream(
+            upstream: environment.upstream, schema: environment.schema, refusal: { nil }, report: { _, _ in })
+    }
+
+    private var refusal: UpstreamError? {
+        if isPaused { return .held("syncing is paused") }
+        return breaker.reasonNotToCall(at: environment.monotonicNow()).map { .held($0) }
+    }
+
+    /// Records the outcome of a request; nil for an answer.
+    func note(_ error: UpstreamError?, about origin: RequestOrigin = RequestOrigin()) async {
+        let wasDown = breaker.isDown
+        switch error {
+        case .cancelled, .held: return
+        case .offline(let message): breaker.lost(message)
+        case .unclear(_, let message): noteFailure(message, origin)
+        case .throttled(let delay, let message):
+            environment.log.warning(
+                "the upstream asks to wait", metadata: ["for": "\(delay)", "error": "\(message)"])
+            breaker.answered()
+            let end = environment.monotonicNow() + delay
+            breaker.hold(until: end)
+            freshness.noteCallable(from: end)
+        case .unauthorized(let message):
+            environment.log.error("the upstream does not accept the token", metadata: ["error": "\(message)"])
+            breaker.answered()
+            breaker.refuse(message)
+            await account.forget()
+        case nil, .changed, .gone, .refused, .malformed: noteAnswer(origin)
+        }
+        if breaker.isDown, !wasDown { logDown() }
+    }
+
+    private func logDown() {
+        if let message = breaker.offline {
+            environment.log.warning("the upstream cannot be reached", metadata: ["error": "\(message)"])
+        } else if let message = breaker.outage {
+            environment.log.warning(
+                "the upstream answers with failures only; leaving it alone", metadata: ["error": "\(message)"])
+        }
+        Task { await environment.sleeps.pull.wake() }
+    }
+
+    func noteFailure(_ message: String, _ origin: RequestOrigin) {
+        breaker.failed(message, by: origin.entity ?? "", of: environment.schema.entities.count)
+        guard breaker.isDoubtful, !isAskingElsewhere else { return }
+        isAskingElsewhere = true
+        Task {
+            // Its outcome is recorded like that of any request.
+            try? await askElsewhere(than: origin.entity ?? "", by: guardedUpstream())
+            isAskingElsewhere = false
+        }
+    }
+
+    private func noteAnswer(_ origin: RequestOrigin) {
+        breaker.answered()
+        guard origin.isChange, budget.isExhausted else { return }
+        // Changes are accepted again: send everything that was held back.
+        budget.fill()
+        Task {
+            try? await environment.store.hastenWaiting(at: environment.monotonicNow())
+            await environment.sleeps.push.wake()
+        }
+    }
+
+    /// Asks for a page of an entity other than the given one, to distinguish an outage from one broken entity.
+    func askElsewhere(than entity: String, by upstream: GuardedUpstream) async throws {
+        let others = environment.schema.entities.filter { $0.name != entity && $0.pull != nil }
+        guard !others.isEmpty else { return }
+        let index = min(Int(environment.random() * Double(others.count)), others.count - 1)
+        guard let plan = others[index].pull else { return }
+        _ = try await upstream.page(
+            PageRequest(entity: others[index].name, path: plan.path, query: plan.query, list: plan.list))
+    }
+
+    // MARK: Probes
+
+    func noteProbe() { breaker.probed() }
+
+    /// A probe showed that the upstream works.
+    func noteAnswer() { breaker.answered() }
+
+    func hurryProbes() { breaker.hurry() }
+
+    // MARK: What may be sent
+
+    /// Until a change may be retried; nil while the budget lasts.
+    var retryWait: Duration? { budget.isExhausted ? budget.wait(at: environment.monotonicNow()) : nil }
+
+    var allowance: RetryBudget.Allowance { budget.allowance(at: environment.monotonicNow()) }
+
+    /// Charges the budget for a change that is about to be sent; false when it must wait. Several changes that were tried
+    /// before are read at once, and may be more than the budget allows.
+    func mayBegin(isTried: Bool) -> Bool {
+        guard isTried else {
+            budget.earn()
+            return true
+        }
+        let time = environment.monotonicNow()
+        guard budget.wait(at: time) == .zero else { return false }
+        budget.spend(at: time)
+        return true
+    }
+
+    /// A person wants changes retried now.
+    func refillBudget() { budget.fill() }
+
+    func notePull(of entity: String) { freshness.notePull(of: entity, at: environment.monotonicNow()) }
+
+    /// Entities with edits that are no longer fresh and that a short pull can bring up to date.
+    func heldEntities() throws -> Set<String> {
+        let time = environment.monotonicNow()
+        let held = try environment.store.entitiesWithHeldChanges(
+            outside: freshness.times(at: environment.now(), monotonicNow: time))
+        return Set(
+            held.filter { name in
+                guard let plan = environment.schema[name]?.pull, plan.mode != .full else { return false }
+                return freshness.needsPull(of: name, at: time)
+            })
+    }
+}

@@ -1,0 +1,40 @@
+internal import CacheStore
+internal import ContentStore
+internal import EntitySchema
+internal import Logging
+internal import Upstream
+
+/// What every part of the engine works with: set once, the same for all of them.
+struct SyncEnvironment: Sendable {
+    let schema: EntitySchema
+    let store: CacheStore
+    /// The content files of records; nil where the schema has no contents.
+    let contents: ContentFolder?
+    let upstream: any Upstream
+    let settings: SyncSettings
+    /// Measures waits.
+    let clock: any Clock<Duration>
+    /// The time of day.
+    let now: @Sendable () -> Timestamp
+    /// The time of day at the start plus the time that has passed since. Everything is scheduled by it, so setting the
+    /// clock makes nothing early or late.
+    let monotonicNow: @Sendable () -> Timestamp
+    /// Yields numbers in 0..<1.
+    let random: @Sendable () -> Double
+    /// How far the server's clock is ahead of `now`; nil while unknown.
+    let clockOffset: @Sendable () -> Duration?
+    /// Called with each completed piece of work.
+    let measure: @Sendable (SyncMeasurement) -> Void
+    /// Called when the status may have changed.
+    let changed: @Sendable () -> Void
+    let log: Logger
+    let sleeps: LoopSleeps
+    let isolation = EngineIsolation()
+}
+
+/// Lends its executor to every part of one engine.
+///
+/// Each part is an actor with its own state, and all of them return this executor as their `unownedExecutor`. An `await`
+/// of one part in another therefore switches nothing and lets nothing else run: steps that belong together stay one step,
+/// as if they were in a single actor. Only waits for the upstream, the store or a clock let other work in.
+actor EngineIsolation {}

@@ -1,0 +1,46 @@
+package import EntitySchema
+
+/// What the engine is doing at one moment, and how the last sync went.
+package struct SyncStatus: Sendable, Equatable {
+    package enum State: String, Sendable, Equatable {
+        case idle, syncing, completed, error, offline, paused
+    }
+
+    package struct Entity: Sendable, Equatable {
+        package var state: State
+        /// Records of the pull under way, and how many the upstream says there are.
+        package var seen = 0
+        package var total: Int?
+        /// When its last pull succeeded, in this process; a pull that brought nothing new stores no time.
+        package var lastSyncedAt: Timestamp?
+    }
+
+    package var state: State
+    /// 0 to 1 while syncing, 1 otherwise.
+    package var progress: Double
+    /// What is being done, in a word or two; nil while idle.
+    package var phase: String?
+    package var lastSyncAt: Timestamp?
+    package var nextSyncAt: Timestamp?
+    package var error: String?
+    package var isReachable: Bool
+    /// How far the server's clock is ahead of ours; nil before the first answer.
+    package var clockOffset: Duration?
+    /// The upstream asked to be left alone until then.
+    package var retryAfter: Timestamp?
+    package var entities: [String: Entity]
+}
+
+/// Why a sync failed, sorted by what the caller can do.
+package enum SyncError: Error, Sendable, Equatable {
+    /// The upstream cannot be reached; everything is kept and resumes when it can.
+    case offline(String)
+    /// The upstream answered with an error that a person must look at.
+    case upstream(String)
+    case paused
+    /// The token belongs to another account than the cache: this process must switch to that account's cache.
+    case otherAccount(String)
+    /// The database cannot be used right now.
+    case cache(String)
+    case cancelled
+}

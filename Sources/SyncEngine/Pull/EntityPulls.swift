@@ -1,0 +1,148 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Logging
+internal import SQLiteStore
+internal import Upstream
+
+/// Pulls every entity that a run asks for, in the schema's order. A failure of one entity does not stop the others.
+struct EntityPulls {
+    let environment: SyncEnvironment
+    let monitor: HealthMonitor
+    /// The calling loop's.
+    let heartbeat: Heartbeat
+    let request: SyncRequest
+    /// Changes the status of the run.
+    let update: @Sendable (_ change: @Sendable (inout SyncRun) -> Void) async -> Void
+
+    private var store: CacheStore { environment.store }
+    private var settings: SyncSettings { environment.settings }
+
+    /// Loaded records are searchable when this ends, even by an error. `onlyChanges` postpones a full pull that is due.
+    func pull(onlyChanges: Bool = false) async throws {
+        do {
+            try await pullAll(onlyChanges: onlyChanges)
+        } catch {
+            try await store.completeSearch()
+            throw error
+        }
+        try await store.completeSearch()
+    }
+
+    private func pullAll(onlyChanges: Bool) async throws {
+        let schema = environment.schema
+        let lists = schema.entities.filter { $0.pull != nil && isRequested($0) }
+        let details = schema.entities.compactMap { entity in
+            entity.pull?.detail.map { (parent: entity, detail: $0) }
+        }.filter { $0.detail.path != nil && isRequested($0.parent) }
+        let count = lists.count + details.count
+        await update { $0.expect(count) }
+        for entity in lists {
+            let summary = try await isolatingFailures(of: entity.name) {
+                try await pull(entity, full: request.full || !onlyChanges && isFullDue(entity))
+            }
+            if let summary, let detail = entity.pull?.detail, detail.path == nil {
+                try await isolatingFailures(of: detail.entity) {
+                    if let problem = summary.childProblem { throw UpstreamError.malformed(problem) }
+                }
+            }
+        }
+        // Children are fetched one parent at a time, which can take long.
+        try await store.completeSearch()
+        for (parent, detail) in details {
+            try await isolatingFailures(of: detail.entity) {
+                try await DetailPuller(puller: puller(of: detail.entity), parallel: settings.parallel)
+                    .pull(for: parent, detail, all: request.full)
+            }
+        }
+    }
+
+    /// Children come with their parents, so a request for children pulls the parents.
+    private func isRequested(_ entity: Entity) -> Bool {
+        request.includes(entity.name) || entity.pull?.detail.map { request.includes($0.entity) } ?? false
+    }
+
+    /// True once every `fullEvery`, and while no full pull has ended. A full pull that ended in the future was timed by a
+    /// wrong clock and does not count.
+    private func isFullDue(_ entity: Entity) throws -> Bool {
+        guard let last = try store.cursor(of: entity.name).lastFullAt else { return true }
+        let now = environment.now()
+        return last + settings.fullEvery <= now || last > now
+    }
+
+    private func puller(of entity: String) -> Puller {
+        Puller(
+            store: store, upstream: monitor.guardedUpstream(for: heartbeat), clock: environment.clock,
+            now: environment.now,
+            deletionGuard: DeletionGuard(share: settings.deleteGuard, confirmed: request.deletes)
+        ) { [update] seen, total in
+            await update { $0.progressed(entity, seen: seen, total: total) }
+        }
+    }
+
+    private func pull(_ entity: Entity, full: Bool) async throws -> PullSummary {
+        await monitor.notePull(of: entity.name)
+        let summary = try await puller(of: entity.name).pull(entity, full: full)
+        environment.measure(.pulled(entity: entity.name, written: summary.written, deleted: summary.deleted))
+        environment.log.info(
+            "pulled",
+            metadata: [
+                "entity": "\(entity.name)", "seen": "\(summary.seen)", "written": "\(summary.written)",
+                "deleted": "\(summary.deleted)", "set_aside": "\(summary.setAside)",
+            ])
+        if summary.held > 0 {
+            environment.log.warning(
+                "records that the upstream no longer lists are kept; confirm with sync --full --delete",
+                metadata: ["entity": "\(entity.name)", "records": "\(summary.held)"])
+        }
+        return summary
+    }
+
+    /// Returns nil for a failure that concerns this entity only, and records it. Throws a failure that every other request
+    /// would meet as well.
+    @discardableResult
+    private func isolatingFailures<Result>(
+        of entity: String, _ body: () async throws -> Result
+    ) async throws -> Result? {
+        await update { $0.started(entity) }
+        let stopwatch = Stopwatch(environment.clock)
+        var outcome = SyncMeasurement.PullOutcome.failed
+        defer { environment.measure(.pull(entity: entity, outcome, duration: stopwatch.duration)) }
+        do {
+            let result = try await body()
+            outcome = .completed
+            let now = environment.now()
+            await update { $0.finished(entity, error: nil, at: now) }
+            try await setError(nil, of: entity)
+            return result
+        } catch let error as UpstreamError {
+            if error.concernsWholeUpstream {
+                outcome = .interrupted
+                await update { $0.interrupted(entity) }
+                throw error
+            }
+            try await noteFailure(of: entity, error.message)
+            // This failure brought the upstream down: pulling the others would only add failures.
+            if await monitor.breaker.isDown { throw error }
+        } catch let error as CacheError {
+            // A database that cannot be written now fails every entity.
+            if case .unwritable = error { throw error }
+            try await noteFailure(of: entity, "\(error)")
+        }
+        return nil
+    }
+
+    private func noteFailure(of entity: String, _ message: String) async throws {
+        let now = environment.now()
+        await update { $0.finished(entity, error: message, at: now) }
+        environment.log.error("pull failed", metadata: ["entity": "\(entity)", "error": "\(message)"])
+        try await setError(message, of: entity)
+    }
+
+    /// Stores the error of the entity's last pull. Writes nothing when there is no error and there was none.
+    private func setError(_ message: String?, of entity: String) async throws {
+        var cursor = try store.cursor(of: entity)
+        guard message != nil || cursor.error != nil else { return }
+        cursor.error = message
+        try await store.setCursor(of: entity, to: cursor)
+    }
+}

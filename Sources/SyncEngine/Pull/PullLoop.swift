@@ -1,0 +1,185 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Logging
+internal import SQLiteStore
+internal import Upstream
+
+/// What the pull loop does besides pulling. Runs on the engine's executor.
+protocol RunSteps: Actor {
+    /// Asks whether an upstream that is down can be called again.
+    func probe() async throws
+    /// Sends what is ready, up to this change. `heartbeat` is the calling loop's.
+    func push(_ heartbeat: Heartbeat, through newest: Int64) async throws
+}
+
+/// Runs a sync at intervals, on request, and when the upstream is back. Each run pushes, then pulls.
+///
+/// Runs on the engine's executor: see `EngineIsolation`.
+actor PullLoop: TokenRefusalObserver {
+    private nonisolated let environment: SyncEnvironment
+    private let monitor: HealthMonitor
+    private let account: AccountCheck
+    nonisolated let heartbeat: Heartbeat
+
+    private(set) var run = SyncRun() { didSet { environment.changed() } }
+    private(set) var nextSyncAt: Timestamp?
+    /// True while a run pulls the entities whose held edits must be merged before anything is sent.
+    private(set) var isPullingForHeldEdits = false
+    private var requested: SyncRequest?
+    private var waiters = SyncWaiters()
+    private var drift = DriftWarnings()
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
+
+    init(_ environment: SyncEnvironment, monitor: HealthMonitor, account: AccountCheck) {
+        self.environment = environment
+        self.monitor = monitor
+        self.account = account
+        heartbeat = Heartbeat(clock: environment.clock, patience: environment.settings.patience)
+    }
+
+    private nonisolated var store: CacheStore { environment.store }
+    private nonisolated var settings: SyncSettings { environment.settings }
+
+    // MARK: Requests
+
+    /// Starts a run, unless the one under way does what is asked for.
+    func request(_ request: SyncRequest) async {
+        await monitor.retryAuthorization()
+        if run.isRunning, run.request.covers(request) { return }
+        schedule(request)
+        await environment.sleeps.pull.wake()
+    }
+
+    /// Adds to what the next run does, which is then due at once.
+    func schedule(_ request: SyncRequest) { requested = request.merged(with: requested) }
+
+    /// Starts or joins a run and waits for its end; throws why it failed.
+    func sync(_ request: SyncRequest) async throws(SyncError) {
+        await self.request(request)
+        if let ended = waiters.ended { throw ended }
+        let joins = run.isRunning && run.request.covers(request)
+        let result = await withCheckedContinuation { continuation in
+            waiters.add(continuation, for: joins ? run.number : run.number + 1)
+        }
+        try result.get()
+    }
+
+    /// Fails all callers who wait for a run: the engine no longer runs.
+    func end(_ reason: SyncError) { waiters.end(reason) }
+
+    func tokenWasRefused() {
+        guard !run.isRunning else { return }
+        nextSyncAt = environment.monotonicNow() + settings.retry.base
+        Task { await environment.sleeps.pull.wake() }
+    }
+
+    /// Changes the status of the run under way.
+    func updateRun(_ change: @Sendable (inout SyncRun) -> Void) { change(&run) }
+
+    // MARK: The loop
+
+    /// Called once before `loop`. The first run is due at once.
+    func prepare() throws {
+        schedule(SyncRequest())
+        try drift.skipKnown(in: store)
+    }
+
+    /// Runs until the task is cancelled.
+    func loop(_ steps: any RunSteps) async throws {
+        while !Task.isCancelled {
+            heartbeat.beat()
+            if await monitor.breaker.isDown, await !monitor.isPaused { try await steps.probe() }
+            let time = environment.monotonicNow()
+            if let nextSyncAt, nextSyncAt <= time { await monitor.retryAuthorization() }
+            let due = requested ?? ((nextSyncAt ?? time) <= time ? SyncRequest() : nil)
+            if let due, await monitor.canCall {
+                requested = nil
+                try await runOnce(due, steps)
+                nextSyncAt = environment.monotonicNow() + waitAfterRun()
+            } else if requested != nil, await !monitor.canCall {
+                waiters.finish(.failure(await monitor.reasonNotToSync), through: run.number + 1)
+            }
+            let wait = await monitor.pullWait(until: nextSyncAt)
+            heartbeat.sleep(for: wait)
+            await environment.sleeps.pull.sleep(for: wait)
+        }
+        throw CancellationError()
+    }
+
+    /// The interval, give or take; after a failed run, as soon as a change would be retried.
+    private func waitAfterRun() -> Duration {
+        let interval = settings.interval * (0.9 + 0.2 * environment.random())
+        guard run.error != nil else { return interval }
+        let delay = settings.retry.delay(attempt: run.failures, random: environment.random())
+        return min(interval, max(delay, .seconds(1)))
+    }
+
+    private func runOnce(_ request: SyncRequest, _ steps: any RunSteps) async throws {
+        run.begin(request)
+        environment.log.info("sync started", metadata: ["full": "\(request.full)"])
+        var result: Result<Void, SyncError> = .success(())
+        var isHeld = false
+        do {
+            try await pushAndPull(request, steps)
+            if let error = run.error { result = .failure(.upstream(error)) }
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch let error as UpstreamError {
+            if case .held = error { isHeld = true }
+            run.error = error.message
+            result = .failure(await monitor.canCall ? .upstream(error.message) : await monitor.reasonNotToSync)
+        } catch let error as CacheError {
+            run.error = "\(error)"
+            result = .failure(.cache("\(error)"))
+            environment.log.error("the cache could not be written", metadata: ["error": "\(error)"])
+        }
+        run.end(at: environment.now())
+        if let error = run.error {
+            // The reason for holding back all requests was logged when it began.
+            environment.log.log(level: isHeld ? .info : .warning, "sync failed", metadata: ["error": "\(error)"])
+        } else {
+            environment.log.info("sync ended")
+        }
+        waiters.finish(result, through: run.number)
+    }
+
+    private func pushAndPull(_ request: SyncRequest, _ steps: any RunSteps) async throws {
+        try await account.require(from: monitor.guardedUpstream(for: heartbeat))
+        try await pullForHeldEdits()
+        run.phase = "pushing"
+        try await steps.push(heartbeat, through: store.newestChange())
+        // Retries, and what was queued meanwhile, are left to the push loop.
+        if try store.pendingCount().pending > 0 { await environment.sleeps.push.wake() }
+        try await pulls(request).pull()
+        try drift.warnOfNew(in: store, environment.log)
+        try await rememberClockOffset()
+    }
+
+    /// Brings up to date what held edits are merged with. Nothing else is sent until then; the run pushes next.
+    private func pullForHeldEdits() async throws {
+        let held = try await monitor.heldEntities()
+        guard !held.isEmpty else { return }
+        isPullingForHeldEdits = true
+        defer { isPullingForHeldEdits = false }
+        try await pulls(SyncRequest(entities: held)).pull(onlyChanges: true)
+    }
+
+    private func pulls(_ request: SyncRequest) -> EntityPulls {
+        EntityPulls(environment: environment, monitor: monitor, heartbeat: heartbeat, request: request) { change in
+            await self.updateRun(change)
+        }
+    }
+
+    // MARK: The server's clock
+
+    /// For edits made after a restart and before the first answer. A small change is not worth a write.
+    private func rememberClockOffset() async throws {
+        guard let offset = environment.clockOffset()?.milliseconds else { return }
+        let known = try store.setting(Self.clockOffsetSetting).flatMap { Int64($0) } ?? 0
+        guard abs(offset - known) > 2000 else { return }
+        try await store.setSetting(Self.clockOffsetSetting, to: "\(offset)")
+    }
+
+    static let clockOffsetSetting = "clock_offset_ms"
+}

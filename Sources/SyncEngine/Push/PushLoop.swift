@@ -1,0 +1,125 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Logging
+internal import SQLiteStore
+internal import Upstream
+
+/// Sends local changes as they come.
+///
+/// Runs on the engine's executor: see `EngineIsolation`.
+actor PushLoop {
+    private nonisolated let environment: SyncEnvironment
+    private let monitor: HealthMonitor
+    private let account: AccountCheck
+    private let pull: PullLoop
+    private let unwritten: UnwrittenOutcomes
+    nonisolated let heartbeat: Heartbeat
+
+    private(set) var isPushing = false { didSet { environment.changed() } }
+    /// The newest change that may be begun while a caller waits for the changes before it.
+    private var newestToPush = Int64.max
+    /// Callers that wait for the end of the push under way.
+    private(set) var waiters: [CheckedContinuation<Void, Never>] = []
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
+
+    init(
+        _ environment: SyncEnvironment, monitor: HealthMonitor, account: AccountCheck, pull: PullLoop,
+        unwritten: UnwrittenOutcomes
+    ) {
+        self.environment = environment
+        self.monitor = monitor
+        self.account = account
+        self.pull = pull
+        self.unwritten = unwritten
+        heartbeat = Heartbeat(clock: environment.clock, patience: environment.settings.patience)
+    }
+
+    private nonisolated var store: CacheStore { environment.store }
+
+    /// Runs until the task is cancelled.
+    func loop() async throws {
+        while !Task.isCancelled {
+            heartbeat.beat()
+            let wait = try await pushAndSchedule()
+            heartbeat.sleep(for: wait)
+            await environment.sleeps.push.sleep(for: wait)
+            guard !Task.isCancelled else { break }
+            // A burst of writes goes out together.
+            try await environment.clock.sleep(for: environment.settings.writeDelay)
+        }
+        throw CancellationError()
+    }
+
+    /// Sends what can be sent; returns how long to sleep.
+    private func pushAndSchedule() async throws -> Duration? {
+        do {
+            if await monitor.canCall, await !pull.isPullingForHeldEdits {
+                // A run pulls what held edits are merged with, then pushes.
+                let held = try await monitor.heldEntities()
+                if held.isEmpty {
+                    try await push(heartbeat)
+                } else {
+                    await pull.request(SyncRequest(entities: held))
+                }
+            }
+            return try await wait()
+        } catch let error as CacheError {
+            await unwritten.noteFailure(error, of: .fields)
+            return UnwrittenOutcomes.wait
+        }
+    }
+
+    /// Until the next waiting change is due; nil until the loop is woken.
+    private func wait() async throws -> Duration? {
+        let time = environment.monotonicNow()
+        guard await monitor.canCall else { return await monitor.heldUntil?.since(time) }
+        if await unwritten.isFailing(.fields) { return UnwrittenOutcomes.wait }
+        if let wait = await monitor.retryWait, try store.leastTriedChange() != nil { return max(wait, .seconds(1)) }
+        guard let next = try store.nextAttempt() else { return nil }
+        // What is due and still queued cannot be sent now, so there is no hurry.
+        return next > time ? next.since(time) : .seconds(1)
+    }
+
+    /// Sends what is ready, up to this change: a run pulls after sending what was queued when it began, however fast
+    /// callers write. `heartbeat` is the calling loop's.
+    func push(_ heartbeat: Heartbeat, through newest: Int64 = .max) async throws {
+        // A run pushes before it pulls; one push at a time is enough.
+        guard !isPushing else { return }
+        isPushing = true
+        newestToPush = newest
+        defer { endPush() }
+        do {
+            try await unwritten.write()
+            if try store.pendingCount().pending > 0 {
+                let upstream = monitor.guardedUpstream(for: heartbeat)
+                try await account.require(from: upstream)
+                let pusher = Pusher(environment, upstream: upstream, freshness: await monitor.freshness)
+                try await pusher.drain(through: .fields(monitor, unwritten) { await self.newestToPush })
+            }
+            await unwritten.noteSuccess(of: .fields)
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch is UpstreamError {
+            // The health monitor knows what concerns the whole upstream; the changes stay queued.
+        } catch let error as CacheError {
+            await unwritten.noteFailure(error, of: .fields)
+        }
+        // A content may have waited for the creation of its record, or for the upstream.
+        await environment.sleeps.wakeUploads()
+    }
+
+    private func endPush() {
+        isPushing = false
+        newestToPush = .max
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+
+    /// Returns when every change being sent, or queued by now and ready, has been answered.
+    func waitForPushes() async {
+        guard isPushing, let newest = try? store.newestChange() else { return }
+        newestToPush = min(newestToPush, newest)
+        await withCheckedContinuation { waiters.append($0) }
+    }
+}

@@ -1,0 +1,128 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Logging
+internal import SQLiteStore
+internal import Upstream
+
+/// Finds out whether the upstream can be called: at intervals while it is down, and when this machine's network changes.
+///
+/// Runs on the engine's executor: see `EngineIsolation`.
+actor RecoveryProbe {
+    private nonisolated let environment: SyncEnvironment
+    private let monitor: HealthMonitor
+    private let account: AccountCheck
+    private let pull: PullLoop
+    private let unwritten: UnwrittenOutcomes
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
+
+    init(
+        _ environment: SyncEnvironment, monitor: HealthMonitor, account: AccountCheck, pull: PullLoop,
+        unwritten: UnwrittenOutcomes
+    ) {
+        self.environment = environment
+        self.monitor = monitor
+        self.account = account
+        self.pull = pull
+        self.unwritten = unwritten
+    }
+
+    // MARK: Probing
+
+    /// Asks whether the upstream can be reached. An upstream that was down and is back gets one probe, after an outage also
+    /// one trial request, then everything.
+    func probe() async throws {
+        let wasDown = await monitor.breaker.isDown
+        await monitor.noteProbe()
+        var takesChanges = true
+        do {
+            try await monitor.probeUpstream.probe()
+            let breaker = await monitor.breaker
+            guard breaker.isDown else { return }
+            if breaker.outage == nil { await monitor.noteAnswer() } else { takesChanges = try await trial() }
+        } catch let error as UpstreamError {
+            if case .cancelled = error { throw CancellationError() }
+            if case .offline = error { await monitor.note(error) }
+            // An upstream that was not down answers, if only with an error: its requests will show that.
+            guard wasDown else { return }
+            if case .unclear(_, let message) = error { await monitor.noteFailure(message, RequestOrigin()) }
+            environment.log.debug("still down", metadata: ["error": "\(error.message)"])
+        }
+        guard await !monitor.breaker.isDown else { return }
+        environment.log.notice("the upstream is back")
+        await pull.schedule(SyncRequest())
+        // Where changes still fail, each keeps its own wait.
+        if takesChanges { try await environment.store.hastenWaiting(at: environment.monotonicNow()) }
+        await environment.sleeps.push.wake()
+    }
+
+    /// Sends one change, or a harmless request where there is none to send. False when the change failed again but other
+    /// entities are served.
+    private func trial() async throws -> Bool {
+        let upstream = monitor.trialUpstream
+        let store = environment.store
+        try await account.require(from: upstream)
+        let ready = try store.readyChanges(limit: 1, at: environment.monotonicNow()).first
+        guard let change = try ready ?? store.leastTriedChange() else {
+            _ = try await upstream.account()
+            return true
+        }
+        do {
+            var pusher = Pusher(environment, upstream: upstream, freshness: await monitor.freshness)
+            pusher.isTrial = true
+            _ = try await pusher.send(change)
+        } catch {
+            await unwritten.add(change)
+            throw error
+        }
+        // Perhaps only that entity is broken; then it must not hold up all others.
+        guard await monitor.breaker.outage != nil else { return true }
+        try await monitor.askElsewhere(than: change.entity, by: upstream)
+        return false
+    }
+
+    // MARK: The network
+
+    /// How long an upstream may take to answer after a network change before it counts as offline.
+    private static let patience = Duration.milliseconds(400)
+
+    /// To be called when links, addresses or routes have changed. Returns before long.
+    ///
+    /// While the upstream is down it is probed, and the waits between probes start over. Otherwise one probe that does not
+    /// reach it is enough to be offline, so no request has to wait for its deadline.
+    func networkChanged() async {
+        environment.upstream.networkChanged()
+        guard await !monitor.isPaused else { return }
+        if await monitor.breaker.isDown {
+            environment.log.debug("the network has changed; probing")
+            await monitor.hurryProbes()
+            // A run that hangs on a dead connection must not keep the pull loop from probing.
+            if await pull.run.isRunning { await probeSoon() } else { await environment.sleeps.pull.wake() }
+        } else if await monitor.heldUntil == nil {
+            await probeSoon()
+        }
+    }
+
+    /// Probes. A dead route may just stay silent: after a moment that counts as offline, until an answer comes.
+    private func probeSoon() async {
+        let (first, event) = AsyncStream<Void>.makeStream()
+        let doubting = Task {
+            try await environment.clock.sleep(for: Self.patience)
+            guard !Task.isCancelled else { return }
+            await monitor.note(.offline("no answer since this machine's network has changed"))
+            event.finish()
+        }
+        Task {
+            do {
+                try await probe()
+            } catch is CancellationError {
+            } catch {
+                environment.log.error(
+                    "the network change could not be handled", metadata: ["error": "\(error)"])
+            }
+            doubting.cancel()
+            event.finish()
+        }
+        for await _ in first {}
+    }
+}
