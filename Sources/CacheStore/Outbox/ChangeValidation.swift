@@ -2,12 +2,13 @@ internal import EntitySchema
 internal import JSONText
 internal import SQLiteStore
 
-/// Holds a local write to the schema before it is queued, so that what the upstream would refuse for its form is refused
-/// while the caller is still there.
+/// Checks a local write against the schema before it is queued, so that a malformed change is refused while the caller
+/// still waits for the answer.
 struct ChangeValidation {
     let entity: Entity
 
-    /// One problem a field; empty when the body may be queued. `record` is the whole record as it would then be.
+    /// Returns one problem per field; empty when the body may be queued. `record` is the whole record with the change
+    /// applied.
     func problems(in body: JSONText, operation: Operation, record: JSONText) -> [FieldProblem] {
         guard body.kind == .object else { return [FieldProblem(field: "", message: "expected a JSON object")] }
         var problems: [FieldProblem] = []
@@ -53,7 +54,7 @@ struct ChangeValidation {
         return mismatch(value, field)
     }
 
-    /// Whether a pull that brought the key would keep the record (`PageApplier`).
+    /// Whether a pull would keep a record with this key (`PageApplier`).
     private static func isUsableKey(_ value: JSONText) -> Bool {
         guard let text = value.string else { return value.integer != nil }
         let quoted = JSONText.string(text).text
@@ -61,7 +62,7 @@ struct ChangeValidation {
     }
 
     private func mismatch(_ value: JSONText, _ field: Field) -> String? {
-        // A refusal must not repeat a secret: whoever keeps the answer would keep that too.
+        // An error message must not repeat a secret: the caller may log it.
         let shown = field.secret ? " another type" : value.bytes.count <= 80 ? " \(value.text)" : ""
         switch field.kind {
         case .string: return value.kind == .string ? nil : "expected text, got\(shown)"

@@ -6,7 +6,7 @@ internal import SQLiteStore
 /// Two FTS5 tables without text of their own: one of words, one of trigrams for the fields that are found by any part of
 /// them, separators aside. What they hold is what readers see: `coalesce(_document, _remote)` of records that are not
 /// deleted. Whoever changes or deletes an indexed record, triggers note what the index has of it in a table of outdated
-/// entries, and `SearchRenewal` makes them good before anybody searches; a change that touches no searched field costs a
+/// entries, and `SearchCatchUp` makes them good before anybody searches; a change that touches no searched field costs a
 /// comparison. New records are added by `SearchIndex`.
 ///
 /// Why not at once: FTS5 writes its terms out at the end of every statement and whenever rows come out of order, so that
@@ -105,7 +105,7 @@ struct SearchTable {
     ///
     /// FTS5 must be told to the letter what it indexed (https://sqlite.org/fts5.html#the_delete_command). In the order of
     /// the rows, the old before the new, it gathers all terms and writes them once.
-    var renew: [String] {
+    var catchUp: [String] {
         let statements = parts.map { part in
             let columns = part.columns.joined(separator: ", ")
             return """

@@ -28,7 +28,7 @@ extension SyncEngine {
 
     private func fetch(_ key: String, _ entity: Entity) async throws -> RefreshOutcome {
         guard let plan = entity.content, let contents else { return .unsupported }
-        guard let standing = try store.contentStanding(of: key, entity.name), let address = standing.address else {
+        guard let status = try store.contentStatus(of: key, entity.name), let address = status.address else {
             return .absent
         }
         if watched.serves(address) { try await requireAccount(watched) }
@@ -37,7 +37,7 @@ extension SyncEngine {
             address, limit: plan.maximumSize, into: BodySink { (try? draft.write($0)) != nil })
         let type = try draft.type(saidToBe: declared, among: plan.types)
         let content = try await contents.finish(draft, type: type)
-        try await store.keep(content, of: standing.key, entity.name, from: address, at: now()) {
+        try await store.keep(content, of: status.key, entity.name, from: address, at: now()) {
             try contents.install(draft, as: content.sha256)
         }
         return .stored

@@ -8,17 +8,17 @@ struct PullStart {
     /// Everything is asked for, whatever is known.
     let full: Bool
 
-    var pull: PullUnderWay {
+    var pull: PullInProgress {
         if let pull = cursor.pull, fits(pull) { return pull }
-        if full { return PullUnderWay(kind: .everything) }
-        if plan.isSince, let since = plan.settled(cursor) { return PullUnderWay(kind: .changes, since: since) }
+        if full { return PullInProgress(kind: .everything) }
+        if plan.isSince, let since = plan.settled(cursor) { return PullInProgress(kind: .changes, since: since) }
         // Only who has gone through the whole list once can know its rest.
-        if plan.mode == .newestFirst, cursor.lastFullAt != nil { return PullUnderWay(kind: .newest) }
-        return PullUnderWay(kind: .everything)
+        if plan.mode == .newestFirst, cursor.lastFullAt != nil { return PullInProgress(kind: .newest) }
+        return PullInProgress(kind: .everything)
     }
 
     /// A pull of everything that was cut off serves whatever is asked for; the others only their own mode.
-    private func fits(_ pull: PullUnderWay) -> Bool {
+    private func fits(_ pull: PullInProgress) -> Bool {
         switch pull.kind {
         case .everything: true
         case .changes: !full && plan.isSince

@@ -25,7 +25,7 @@ struct Puller: Sendable {
     }
 
     /// Nil stands for the page after the last.
-    func fetch(_ entity: String, _ plan: PullPlan, _ pull: PullUnderWay?) async throws -> FetchedPage? {
+    func fetch(_ entity: String, _ plan: PullPlan, _ pull: PullInProgress?) async throws -> FetchedPage? {
         guard let pull else { return nil }
         // What is acknowledged after this point is newer than what the page will say of it.
         let position = try store.position()

@@ -29,7 +29,7 @@ extension SyncEngine {
     private func ask(for key: String, _ entity: Entity) async throws -> RefreshOutcome {
         let known: JSONText
         var current = key
-        switch try store.standing(of: key, entity.name) {
+        switch try store.remoteState(of: key, entity.name) {
         case .local: return .local
         case .unknown: known = .object(members: [(key: entity.key, value: .string(key))])
         case .known(let name, let remote): (current, known) = (name, remote)
@@ -65,7 +65,7 @@ extension SyncEngine {
     /// The upstream has no such record, if it serves such records by themselves at all: one that never did, and does not
     /// serve another that it lists either, has only no such address.
     private func missing(_ key: String, _ entity: Entity, position: Int64) async throws -> RefreshOutcome {
-        guard case .known = try store.standing(of: key, entity.name) else { return .absent }
+        guard case .known = try store.remoteState(of: key, entity.name) else { return .absent }
         if await !refreshes.hasServed(entity.name) {
             guard let other = try store.anotherRecord(of: entity.name, than: key),
                 try await watched.record(of: entity, known: other) != nil

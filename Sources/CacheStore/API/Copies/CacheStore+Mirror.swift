@@ -3,11 +3,11 @@ internal import GRDB
 package import JSONText
 internal import SQLiteStore
 
-/// What a copy of the cache in plain files is made of: records as readers see them, their secrets sealed as they are
-/// stored, and beside them the queue.
+/// What a copy of the cache in plain files contains: records as readers see them, with secrets sealed as stored, and
+/// the queue.
 extension CacheStore {
-    /// Which entities have changed since the change log stood at `position`, and where it stands now; nil for all of them,
-    /// where the log does not tell.
+    /// The entities that have changed since `position` of the change log, and its end; nil for all of them when the log
+    /// does not say.
     package func changedEntities(since position: Int64) throws -> (entities: Set<String>?, position: Int64) {
         try snapshot { db in
             let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
@@ -15,14 +15,14 @@ extension CacheStore {
             let rows = try Row.fetchAll(
                 db.cachedStatement(sql: "SELECT DISTINCT entity, kind FROM sync_change_log WHERE seq > ?"),
                 arguments: [position])
-            // Another key of a record changes what refers to it.
+            // A record's new key changes the records that refer to it.
             guard !rows.contains(where: { $0["kind"] == ChangeLogKind.renamed.rawValue }) else { return (nil, end) }
             return (Set(rows.map { $0["entity"] as String }), end)
         }
     }
 
-    /// Calls `body` with each record of an entity, a batch at a time, so that it costs the same memory whatever their number.
-    /// What changes meanwhile is in the change log.
+    /// Calls `body` with each record of an entity, in batches, so that memory does not grow with their number. Changes
+    /// made meanwhile are in the change log.
     package func forEachStoredRecord(of entity: String, _ body: (String) throws -> Void) throws {
         let table = try table(entity)
         var last: Int64 = 0
@@ -42,7 +42,7 @@ extension CacheStore {
         }
     }
 
-    /// The queue, oldest first: of each change all that it takes to queue it again under the same key.
+    /// The queue, oldest first, with everything that queueing a change again under the same key takes.
     package func storedChanges() throws -> [ExportedChange] {
         try snapshot { db in
             try ExportedChange.fetchAll(
@@ -62,7 +62,7 @@ extension CacheStore {
         }
     }
 
-    /// The reminders of which there is more to know than their records tell: what became of them, and what stands for them.
+    /// The reminders with more state than their records give: outcomes, and the records that stand for them.
     package func storedReminders() throws -> [JSONText] {
         try read { db in
             try Row.fetchAll(
@@ -83,8 +83,8 @@ extension CacheStore {
 
 /// Fills an empty cache from a copy in plain files.
 ///
-/// Records become the server's version, which the next sync corrects. Changes are queued again under the idempotency keys
-/// that they had, so that one which the server has taken meanwhile is not done twice.
+/// Records become the server's version, which the next sync corrects. Changes are queued again under their idempotency
+/// keys, so that a change that the server has accepted meanwhile is not made twice.
 extension CacheStore {
     /// Whether nothing was ever cached or queued here.
     package func isEmpty() throws -> Bool {
@@ -99,7 +99,8 @@ extension CacheStore {
         }
     }
 
-    /// Adds records of one entity; returns how many. One without a usable key, or whose key is there already, is left out.
+    /// Adds records of one entity; returns how many. A record without a usable key, or whose key exists already, is
+    /// left out.
     ///
     /// A secret that was sealed with another key is left out of its record.
     package func importRecords(_ records: [JSONText], of entity: String, at now: Timestamp) async throws -> Int {
@@ -112,7 +113,7 @@ extension CacheStore {
         }
     }
 
-    /// Queues changes as `storedChanges` told of them, after all records are there; returns how many.
+    /// Queues changes that `storedChanges` returned, after all records; returns how many.
     ///
     /// A secret that was sealed with another key is left out.
     package func importChanges(_ changes: [ExportedChange], at now: Timestamp) async throws -> Int {
@@ -134,7 +135,7 @@ extension CacheStore {
         return change
     }
 
-    /// Lets reminders go on as `storedReminders` told of them, after their records have scheduled them anew.
+    /// Restores the reminders that `storedReminders` returned, after their records have scheduled them again.
     package func importReminders(_ reminders: [JSONText]) async throws {
         try await writer.write { db in
             for stored in reminders {
@@ -155,13 +156,13 @@ extension CacheStore {
     }
 }
 
-/// Writes records of one entity as if the server had said them.
+/// Writes records of one entity as if the server had sent them.
 private struct MirrorRows {
     let table: EntityTable
     let sealer: RecordSealer
     let db: Database
 
-    /// Returns the record's key; nil where it was left out.
+    /// Returns the record's key; nil when it was left out.
     func insert(_ record: JSONText) throws -> String? {
         let row = RecordRow(table: table, db: db)
         guard record.kind == .object, let key = record[table.entity.key]?.plain, (1...500).contains(key.utf8.count),

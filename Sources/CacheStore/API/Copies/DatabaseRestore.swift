@@ -5,14 +5,14 @@ internal import Glibc
 internal import SQLiteStore
 package import Secrets
 
-/// Puts a backup in the place of a database.
+/// Replaces a database by a backup.
 ///
-/// Records, history and decisions become those of the backup. The queue becomes what is unsent by all that is known: what
-/// the replaced database has or knows to have been sent counts, and what only the backup has goes out as an attempt whose
-/// outcome is not known, since it may have been sent after the backup was made.
+/// Records, history and decisions become those of the backup. The queue becomes everything that is unsent as far as is
+/// known: what the replaced database has, or knows to have been sent, counts. Changes that only the backup has are sent
+/// as attempts with an unknown outcome, since they may have been sent after the backup was made.
 package struct DatabaseRestore: Sendable {
     package struct Report: Sendable, Equatable {
-        /// The name that the replaced database has now; nil where there was none.
+        /// The replaced database's new name; nil when there was none.
         package var replaced: String?
         /// Changes in the queue now, and how many of them may have been sent before.
         package var queued: Int
@@ -36,7 +36,7 @@ package struct DatabaseRestore: Sendable {
         self.makeID = makeID
     }
 
-    /// Nothing may have the database open. When this throws all is as it was.
+    /// The database must not be open. When this throws, everything is as it was.
     package func run(from backup: String, at now: Timestamp) async throws -> Report {
         let fresh = path + ".restore"
         for suffix in ["", "-wal", "-shm"] { unlink(fresh + suffix) }
@@ -69,12 +69,12 @@ package struct DatabaseRestore: Sendable {
         try store.snapshot { db in try older.countKnownRecords(schema, db) }
         var sources =
             FileManager.default.fileExists(atPath: path) ? DamagedFile(path: path, backups: []).readings() : []
-        // What its own records were numbered by says nothing here.
+        // The numbers of its own records mean nothing here.
         for source in sources.indices { sources[source].forgetKnownRecords() }
-        // Of a backup nothing is certain, even where nothing newer is known.
+        // Nothing in a backup is certain, even when nothing newer is known.
         if sources.isEmpty { sources = [QueueSnapshot()] }
         var (queue, uncertain) = QueueSnapshot.merged(sources + [older])
-        // The backup has its own of everything else.
+        // Everything else is the backup's.
         queue.rows = [:]
         queue.settings = older.settings
         try await store.replaceQueue(with: queue, isSameCache: true, at: now)
@@ -87,7 +87,7 @@ extension QueueSnapshot {
         for index in changes.indices { changes[index].knownPk = nil }
     }
 
-    /// Writes down which records were here before whatever the changes may have made since.
+    /// Stores which records existed before the changes' attempts.
     fileprivate mutating func countKnownRecords(_ schema: EntitySchema, _ db: Database) throws {
         for index in changes.indices where changes[index].knownPk == nil {
             guard let entity = schema[changes[index].entity] else { continue }

@@ -2,18 +2,18 @@ package import EntitySchema
 internal import GRDB
 internal import SQLiteStore
 
-/// What a database says of itself, read beside whoever uses it.
+/// A summary of a database, read while it may be in use.
 package struct DatabaseSummary: Sendable {
     package var account: String?
     /// State → changes.
     package var queue: [String: Int]
-    /// When the change at the head of the queue was made.
+    /// When the oldest queued change was made.
     package var oldestChange: Timestamp?
     package var openConflicts: Int
-    /// What the last rescue came to, for as long as the damaged file is kept.
+    /// The report of the last rescue, as long as the damaged file is kept.
     package var rescue: QueueRescue.Report?
 
-    /// Throws `.damaged` where it is, `.incompatible` for a file of a newer version.
+    /// Throws `.damaged` for a damaged file, `.incompatible` for a file of a newer version.
     package init(ofDatabaseAt path: String) throws {
         do {
             self = try DatabaseFile.openReadOnly(path).read { db in
@@ -38,7 +38,7 @@ package struct DatabaseSummary: Sendable {
             try Int.fetchOne(db, sql: "SELECT count FROM sync_tally WHERE name = 'conflicts'") ?? 0
     }
 
-    /// Whether opening the file will change its tables. False for one that is not there.
+    /// Whether opening the file will change its tables. False when there is no file.
     package static func needsMigration(_ path: String) -> Bool {
         (try? DatabaseFile.openReadOnly(path).read { db in
             try db.tableExists("sync_outbox") && !Migrations.migrator().hasCompletedMigrations(db)

@@ -6,24 +6,24 @@ internal import JSONText
 internal import SQLiteStore
 package import Secrets
 
-/// Puts a new database in the place of a damaged one, with every queued change that can still be read.
+/// Replaces a damaged database by a new one with every queued change that can still be read.
 ///
-/// The damaged file is kept under a dated name with its log. Changes are read from it record by record, then from the file
-/// without its log, then from the newest backup. What an older source has, and the newer ones do not say to have ended, may
-/// have been sent meanwhile: it goes out again as an attempt whose outcome is not known.
+/// The damaged file is kept under a dated name with its log. Changes are read from it record by record, then from the
+/// file without its log, then from the newest backup. A change that only an older source has, and that the newer ones
+/// do not report as ended, may have been sent: it is sent again as an attempt with an unknown outcome.
 package struct QueueRescue: Sendable {
-    /// What a rescue came to. Written into the new database, for status and doctor.
+    /// The report of a rescue, stored in the new database for status and doctor.
     package struct Report: Codable, Sendable, Equatable {
         package var at: String
         package var reason: String
-        /// The damaged file's name now, in the same folder.
+        /// The damaged file's new name, in the same folder.
         package var setAside: String
         /// Changes that are in the queue again, and how many of them may have been sent before.
         package var rescued: Int
         package var uncertain: Int
-        /// The ids of changes of which nothing but the id is left.
+        /// The ids of changes of which only the id is known.
         package var lost: [Int64]
-        /// Whether there may be more of them.
+        /// Whether more may be missing.
         package var mayMissMore: Bool
 
         enum CodingKeys: String, CodingKey {
@@ -51,7 +51,7 @@ package struct QueueRescue: Sendable {
         self.makeID = makeID
     }
 
-    /// `reason` is how the damage was noticed. Nothing may have the file open. When this throws all is as it was.
+    /// `reason` is how the damage was noticed. The file must not be open. When this throws, everything is as it was.
     package func run(reason: String, at now: Timestamp) async throws -> Report {
         let sources = DamagedFile(path: path, backups: backups).readings()
         let (queue, uncertain) = QueueSnapshot.merged(sources)
@@ -91,7 +91,7 @@ package struct QueueRescue: Sendable {
 
     static let noteSetting = "rescue"
 
-    /// What the last rescue of the database at `path` came to, for as long as the damaged file is kept.
+    /// The report of the last rescue of the database at `path`, as long as the damaged file is kept.
     package static func note(_ text: String?, at path: String) -> Report? {
         guard let text, let report = try? JSONDecoder().decode(Report.self, from: Data(text.utf8)) else { return nil }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -100,7 +100,7 @@ package struct QueueRescue: Sendable {
 }
 
 extension QueueRescue.Report {
-    /// In words, for log and people.
+    /// In words, for log and users.
     package var summary: String {
         var parts = ["\(rescued) queued changes were rescued"]
         if uncertain > 0 { parts.append("\(uncertain) of them from an older copy, which may have been sent before") }

@@ -7,7 +7,7 @@ internal import SQLiteStore
 ///
 /// A few changes wait for whoever searches next: one alone costs FTS5 as much as the whole write that made it, many
 /// together hardly more than one. What waits is in a table, so it is there after a crash.
-struct SearchRenewal {
+struct SearchCatchUp {
     /// So many outdated entries of an entity may wait: a search is held up by a few milliseconds at most.
     static let mostWaiting = 64
 
@@ -18,7 +18,7 @@ struct SearchRenewal {
 
     init(schema: EntitySchema) {
         let tables = schema.entities.compactMap { SearchTable($0) }
-        statements = Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.renew) })
+        statements = Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.catchUp) })
         func names(where condition: (SearchTable) -> String) -> String? {
             guard !tables.isEmpty else { return nil }
             return tables.map { "SELECT '\($0.entity.name)' WHERE \(condition($0))" }.joined(separator: " UNION ALL ")
@@ -34,17 +34,17 @@ struct SearchRenewal {
     func isBehind(_ db: Database) throws -> Bool { try !names(outdated, db).isEmpty }
 
     /// Writes nothing where all is in step.
-    func run(_ db: Database) throws { try renew(names(outdated, db), db) }
+    func run(_ db: Database) throws { try catchUp(names(outdated, db), db) }
 
     /// The last work of each transaction. Writes nothing where what is outdated may wait.
-    func runWhereDue(_ db: Database) throws { try renew(names(due, db), db) }
+    func runIfDue(_ db: Database) throws { try catchUp(names(due, db), db) }
 
     private func names(_ sql: String?, _ db: Database) throws -> [String] {
         guard let sql else { return [] }
         return try String.fetchAll(db.cachedStatement(sql: sql), arguments: [Self.first])
     }
 
-    private func renew(_ entities: [String], _ db: Database) throws {
+    private func catchUp(_ entities: [String], _ db: Database) throws {
         for entity in entities {
             for sql in statements[entity] ?? [] { try db.cachedStatement(sql: sql).execute(arguments: [Self.first]) }
         }
