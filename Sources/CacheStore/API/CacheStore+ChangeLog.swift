@@ -43,11 +43,11 @@ extension CacheStore {
             let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
             let floor = try Self.logFloor(db)
             guard since >= floor else {
-                throw CacheError.gone("changes up to \(floor) are not kept any more; read the records anew")
+                throw CacheError.gone("changes up to \(floor) are no longer kept; read the records again")
             }
             guard since <= end else {
                 throw CacheError.gone(
-                    "there is no change \(since) yet, so it is another cache's; read the records anew")
+                    "there is no change \(since) yet, so it belongs to another cache; read the records again")
             }
             guard since < end else { return ChangePage(events: [], next: since, isFull: false) }
             var page = ChangePage(events: [], next: end, isFull: false)

@@ -21,7 +21,8 @@ extension CacheStore {
             let pulled = try Self.pulls(entity, names, after, limit + 1, db)
             let rows = (own + pulled).sorted { ($0["seq"] as Int64) < $1["seq"] }
             if rows.isEmpty, after == 0, try !RecordRow(table: table, db: db).exists(names[0]) {
-                throw CacheError.notFound("\(entity)/\(key) is not in the cache, and nothing is known of it")
+                throw CacheError.notFound(
+                    "\(entity)/\(key) is not in the cache, and the change log has nothing about it")
             }
             let entries = try rows.prefix(limit).map { try historyEntry($0, names, db) }
             return (entries, rows.count > limit ? rows[limit - 1]["seq"] : nil)

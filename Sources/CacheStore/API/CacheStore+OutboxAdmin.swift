@@ -159,7 +159,7 @@ extension CacheStore {
                     """),
             arguments: [list, write.mark.position])
         guard Set(ends.map { $0[0] as Int64 }).isSuperset(of: write.changes) else {
-            throw CacheError.gone("what became of this write is not kept any more; read the record")
+            throw CacheError.gone("the outcome of this write is no longer kept; read the record")
         }
         return ends.contains { end in
             // A deletion that merging dropped without a conflict met a deletion on the server: the upstream has what

@@ -16,7 +16,7 @@ struct ChangeValidation {
         let sendable = entity.sendable(for: operation, record: record)
         for (name, value) in body.members {
             if !seen.insert(name).inserted {
-                problems.append(FieldProblem(field: name, message: "this field stands in the body twice"))
+                problems.append(FieldProblem(field: name, message: "the body has this field twice"))
             } else if let message = problem(with: value, of: name, operation: operation, sendable: sendable) {
                 problems.append(FieldProblem(field: name, message: message))
             }
@@ -40,13 +40,15 @@ struct ChangeValidation {
             let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name))
             return "\(entity.name) has no such field" + (near.map { "; did you mean \($0)?" } ?? "")
         }
-        if field.isDerivedHere { return "this field is worked out here and cannot be written" }
+        if field.isDerivedHere { return "this field is computed and cannot be written" }
         if operation == .update && name == entity.key { return "the key of a record cannot be changed" }
         if operation == .create && name == entity.key && !Self.isUsableKey(value) {
-            return "expected a key of 1 to \(Entity.longestKey) characters without NUL; leave it out to have one made"
+            return
+                "expected a key of 1 to \(Entity.longestKey) characters without NUL; leave it out to have one generated"
         }
         if let sendable, !sendable.contains(name) {
-            return "the upstream does not take this field here; it takes \(sendable.sorted().joined(separator: ", "))"
+            return
+                "the upstream does not accept this field here; it accepts \(sendable.sorted().joined(separator: ", "))"
         }
         if value.kind == .null {
             return field.required ? "this field cannot be null" : nil

@@ -23,7 +23,7 @@ struct ChangeWriter {
         let body = try sealer.seal(clear)
         let key = body[entity.key]?.plain ?? context.makeID()
         guard try row.load(key) == nil, try KeyAlias.current(of: key, entity.name, db) == key else {
-            throw CacheError.conflict("\(entity.name)/\(key) exists already; change it, or create with another key")
+            throw CacheError.conflict("\(entity.name)/\(key) already exists; change it, or create with another key")
         }
         let record: JSONText
         if body[entity.key] == nil {
@@ -156,7 +156,7 @@ struct ChangeWriter {
     ) throws -> [[(key: String, value: JSONText)]] {
         let (parts, unsendable) = entity.parts(of: changed, record: record)
         if let unsendable {
-            throw CacheError.invalid([FieldProblem(field: unsendable, message: "no route takes this field")])
+            throw CacheError.invalid([FieldProblem(field: unsendable, message: "no route can send this field")])
         }
         return parts
     }

@@ -14,7 +14,7 @@ struct ConflictResolver {
     func resolve(_ id: Int64, for winner: Conflict.Side) throws {
         let conflict = try conflicts.entry(id)
         guard conflict.winner == nil else {
-            throw CacheError.conflict("conflict \(id) is decided; undo it to have the other choice")
+            throw CacheError.conflict("conflict \(id) is already decided; undo it to choose the other side")
         }
         let table = try table(conflict)
         let change = try context.queue.change(conflict.changeID)
@@ -48,9 +48,9 @@ struct ConflictResolver {
     func undo(_ id: Int64) throws {
         let conflict = try conflicts.entry(id)
         guard let winner = conflict.winner else {
-            throw CacheError.conflict("conflict \(id) waits for a choice; resolve it")
+            throw CacheError.conflict("conflict \(id) is not decided yet; resolve it")
         }
-        guard !conflict.isUndone else { throw CacheError.conflict("conflict \(id) was undone already") }
+        guard !conflict.isUndone else { throw CacheError.conflict("conflict \(id) is already undone") }
         let writer = ChangeWriter(table: try table(conflict), context: context)
         switch (conflict.field, conflict.operation, winner) {
         case (let field?, _, _):
@@ -84,7 +84,7 @@ struct ConflictResolver {
 
     private func table(_ conflict: ConflictTable.Entry) throws -> EntityTable {
         guard let table = context.table(conflict.entity) else {
-            throw CacheError.notFound("the schema has no entity \(conflict.entity) any more")
+            throw CacheError.notFound("the schema no longer has the entity \(conflict.entity)")
         }
         return table
     }

@@ -32,11 +32,11 @@ struct OutboxAdmin {
     func correct(_ id: Int64, setting fields: JSONText, removing removed: [String]) throws {
         let change = try requireIdle(queue.change(id))
         guard let table = context.table(change.entity) else {
-            throw CacheError.conflict("the schema has no entity \(change.entity) any more; discard the change")
+            throw CacheError.conflict("the schema no longer has the entity \(change.entity); discard the change")
         }
         guard change.operation != .create || !change.tried || change.state == .failed else {
             throw CacheError.conflict(
-                "change \(id) may have arrived; it can be corrected when it has failed, or the record when it has not")
+                "change \(id) may have arrived; correct it once it has failed, or change the record")
         }
         let writer = ChangeWriter(table: table, context: context)
         let fields = try writer.withCurrentKeys(fields)

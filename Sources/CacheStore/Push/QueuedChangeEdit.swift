@@ -52,7 +52,7 @@ struct QueuedChangeEdit {
             FieldProblem(field: $0, message: "change \(change.id) does not have this field")
         }
         problems += removed.filter { fields[$0] != nil }.map {
-            FieldProblem(field: $0, message: "this field cannot be both set and taken out")
+            FieldProblem(field: $0, message: "this field cannot be both set and removed")
         }
         let key = entity.key
         if change.operation == .create, removed.contains(key) || fields[key].map({ $0.plain != change.key }) == true {
@@ -72,7 +72,8 @@ struct QueuedChangeEdit {
         let names = fields.members.map(\.key).filter { change.body[$0] == nil }
         return (names.isEmpty ? [""] : names).map {
             FieldProblem(
-                field: $0, message: "change \(change.id) goes by a request that does not take this; change the record")
+                field: $0,
+                message: "change \(change.id) is sent by a request that cannot send this field; change the record")
         }
     }
 
@@ -115,7 +116,8 @@ struct QueuedChangeEdit {
     private func updateDependencies(_ corrected: OutboxTable.NewChange) throws {
         let needs = try queue.needs(of: corrected, before: change.id)
         if let circle = try needs.intersection(queue.waiting(for: change.id)).min() {
-            throw CacheError.conflict("change \(circle) waits for \(change.id), which cannot refer to its record then")
+            throw CacheError.conflict(
+                "change \(circle) waits for \(change.id), so \(change.id) cannot refer to its record")
         }
         try writer.db.cachedStatement(sql: "DELETE FROM sync_dependency WHERE change_id = ?")
             .execute(arguments: [change.id])

@@ -29,7 +29,7 @@ extension CacheStore {
             }
         } catch CacheError.damaged(let message) {
             try await check()
-            throw CacheError.unwritable("\(target) came out damaged (\(message)); check that disk")
+            throw CacheError.unwritable("\(target) is damaged (\(message)); check that disk")
         }
     }
 

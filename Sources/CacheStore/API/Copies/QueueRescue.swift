@@ -105,7 +105,7 @@ extension QueueRescue.Report {
         var parts = ["\(rescued) queued changes were rescued"]
         if uncertain > 0 { parts.append("\(uncertain) of them from an older copy, which may have been sent before") }
         if !lost.isEmpty { parts.append("lost: changes \(lost.map(String.init).joined(separator: ", "))") }
-        if mayMissMore { parts.append("changes may be missing that nobody can name any more") }
+        if mayMissMore { parts.append("more changes may be missing") }
         return parts.joined(separator: "; ")
     }
 }
