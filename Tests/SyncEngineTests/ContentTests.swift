@@ -151,7 +151,7 @@ struct ContentTests {
         upstream.release()
         #expect(await [one, other] == [.stored, .stored])
         #expect(upstream.downloads == ["/a"])
-        let content = try #require(try store.contentStanding(of: "a", "photos")?.here)
+        let content = try #require(try store.contentStatus(of: "a", "photos")?.here)
         #expect(try contents.open(content.sha256)?.read(at: 0, count: 99) == Self.png)
     }
 
@@ -181,6 +181,6 @@ struct ContentTests {
         #expect(try contents.all().count == 1)
         try await keeper.tidy()
         #expect(try contents.all().isEmpty)
-        #expect(try store.contentStanding(of: "a", "photos")?.here == nil)
+        #expect(try store.contentStatus(of: "a", "photos")?.here == nil)
     }
 }

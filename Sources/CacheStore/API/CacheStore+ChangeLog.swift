@@ -3,25 +3,25 @@ internal import GRDB
 package import JSONText
 internal import SQLiteStore
 
-/// One entry of the change log as watchers see it.
+/// One entry of the change log, as watchers see it.
 package struct ChangeEvent: Sendable, Equatable {
     package var seq: Int64
     package var kind: String
-    /// `{"seq", "at", "kind", "entity", "id", "fields", "change_id"}`, `old_id` where it was renamed, `reminder` where
-    /// that is what it is about.
+    /// `{"seq", "at", "kind", "entity", "id", "fields", "change_id"}`, with `old_id` for a renamed record and
+    /// `reminder` for an entry about one.
     package var document: JSONText
 }
 
-/// Some entries in order, and where to go on.
+/// Some entries in order, and where to continue.
 package struct ChangePage: Sendable, Equatable {
     package var events: [ChangeEvent]
-    /// What to ask for next: the last entry's number, or beyond it what no filter lets through.
+    /// The `since` of the next page: the last entry's number, or a later one where the filter let nothing through.
     package var next: Int64
-    /// More was there than the page holds.
+    /// There are more entries than the page holds.
     package var isFull: Bool
 }
 
-/// Which entries a watcher wants; nil is all.
+/// Which entries a watcher wants; nil means all.
 package struct ChangeFilter: Sendable, Equatable {
     package var entities: [String]?
     package var kinds: [ChangeLogKind]?
@@ -32,22 +32,22 @@ package struct ChangeFilter: Sendable, Equatable {
     }
 }
 
-/// Reading the change log: everything that was committed, in one sequence.
+/// Reads the change log: everything that was committed, in one sequence.
 extension CacheStore {
     /// At most `limit` entries after number `since`, oldest first; empty when there are none yet.
     ///
-    /// Throws `.gone` when entries after `since` were pruned, or when there is no such number yet, so that it must be one
-    /// of another file. Reads no more of the log than it returns, but for what the filter leaves out.
+    /// Throws `.gone` when entries after `since` were pruned, and when `since` is a number that does not exist yet and
+    /// so belongs to another file. Reads only as many entries as it returns, plus those that the filter leaves out.
     package func changes(since: Int64, filter: ChangeFilter = ChangeFilter(), limit: Int) throws -> ChangePage {
         try snapshot { db in
             let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
             let floor = try Self.logFloor(db)
             guard since >= floor else {
-                throw CacheError.gone("changes up to \(floor) are not kept any more; read the records anew")
+                throw CacheError.gone("changes up to \(floor) are no longer kept; read the records again")
             }
             guard since <= end else {
                 throw CacheError.gone(
-                    "there is no change \(since) yet, so it is another cache's; read the records anew")
+                    "there is no change \(since) yet, so it belongs to another cache; read the records again")
             }
             guard since < end else { return ChangePage(events: [], next: since, isFull: false) }
             var page = ChangePage(events: [], next: end, isFull: false)
@@ -58,7 +58,7 @@ extension CacheStore {
         }
     }
 
-    /// Up to here entries may be missing: they were pruned.
+    /// Entries up to this number may be missing: they were pruned.
     static func logFloor(_ db: Database) throws -> Int64 {
         try String.fetchOne(db.cachedStatement(sql: "SELECT value FROM sync_setting WHERE name = 'log_floor'"))
             .flatMap { Int64($0) } ?? 0
@@ -78,7 +78,7 @@ extension CacheStore {
             ])
     }
 
-    /// Takes a row's run apart, from the first number after `since`, as far as the page has room.
+    /// Appends the entries of one row, from the first number after `since`, as far as the page has room.
     private static func append(_ row: Row, _ since: Int64, _ limit: Int, to page: inout ChangePage) throws {
         let keys = try JSONText(parsing: row["keys"] as String).elements
         let first = (row["seq"] as Int64) - Int64(keys.count) + 1
@@ -105,10 +105,10 @@ extension CacheStore {
 
 /// How much of the change log is kept.
 package struct LogLimits: Sendable, Equatable {
-    /// Older entries go.
+    /// Older entries are deleted.
     package var age: Duration
-    /// Of the sequence as much is kept, and of what became of changes made here as many entries besides: else one large
-    /// pull would take the history of every edit with it.
+    /// The number of entries kept, and separately the number of entries about local changes: otherwise one large pull
+    /// would push out the history of every edit.
     package var count: Int
 
     package init(age: Duration, count: Int) {
@@ -117,11 +117,11 @@ package struct LogLimits: Sendable, Equatable {
     }
 }
 
-/// Forgetting old entries of the change log.
+/// Deletes old entries of the change log.
 extension CacheStore {
-    /// Deletes one batch of rows beyond the limits, the oldest first, and returns how many; 0 when there are none.
+    /// Deletes one batch of rows beyond the limits, oldest first, and returns how many; 0 when there are none.
     ///
-    /// One short transaction; what is to go is looked for beside the writer. The last row always stays, since the next
+    /// One short transaction; the rows are selected before it, on a reader. The last row always stays, since the next
     /// number follows from it.
     package func pruneLog(to limits: LogLimits, at now: Timestamp, batch: Int = 200) async throws -> Int {
         let doomed = try snapshot { db in try Self.doomed(limits, now, batch, db) }

@@ -3,9 +3,9 @@ internal import GRDB
 package import JSONText
 internal import SQLiteStore
 
-/// What merging decided, or left to a person: to look at, to choose, to undo.
+/// Conflicts that merging decided or left open: listed, decided and undone by users.
 extension CacheStore {
-    /// Newest first; `before` is the id that the last page ended with. `open` lists only those that wait for a choice.
+    /// Newest first; `before` is the id that the last page ended with. `open` lists only undecided conflicts.
     package func conflicts(
         before: Int64?, open: Bool, limit: Int
     ) throws -> (conflicts: [JSONText], next: Int64?) {
@@ -31,13 +31,13 @@ extension CacheStore {
         return try conflict(row)
     }
 
-    /// Decides a conflict that waits for a person. Throws `.conflict` when it is decided already.
+    /// Decides an open conflict. Throws `.conflict` when it is decided already.
     package func resolve(_ id: Int64, for winner: Conflict.Side, at now: Timestamp) async throws {
         try await write(at: now) { try $0.resolve(id, for: winner) }
     }
 
-    /// Queues the choice that was not taken as a new change. Throws `.conflict` when that was done before or nothing is
-    /// decided yet, and whatever a local write of that kind throws.
+    /// Queues the side that lost as a new change. Throws `.conflict` when the conflict is open or was undone before,
+    /// and whatever a local write of that kind throws.
     package func undo(_ id: Int64, at now: Timestamp, clockOffset: Duration = .zero) async throws {
         try await write(at: now, clockOffset: clockOffset) { try $0.undo(id) }
     }
@@ -61,7 +61,7 @@ extension CacheStore {
         ])
     }
 
-    /// A value without what the schema keeps secret.
+    /// A value without its secrets.
     private func shown(_ value: JSONText, entity: String, field: String?) -> JSONText {
         let sealer = sealers[entity]
         return field.map { sealer.remove(from: value, of: $0) } ?? sealer.remove(from: value)

@@ -3,29 +3,29 @@ internal import GRDB
 package import JSONText
 internal import SQLiteStore
 
-/// How a record stands to its content.
-package struct ContentStanding: Sendable, Equatable {
-    /// The key that the record has now.
+/// The state of a record's content.
+package struct ContentStatus: Sendable, Equatable {
+    /// The record's current key.
     package var key: String
-    /// As readers see it, secrets left out.
+    /// As readers see it, without secrets.
     package var record: JSONText
-    /// What is here; a queued upload before what the server has.
+    /// The local content: a queued upload if there is one, else a copy of the server's.
     package var here: Content?
     /// To the hour.
     package var usedAt: Timestamp?
-    /// A change of the content waits in the queue.
+    /// A change of the content is in the queue.
     package var isQueued: Bool
-    /// Where the server's can be had; nil where it has none.
+    /// The address of the server's content; nil when it has none.
     package var address: String?
-    /// What is here is of another address: the server has another by now.
+    /// The local copy is of another address: the server has different content by now.
     package var isOutdated: Bool
 }
 
-/// The contents of records: counted here, kept in files by whoever calls. Each `install` and `retire` is run inside the
-/// transaction, so that no file is without its count for longer than a crash, nor a count without its file.
+/// The contents of records. They are counted here; the caller keeps the files. `install` and `retire` run inside the
+/// transaction, so that a file and its count differ only until the next start after a crash.
 extension CacheStore {
-    /// Nil where there is no such record, or its entity has no content.
-    package func contentStanding(of key: String, _ entity: String) throws -> ContentStanding? {
+    /// Nil when there is no such record or its entity has no content.
+    package func contentStatus(of key: String, _ entity: String) throws -> ContentStatus? {
         let table = try table(entity)
         guard let plan = table.entity.content else { return nil }
         return try snapshot { db in
@@ -46,7 +46,7 @@ extension CacheStore {
             let sha256 = queued ?? kept
             let address = plan.address.flatMap { table.entity.value(of: $0, in: document)?.string }
             let known: String? = row?["_content_address"]
-            return ContentStanding(
+            return ContentStatus(
                 key: key, record: document, here: try sha256.flatMap(ContentTable(db: db).content),
                 usedAt: try sha256.flatMap { try usedAt($0, db) }, isQueued: queued != nil,
                 address: address?.isEmpty == true ? nil : address,
@@ -60,7 +60,7 @@ extension CacheStore {
         ).map(Timestamp.init(milliseconds:))
     }
 
-    /// Keeps what was fetched from `address` as the record's content.
+    /// Stores what was fetched from `address` as the record's content.
     package func keep(
         _ content: Content, of key: String, _ entity: String, from address: String, at now: Timestamp,
         install: @escaping @Sendable () throws -> Void
@@ -74,7 +74,7 @@ extension CacheStore {
         }
     }
 
-    /// Makes a content the one that was used last.
+    /// Marks a content as the most recently used.
     package func noteUse(of sha256: String, at now: Timestamp) async throws {
         try await writer.write { db in
             try db.execute(
@@ -84,7 +84,7 @@ extension CacheStore {
 
     // MARK: Making room
 
-    /// Forgets one content that nothing refers to and calls `retire` for its file; nil when there is none.
+    /// Deletes one content that nothing refers to and calls `retire` for its file; nil when there is none.
     package func forgetUnusedContent(
         retire: @escaping @Sendable (_ sha256: String) throws -> Void
     ) async throws -> String? {
@@ -94,14 +94,14 @@ extension CacheStore {
         guard let unused else { return nil }
         return try await writer.write { db in
             try db.execute(sql: "DELETE FROM sync_content WHERE sha256 = ? AND uses = 0", arguments: [unused])
-            // Somebody may have come to use it meanwhile.
+            // It may have been used again meanwhile.
             if db.changesCount > 0 { try retire(unused) }
             return unused
         }
     }
 
-    /// Lets records go without the contents that were used longest ago, until those that are kept have `limit` bytes at
-    /// most; what waits to be uploaded stays whatever it takes. Returns how many went.
+    /// Drops the least recently used contents until the rest have at most `limit` bytes. Contents that wait for upload
+    /// always stay. Returns how many were dropped.
     package func dropContents(beyond limit: Int) async throws -> Int {
         guard try contentBytes() > limit else { return 0 }
         let tables = schema.entities.filter { $0.content != nil }.map { EntityTable(entity: $0) }
@@ -121,14 +121,15 @@ extension CacheStore {
         }
     }
 
-    /// Of all contents that something refers to.
+    /// The size of all contents that are referred to.
     package func contentBytes() throws -> Int { try read(Self.contentBytes) }
 
     private static func contentBytes(_ db: Database) throws -> Int {
         try Int.fetchOne(db.cachedStatement(sql: "SELECT coalesce(sum(size), 0) FROM sync_content WHERE uses > 0")) ?? 0
     }
 
-    /// Calls `sweep` with every content that is counted, while none comes or goes: for files that a crash left behind.
+    /// Calls `sweep` with every counted content while none is added or removed: for deleting files that a crash left
+    /// behind.
     package func sweepContents(_ sweep: @escaping @Sendable (_ counted: Set<String>) throws -> Void) async throws {
         try await writer.write { db in
             try sweep(String.fetchSet(db, sql: "SELECT sha256 FROM sync_content"))

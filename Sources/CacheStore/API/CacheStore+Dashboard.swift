@@ -2,10 +2,10 @@ package import EntitySchema
 internal import GRDB
 package import SQLiteStore
 
-/// The figures of a dashboard, worked out from the records as readers see them: what is pending counts.
+/// The figures of a dashboard, computed from the records as readers see them, pending changes included.
 extension CacheStore {
-    /// What each figure comes to in each of the stretches of time, in the order of both; `user` counts only that one's
-    /// records. All are of one moment.
+    /// The value of each figure in each time range, in the order of both; `user` counts only that user's records. All
+    /// values are of one moment.
     package func figures(
         _ figures: [DashboardPlan.Figure], in ranges: [Range<Timestamp>], user: String? = nil
     ) throws -> [[FigureValue]] {
@@ -30,13 +30,13 @@ extension CacheStore {
         guard case .sum(_, let decimals) = figure.measure else {
             return .count(Int.fromDatabaseValue(value) ?? 0)
         }
-        // A sum has more digits than each of what was added.
+        // A sum has more digits than its parts.
         let sum = String.fromDatabaseValue(value).flatMap { Amount(json: $0, digits: 2 * Amount.longestPart - 2) }
         return .total((sum ?? .zero).written(with: decimals))
     }
 }
 
-/// What one figure comes to in one stretch of time.
+/// The value of one figure in one time range.
 package enum FigureValue: Sendable, Equatable {
     case count(Int)
     case total(Amount)

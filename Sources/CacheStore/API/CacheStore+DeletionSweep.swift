@@ -1,12 +1,12 @@
 package import EntitySchema
 internal import GRDB
 
-/// Deletions that no tombstone tells of: what a full pull did not see.
+/// Finds deletions that no tombstone reports: the records that a full pull did not see.
 extension CacheStore {
     private static let batch = 500
 
-    /// Called before the first page of a full pull is asked for.
-    package func nothingSeen(of entity: String) throws -> SeenRecords {
+    /// Starts a sweep: call it before the first page of a full pull is requested.
+    package func startDeletionSweep(of entity: String) throws -> SeenRecords {
         let table = try table(entity)
         return try snapshot { db in
             SeenRecords(
@@ -17,7 +17,7 @@ extension CacheStore {
         }
     }
 
-    /// How many records would go that nobody has changed here.
+    /// How many records without local changes the sweep would delete.
     package func countUnseen(of entity: String, _ seen: SeenRecords) throws -> Int {
         let table = try table(entity)
         return try read { db in
@@ -36,7 +36,7 @@ extension CacheStore {
         }
     }
 
-    /// Deletes what was not seen, as tombstones would, at most 500 records a transaction. Returns how many went.
+    /// Deletes the records that were not seen, as tombstones would, at most 500 per transaction. Returns how many.
     package func deleteUnseen(of entity: String, _ seen: SeenRecords, at now: Timestamp) async throws -> Int {
         let table = try table(entity)
         var deleted = 0
@@ -53,8 +53,8 @@ extension CacheStore {
         return deleted
     }
 
-    /// What the server was last known to have, and no change of which was acknowledged since the pull began (?3). A
-    /// deletion that is queued here settles that by itself.
+    /// Records that the server was last known to have and of which no change was acknowledged since the pull began
+    /// (?3). A record whose deletion is queued is left to that.
     private static let isUnseen = "_remote IS NOT NULL AND _deleted = 0 AND coalesce(_acknowledged, 0) <= ?3"
 
     private static func unseenKeys(

@@ -5,7 +5,7 @@ package import SchemaDrift
 
 /// Where the upstream's records and the schema disagree.
 extension CacheStore {
-    /// Every disagreement, the most frequent first.
+    /// Every disagreement, most frequent first.
     package func drift() throws -> [Drift] {
         try read { db in
             let rows = try Row.fetchCursor(
@@ -15,7 +15,7 @@ extension CacheStore {
         }
     }
 
-    /// Those first seen after the one that had the number `mark`, and the mark from which to ask the next time.
+    /// Those first seen after number `mark`, and the mark for the next call.
     package func drift(after mark: Int64) throws -> (found: [Drift], mark: Int64) {
         try read { db in
             let rows = try Row.fetchCursor(
@@ -26,7 +26,7 @@ extension CacheStore {
         }
     }
 
-    /// Records without a usable key, the latest first.
+    /// Records without a usable key, latest first.
     package func setAsideRecords(limit: Int) throws -> [SetAsideRecord] {
         try read { db in
             try Row.fetchAll(
@@ -55,7 +55,7 @@ extension CacheStore {
 }
 
 extension Field.Kind {
-    /// What a value should be, in the schema's words.
+    /// The expected value, in the schema's words.
     fileprivate var expectation: String {
         switch self {
         case .string: "string"

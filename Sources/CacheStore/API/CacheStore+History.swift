@@ -3,14 +3,14 @@ internal import GRDB
 package import JSONText
 internal import SQLiteStore
 
-/// Why a record is as it is.
+/// The history of a record.
 extension CacheStore {
-    /// The record's entries of the change log, oldest first, under every key that it has had; `after` is what the last page
-    /// ended with. Each has what its step tells besides: `operation` and `values` of an edit, `attempt`, `error`,
-    /// `conflict` as that stands now.
+    /// The record's entries of the change log, oldest first, under every key that it has had; `after` is the number
+    /// that the last page ended with. An entry also has the details of its step: `operation` and `values` of an edit,
+    /// `attempt`, `error`, and `conflict` in its current state.
     ///
-    /// What changes made here went through is found by an index; pulls by looking through what is kept of the log.
-    /// Throws `.notFound` when neither the record nor anything of it is known.
+    /// The steps of local changes are found by an index, pulls by scanning the log. Throws `.notFound` when neither the
+    /// record nor its log is known.
     package func history(
         of entity: String, key: String, after: Int64, limit: Int
     ) throws -> (entries: [JSONText], next: Int64?) {
@@ -21,7 +21,8 @@ extension CacheStore {
             let pulled = try Self.pulls(entity, names, after, limit + 1, db)
             let rows = (own + pulled).sorted { ($0["seq"] as Int64) < $1["seq"] }
             if rows.isEmpty, after == 0, try !RecordRow(table: table, db: db).exists(names[0]) {
-                throw CacheError.notFound("\(entity)/\(key) is not in the cache, and nothing is known of it")
+                throw CacheError.notFound(
+                    "\(entity)/\(key) is not in the cache, and the change log has nothing about it")
             }
             let entries = try rows.prefix(limit).map { try historyEntry($0, names, db) }
             return (entries, rows.count > limit ? rows[limit - 1]["seq"] : nil)
@@ -45,7 +46,7 @@ extension CacheStore {
     private static func pulls(
         _ entity: String, _ names: [String], _ after: Int64, _ limit: Int, _ db: Database
     ) throws -> [Row] {
-        // `instr` alone would take a key of commas and quotes for two others' ends.
+        // `instr` alone would match a key made of commas and quotes across two others.
         let name = "(instr(keys, ?) > 0 AND EXISTS (SELECT 1 FROM json_each(keys) WHERE value = ?))"
         let condition = names.map { _ in name }.joined(separator: " OR ")
         let arguments = names.flatMap { [JSONText.string($0).text, $0] }

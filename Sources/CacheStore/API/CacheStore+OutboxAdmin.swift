@@ -3,9 +3,9 @@ internal import GRDB
 package import JSONText
 internal import SQLiteStore
 
-/// The queue as people see and mend it.
+/// The queue as users see and correct it.
 extension CacheStore {
-    /// The queue, oldest first, as `local-api.md` shows it; `after` is the id that the last page ended with.
+    /// The queue, oldest first; `after` is the id that the last page ended with.
     package func pending(
         after: Int64 = 0, limit: Int, onlyWithErrors: Bool = false
     ) throws -> (changes: [JSONText], next: Int64?) {
@@ -30,16 +30,17 @@ extension CacheStore {
         return try pendingChange(row, db)
     }
 
-    /// Makes one failed or waiting change, or with nil all failed ones, ready again at once; returns how many.
+    /// Makes one failed or waiting change ready at once, or with nil every failed one; returns how many.
     ///
-    /// One of which nobody could tell whether it had arrived is sent as if for the first time: the person has looked.
+    /// A change whose outcome was unclear is sent as if for the first time: the user has looked.
     package func retry(_ id: Int64?, at now: Timestamp) async throws -> Int {
         try await write(at: now) { try $0.retry(id) }
     }
 
-    /// Sets fields of a queued change, takes others out of it, and makes it ready at once, as one that was never tried.
+    /// Sets and removes fields of a queued change and makes it ready at once, as one that was never tried.
     ///
-    /// Throws `.invalid` as a write does, `.conflict` while it is being sent or, for a creation, may have arrived.
+    /// Throws `.invalid` as a write does, and `.conflict` while the change is being sent or when it is a creation that
+    /// may have arrived.
     package func correct(
         _ id: Int64, setting fields: JSONText, removing removed: [String] = [], at now: Timestamp,
         clockOffset: Duration = .zero
@@ -47,17 +48,17 @@ extension CacheStore {
         try await write(at: now, clockOffset: clockOffset) { try $0.correct(id, setting: fields, removing: removed) }
     }
 
-    /// Gives a change up: its record goes back to what the server has, with what is still queued laid over it.
+    /// Discards a change: its record returns to the server's version, with the remaining queued changes applied.
     ///
-    /// Throws `.conflict` while it is being sent, `.needed` when others depend on it unless `cascade`; those then go with
-    /// it.
+    /// Throws `.conflict` while it is being sent, and `.needed` when other changes depend on it, unless `cascade`
+    /// discards those too.
     package func discard(_ id: Int64, cascade: Bool, at now: Timestamp) async throws {
         try await write(at: now) { try $0.discard(id, cascade: cascade) }
     }
 
     // MARK: One change as JSON
 
-    /// `blocked_by`: the failed or disputed change that this one waits for, however many stand between.
+    /// `blocked_by`: the failed or disputed change that this one waits for, directly or through others.
     static let pendingColumns = """
         WITH RECURSIVE blocked (id, blocked_by) AS (
           SELECT change_id, needs_id FROM sync_dependency JOIN sync_outbox AS stuck ON stuck.id = needs_id
@@ -88,7 +89,7 @@ extension CacheStore {
         ])
     }
 
-    /// What would be sent now: the very request that the engine makes, but for its secrets.
+    /// The request that the engine would send now, with its secrets masked.
     private func request(_ row: Row, _ db: Database) throws -> JSONText {
         guard let entity = schema[row["entity"]], var change = try outboxChange(row, db) else { return .null }
         change.body = sealers[entity.name].mask(in: change.storedBody)
@@ -109,9 +110,9 @@ extension CacheStore {
     }
 }
 
-/// What became of a write.
+/// The progress of a write.
 extension CacheStore {
-    /// Throws `.gone` when what became of its changes is not kept any more.
+    /// Throws `.gone` when the log of its changes was pruned.
     package func progress(of write: QueuedWrite) throws -> PushProgress {
         let list = JSONText.array(write.changes.map { JSONText.integer(Int($0)) }).text
         return try snapshot { db in
@@ -135,7 +136,7 @@ extension CacheStore {
             db.cachedStatement(sql: "SELECT count(*) FROM sync_outbox WHERE id <= ?"), arguments: [change]) ?? 1
     }
 
-    /// Whether the server's side has won over one of them.
+    /// Whether the server's side won over one of its changes.
     private static func isLost(_ write: QueuedWrite, _ list: String, _ db: Database) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(
@@ -147,7 +148,7 @@ extension CacheStore {
             arguments: [list, write.mark.conflict, ChangeLog.keys(write.fields)]) ?? false
     }
 
-    /// Whether one of them, none of which is in the queue any more, left it without being sent.
+    /// Whether one of its changes, all of which have left the queue, left it without being sent.
     private static func isDiscarded(_ write: QueuedWrite, _ list: String, _ db: Database) throws -> Bool {
         let ends = try Row.fetchAll(
             db.cachedStatement(
@@ -158,10 +159,11 @@ extension CacheStore {
                     """),
             arguments: [list, write.mark.position])
         guard Set(ends.map { $0[0] as Int64 }).isSuperset(of: write.changes) else {
-            throw CacheError.gone("what became of this write is not kept any more; read the record")
+            throw CacheError.gone("the outcome of this write is no longer kept; read the record")
         }
         return ends.contains { end in
-            // A deletion that merging dropped without a conflict met one there: the upstream has what was wanted.
+            // A deletion that merging dropped without a conflict met a deletion on the server: the upstream has what
+            // was wanted.
             let isDone = write.operation == .delete && end[2] as String? == ChangeLogReason.merged.rawValue
             return end[1] as String == "discarded" && !isDone
         }

@@ -1,13 +1,13 @@
-internal import SQLiteStore
 package import EntitySchema
 internal import GRDB
 package import JSONText
+internal import SQLiteStore
 
-/// Where pulls stand, and writing what they bring.
+/// Writes what pulls bring, and keeps their cursors.
 extension CacheStore {
-    /// Writes the records that differ, lays queued changes over them, deletes what is marked as deleted, logs all of it
-    /// and moves the cursor, in one transaction. A page that brings nothing new writes nothing at all: a pull that is cut
-    /// off then goes on a little earlier, which is harmless.
+    /// Writes the records that differ, applies queued changes over them, deletes those marked as deleted, logs all of
+    /// it and moves the cursor, in one transaction. A page without news writes nothing at all: after an interruption
+    /// the pull continues a little earlier, which is harmless.
     package func apply(_ page: PulledPage, at now: Timestamp) async throws -> PageOutcome {
         let table = try table(page.entity)
         let children = try page.children.map { (pulled: try sealed($0), table: try self.table($0.entity)) }
@@ -44,15 +44,15 @@ extension CacheStore {
         SealedChildren(children: children, records: try sealers[children.entity].seal(page: children.records))
     }
 
-    /// Where the change log ends now.
+    /// The end of the change log.
     package func position() throws -> Int64 {
         try read { db in
             try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
         }
     }
 
-    /// What the upstream last said of a record, without its secrets, also while its deletion is queued; nil where it has
-    /// said nothing.
+    /// The server's last version of a record without its secrets, also while its deletion is queued; nil when it has
+    /// none.
     package func remote(of entity: String, key: String) throws -> JSONText? {
         let table = try table(entity)
         let remote = try read { db in
@@ -64,9 +64,9 @@ extension CacheStore {
     package struct OutdatedParent: Sendable, Equatable {
         package var pk: Int64
         package var key: String
-        /// To be handed back with the children, in `PulledPage.Detail`.
+        /// To be passed back with the children in `PulledPage.Detail`.
         package var value: String?
-        /// The record, for the holes of the path.
+        /// The record, for the placeholders of the path.
         package var record: String
     }
 

@@ -3,10 +3,10 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// The queue as the engine drives it: what is ready, what is being sent, what came of it.
+/// The queue as the engine drives it: what is ready, what is being sent, and the outcomes.
 extension CacheStore {
-    /// Due at ?1, with nothing before it that it needs and no conflict that waits for a person. Both halves come by an index
-    /// in the order of their ids and are merged, so that the first few of a long queue are found without going through it.
+    /// Due at ?1, with no dependency in the queue and no open conflict. Both halves come by an index in the order of
+    /// their ids and are merged, so that the first few of a long queue are found without scanning it.
     static let readySQL = """
         SELECT * FROM (
           SELECT * FROM sync_outbox WHERE state = \(OutboxState.queued.sql)
@@ -17,8 +17,8 @@ extension CacheStore {
           AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = change.id AND winner IS NULL)
         """
 
-    /// Changes that may be sent now, oldest first: due, and with nothing before them that they need.
-    /// `untried` leaves out what an attempt was made of; `others`, what is about to be sent already.
+    /// Changes that may be sent now, oldest first: due and without dependencies. `untried` leaves out changes that were
+    /// tried; `others` are about to be sent already.
     package func readyChanges(
         limit: Int, at now: Timestamp, untried: Bool = false, in lane: PushLane = .fields,
         notOf others: Set<Int64> = []
@@ -35,14 +35,14 @@ extension CacheStore {
         }
     }
 
-    /// The newest change in the queue, whatever its state; 0 when there is none.
+    /// The id of the newest change in the queue, in any state; 0 when there is none.
     package func newestChange() throws -> Int64 {
         try read { db in
             try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox")) ?? 0
         }
     }
 
-    /// One change as it now is; nil when it may not be sent any more.
+    /// One change as it is now; nil when it may no longer be sent.
     package func readyChange(_ id: Int64, at now: Timestamp) throws -> OutboxChange? {
         try read { db in
             let row = try Row.fetchOne(
@@ -51,8 +51,7 @@ extension CacheStore {
         }
     }
 
-    /// Of the changes that were tried before the one tried least, due or not: what an upstream that may be back is tried
-    /// with.
+    /// The least tried of the changes that were tried before, due or not: used to probe an upstream that may be back.
     package func leastTriedChange() throws -> OutboxChange? {
         try read { db in
             let row = try Row.fetchOne(
@@ -65,7 +64,7 @@ extension CacheStore {
         }
     }
 
-    /// The entities with edits or deletions that nobody has tried to send, and that were not made within `times`.
+    /// The entities with edits or deletions that were never tried and were not made within `times`.
     package func entitiesWithHeldChanges(outside times: ClosedRange<Timestamp>) throws -> [String] {
         try read { db in
             try String.fetchAll(
@@ -79,8 +78,8 @@ extension CacheStore {
         }
     }
 
-    /// Whether a record of this key was here, or came of an acknowledged change, before the change's first attempt: then
-    /// it cannot be what that attempt created.
+    /// Whether a record with this key was cached, or came from an acknowledged change, before the change's first
+    /// attempt: then that attempt cannot have created it.
     package func wasKnown(_ key: String, before change: OutboxChange) throws -> Bool {
         let table = try table(change.entity)
         return try read { db in
@@ -106,8 +105,8 @@ extension CacheStore {
         }.map(Timestamp.init(milliseconds:))
     }
 
-    /// Writes the attempt down before it is made. False when the change is not what it was when it was read: it has left
-    /// the queue, is being sent already or was tried since, or an edit or a merge has given it another body.
+    /// Records the attempt before it is made. False when the change is not as it was read: it left the queue, is being
+    /// sent, was tried since, or has another body.
     package func begin(_ change: OutboxChange, at now: Timestamp) async throws -> Bool {
         let table = try table(change.entity)
         return try await writer.write { db in
@@ -120,17 +119,19 @@ extension CacheStore {
         }
     }
 
-    /// Writes down what became of an attempt, with what it does to the record, in one transaction.
+    /// Applies the outcome of an attempt to the change and its record, in one transaction. Throws `.conflict` when no
+    /// attempt is under way, unless the upstream has accepted the change.
     package func settle(_ id: Int64, _ outcome: PushOutcome, at now: Timestamp) async throws {
         try await change(at: now) { db in
             try OutcomeApplier(context: context(db, at: now)).settle(id, outcome)
         }
     }
 
-    /// Makes changes ready again whose sending was cut short by the end of the process; they keep their idempotency keys.
+    /// Makes changes ready again whose attempts were cut off by the end of the process; they keep their idempotency
+    /// keys.
     ///
-    /// A clock that was set back while nobody looked must not make changes wait for years: `longest` is how long a change
-    /// may wait after so many attempts. One that was asked to wait may have been asked for an hour.
+    /// A clock that was set back must not make changes wait for years: `longest` is the longest wait after a number of
+    /// attempts. A throttled change may have been told to wait for an hour.
     package func recoverInterrupted(at now: Timestamp, longest: (_ attempts: Int) -> Duration) async throws -> Int {
         let attempts = try read { db in
             try Int.fetchAll(
@@ -154,7 +155,7 @@ extension CacheStore {
         }
     }
 
-    /// The same for these alone, whose attempts have ended without their outcome being written down.
+    /// The same for these changes only, whose attempts ended without a stored outcome.
     package func recoverUnsettled(_ changes: Set<Int64>, at now: Timestamp) async throws -> Int {
         try await writer.write { db in try recover(changes, at: now, db) }
     }
@@ -178,19 +179,20 @@ extension CacheStore {
         }
     }
 
-    /// A record's field may tell how far its upload is (`ContentPlan.state`); `row` is of the queue.
+    /// Updates the record's field that shows the state of its upload (`ContentPlan.state`); `row` is a row of the
+    /// queue.
     private func showContentState(of row: Row, _ db: Database) throws {
         guard (row["content"] as String?) != nil, let entity = schema[row["entity"]] else { return }
         try RecordRow(table: EntityTable(entity: entity), db: db).rebuildDocument(over: row["record_key"])
     }
 
     func outboxChange(_ row: Row, _ db: Database) throws -> OutboxChange? {
-        // A change of an entity that the schema no longer has keeps its place until the schema names it again.
+        // A change of an entity that the schema no longer has stays until the schema has it again.
         guard let entity = schema[row["entity"]] else { return nil }
         let body = try JSONText(parsing: row["body"] as String)
         let record = try RecordRow(table: EntityTable(entity: entity), db: db).load(row["record_key"])
         let version = try version(of: row["record_key"], entity, record?.remote, db)
-        // Only the body leaves for the upstream; nothing that the record is needed for may be secret.
+        // Only the body is sent; the rest of the record must not contain secrets.
         let sealer = sealers[entity.name]
         let opened = sealer.open(body)
         let secrets = [body, record?.document, record?.remote].compactMap(\.self).flatMap(sealer.texts)

@@ -6,12 +6,12 @@ internal import SQLiteStore
 
 /// Records as readers see them, as bytes ready for the socket.
 extension CacheStore {
-    /// One record as JSON, secret fields left out; nil when it is not cached. A key that was given up is followed.
+    /// One record as JSON without secret fields; nil when it is not cached. A former key is followed.
     package func record(_ entity: String, key: String) throws -> [UInt8]? {
         try shown(entity, key: key)?.bytes
     }
 
-    /// The same with what tells its version from others, and with the related records that are asked for.
+    /// The same with its version and the related records that are asked for.
     package func shown(_ entity: String, key: String, include: [Inclusion] = []) throws -> ShownRecord? {
         guard let sql = selectOne[entity] else { throw CacheError.notFound("no entity \(entity)") }
         func look(for key: String) throws -> ShownRecord? {
@@ -66,7 +66,7 @@ extension CacheStore {
         var count = 0
         var next: String?
         try connection.query(statements) { statement in
-            // One row more than asked for tells whether there is a next page.
+            // One row more than asked for shows whether there is a next page.
             guard count < limit else {
                 next = list.cursor(after: last)
                 return false
@@ -90,7 +90,7 @@ extension CacheStore {
         return total
     }
 
-    /// How many records of an entity the cache holds, those whose deletion is queued included.
+    /// Records per entity, including those whose deletion is queued.
     package func rowCounts() throws -> [String: Int] {
         try read { db in
             let rows = try Row.fetchAll(
@@ -100,7 +100,7 @@ extension CacheStore {
     }
 }
 
-/// Records shown with those that they are related to, in one snapshot.
+/// Records with their related records, in one snapshot.
 extension CacheStore {
     func expanded(_ entity: String, _ key: String, _ include: [Inclusion]) throws -> ShownRecord? {
         let table = try table(entity)
@@ -124,7 +124,7 @@ extension CacheStore {
         }
     }
 
-    /// To be called in a snapshot.
+    /// Call this in a snapshot.
     func expandedPage(
         _ list: ListStatement, _ query: ListQuery, _ include: [Inclusion], _ connection: ReadConnection
     ) throws -> ListPage {
@@ -133,7 +133,7 @@ extension CacheStore {
         var next: String?
         let first = RecordSelect.pkColumn + 1 + Int32(list.order.terms.count)
         try connection.query(list.statements) { statement in
-            // One row more than asked for tells whether there is a next page.
+            // One row more than asked for shows whether there is a next page.
             guard records.count < query.limit else {
                 next = list.cursor(after: last)
                 return false
@@ -154,10 +154,10 @@ extension CacheStore {
     }
 }
 
-/// Secrets in the clear, for those who ask for them by name.
+/// Secrets in the clear, for callers that ask for them by name.
 extension CacheStore {
-    /// The values of a record's secret fields, null for one that it does not have; one that cannot be opened is left out.
-    /// Nil when the record is not cached. A key that was given up is followed.
+    /// The values of a record's secret fields, null for one that it does not have; a field that cannot be opened is
+    /// left out. Nil when the record is not cached. A former key is followed.
     package func reveal(
         _ fields: [String], of entity: String, key: String
     ) throws -> [(key: String, value: JSONText)]? {

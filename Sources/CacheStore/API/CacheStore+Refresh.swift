@@ -2,18 +2,18 @@ package import EntitySchema
 internal import GRDB
 package import JSONText
 
-/// What is known here of one record that the upstream is to be asked for, and what a missing one means.
+/// What the cache knows of a record that is about to be requested, and what a missing one means.
 extension CacheStore {
-    package enum Standing: Sendable, Equatable {
-        /// Not here; the upstream may have it.
+    package enum RemoteState: Sendable, Equatable {
+        /// Not cached; the upstream may have it.
         case unknown
-        /// As the server last said it, without its secrets, under the key that it has now.
+        /// The server's last version without secrets, and the record's current key.
         case known(key: String, remote: JSONText)
-        /// Made here and not there yet, or deleted here: the upstream has nothing to say.
+        /// Created locally and not sent yet, or deleted locally: the upstream knows nothing of it.
         case local
     }
 
-    package func standing(of key: String, _ entity: String) throws -> Standing {
+    package func remoteState(of key: String, _ entity: String) throws -> RemoteState {
         let table = try table(entity)
         return try snapshot { db in
             let current = try KeyAlias.current(of: key, entity, db)
@@ -26,7 +26,7 @@ extension CacheStore {
         }
     }
 
-    /// What the server last said, without secrets, of some other record of the entity, the youngest; nil when there is none.
+    /// The server's last version, without secrets, of the newest other record of the entity; nil when there is none.
     package func anotherRecord(of entity: String, than key: String) throws -> JSONText? {
         let table = try table(entity)
         return try read { db in
@@ -41,10 +41,10 @@ extension CacheStore {
         }
     }
 
-    /// Deletes a record that the server has no more, as a pull that found it gone would: what cascades from it goes too, and
-    /// queued changes of it are a conflict.
+    /// Deletes a record that the server no longer has, as a pull would: with everything that cascades from it, while
+    /// queued changes become a conflict.
     ///
-    /// `position`: where the change log ended when the server was asked; what was acknowledged since stays.
+    /// `position`: the end of the change log when the server was asked; later acknowledgements win.
     package func forget(_ entity: String, key: String, position: Int64, at now: Timestamp) async throws {
         let table = try table(entity)
         try await change(at: now) { db in

@@ -3,7 +3,7 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// Reminders: which there are, which are due, and what became of telling somebody.
+/// Reminders: the list, the due ones, and the outcomes of their deliveries.
 extension CacheStore {
     /// In the order of their times, after the place that the last page ended with.
     package func reminders(
@@ -37,7 +37,7 @@ extension CacheStore {
 
     // MARK: Keeping them
 
-    /// When there is next something to do about a reminder: now, where records have to follow; nil when never.
+    /// When a reminder next needs work: now, when records have to follow; nil when never.
     package func nextReminder() throws -> Timestamp? {
         try read { db in
             let row = try Row.fetchOne(
@@ -52,8 +52,8 @@ extension CacheStore {
         }
     }
 
-    /// Marks as due what its time has come of, and lets the records that stand for reminders follow. What fell due before
-    /// `oldest` is delivered to nobody, nor is anything without it.
+    /// Marks reminders as due, and updates the records that stand for them. A reminder that fell due before `oldest` is
+    /// not delivered; without `oldest` none is.
     ///
     /// One transaction of bounded size; returns whether there may be more to do.
     package func keepReminders(deliveringAfter oldest: Timestamp?, at now: Timestamp) async throws -> Bool {
@@ -79,7 +79,7 @@ extension CacheStore {
         }
     }
 
-    /// Lets every delivery that was not heard the end of begin again at once; to be called at the start.
+    /// Restarts every delivery whose outcome is not known; call it at the start.
     package func resumeDeliveries(at now: Timestamp) async throws {
         try await writer.write { db in
             try db.execute(
@@ -88,7 +88,7 @@ extension CacheStore {
         }
     }
 
-    /// The ids of what is to be delivered now, the oldest first.
+    /// The ids of the deliveries that are due, oldest first.
     package func dueDeliveries(at now: Timestamp, limit: Int) throws -> [Int64] {
         try read { db in
             try Int64.fetchAll(
@@ -126,7 +126,7 @@ package struct ReminderPlace: Sendable, Equatable {
     }
 }
 
-/// What people decide about a reminder; each is on disk and in the change log at once.
+/// A user's decisions about a reminder, each stored and logged at once.
 extension LocalTransaction {
     /// Throws `.notFound` when there is no such reminder any more.
     package func dismissReminder(_ id: Int64) throws -> Reminder {
@@ -134,7 +134,7 @@ extension LocalTransaction {
         return try reminders.reminder(reminders.row(id))
     }
 
-    /// Throws `.conflict` where its time has not come yet.
+    /// Throws `.conflict` before the reminder is due.
     package func snoozeReminder(_ id: Int64, for duration: Duration) throws -> Reminder {
         try reminders.snooze(id, until: now + duration, at: now)
         return try reminders.reminder(reminders.row(id))

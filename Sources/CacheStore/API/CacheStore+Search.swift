@@ -8,9 +8,9 @@ internal import SQLiteStore
 package struct SearchHit: Sendable, Equatable {
     package var entity: String
     package var key: String
-    /// How a person would name it.
+    /// The record's name, as users know it.
     package var title: String
-    /// Where it matched, the match between « and »; empty where that cannot be shown.
+    /// The matching text with the match between « and »; empty when it cannot be shown.
     package var snippet: String
 }
 
@@ -24,7 +24,7 @@ package struct SearchResult: Sendable, Equatable {
 extension CacheStore {
     private struct Candidate {
         var rank: Int64
-        /// Its place among those of its entity and rank, the newest first.
+        /// Its place among the records of its entity and rank, newest first.
         var place: Int
         var table: SearchTable
         var pk: Int64
@@ -32,8 +32,8 @@ extension CacheStore {
 
     /// The best `limit` records: by where they match (`SearchMatch.ranked`), then the newest of each entity in turn.
     ///
-    /// No more than `limit` records a way and entity are looked at, so a common word costs what a rare one does. Throws
-    /// `.badQuery` when one of the named entities has nothing to search.
+    /// At most `limit` records per entity and kind of match are read, so a common word costs what a rare one does.
+    /// Throws `.badQuery` when a named entity has no searched field.
     package func search(_ query: SearchQuery, entities: [String]? = nil, limit: Int) throws -> SearchResult {
         let tables = try searched(entities)
         return try readers.read { connection in
@@ -55,7 +55,7 @@ extension CacheStore {
         }
     }
 
-    /// Each table once, also where a name is given twice.
+    /// Each table once, also when a name is given twice.
     private func searched(_ names: [String]?) throws -> [SearchTable] {
         guard let names else { return schema.entities.compactMap { SearchTable($0) } }
         var tables: [SearchTable] = []
@@ -133,7 +133,7 @@ extension CacheStore {
         return snippet
     }
 
-    /// The field with the longest part: the whole text if there is one, else the first word that is a part.
+    /// The field with the longest match: the whole text if there is one, else the first word.
     private static func snippetOfFragment(_ table: SearchTable, _ query: SearchQuery, _ record: JSONText) -> String? {
         let values = table.fragments.compactMap { table.entity.value(of: $0, in: record)?.plain }
         let parts = [query.words.joined()] + query.numbers.map { query.words[$0.index] }
@@ -145,20 +145,20 @@ extension CacheStore {
 
     // MARK: Keeping the index current
 
-    /// Called before each search and list with `q`, which then find all that was answered before. Where nothing can be
-    /// written now, they find what was indexed last; throws where the cache cannot be read.
-    package func renewSearch() async throws {
-        guard try read(searchRenewal.isBehind) else { return }
+    /// Call this before each search and each list with `q`: they then find everything that was answered before. When
+    /// nothing can be written now, they find what was indexed last. Throws when the cache cannot be read.
+    package func catchUpSearch() async throws {
+        guard try read(searchCatchUp.isBehind) else { return }
         do {
-            try await writer.write(searchRenewal.run)
+            try await writer.write(searchCatchUp.run)
         } catch CacheError.unwritable {}
     }
 
     /// Local writes go in between two batches.
     private static let searchBatch: Int64 = 1000
 
-    /// Indexes whatever a load has left, batch by batch; writes nothing when there is nothing. Where the task is cancelled
-    /// the rest stays for the next call, or the next opening.
+    /// Indexes the records that a load has left, batch by batch; writes nothing when there are none. After a
+    /// cancellation the rest stays for the next call or opening.
     package func completeSearch() async throws {
         for entity in schema.entities {
             guard let table = SearchTable(entity) else { continue }

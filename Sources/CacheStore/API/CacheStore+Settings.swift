@@ -2,7 +2,7 @@ package import EntitySchema
 internal import GRDB
 internal import SQLiteStore
 
-/// What the database says of itself: settings, account, origin.
+/// The database's settings, account and origin.
 extension CacheStore {
     package func setting(_ name: String) throws -> String? {
         try read { db in
@@ -19,14 +19,14 @@ extension CacheStore {
         }
     }
 
-    /// Writes down whose records these are, unless the file says so already or the address is not known.
+    /// Stores the origin of the records, unless the file has one already or the address is not known.
     package func claim(for origin: CacheOrigin) async throws {
         guard let upstream = origin.upstream, try setting("upstream") == nil else { return }
         try await setSetting("schema", to: origin.schema)
         try await setSetting("upstream", to: upstream)
     }
 
-    /// Writes down whose records these are. What depends on the account is worked out anew.
+    /// Stores the account. Fields that depend on it are computed again.
     package func setAccount(_ account: String, at now: Timestamp) async throws {
         try await setSetting("account", to: account)
         try await change(at: now) { db in

@@ -4,15 +4,15 @@ internal import GRDB
 internal import GRDBSQLite
 internal import SQLiteStore
 
-/// How the cache stands at one moment: what the status tells. Costs the same however much is cached or queued.
-package struct CacheStanding: Sendable {
+/// The state of the cache at one moment, for the status. Costs the same however much is cached or queued.
+package struct CacheSummary: Sendable {
     package var count: PendingCount
     package var openConflicts: Int
     package var drift: Int
     package var setAside: Int
-    /// Entity → records, those whose deletion is queued included; none of an entity that never had one.
+    /// Entity → records, including those whose deletion is queued; no entry for an entity that never had one.
     package var rows: [String: Int]
-    /// Entity → where its pulling stands; none of an entity that was never pulled.
+    /// Entity → its cursor; no entry for an entity that was never pulled.
     package var cursors: [String: PullCursor]
     /// See `QueueRescue.note`.
     package var rescue: QueueRescue.Report?
@@ -20,7 +20,7 @@ package struct CacheStanding: Sendable {
 
 extension CacheStore {
     /// One statement, so that all of it is of one moment.
-    private static let standingSQL = """
+    private static let summarySQL = """
         SELECT 0, name, count, NULL, NULL, NULL FROM sync_tally
         UNION ALL
         SELECT 1, entity, last_synced_at, watermark, held_deletions, error FROM sync_cursor
@@ -28,13 +28,13 @@ extension CacheStore {
         SELECT 2, name, NULL, value, NULL, NULL FROM sync_setting WHERE name = ?
         """
 
-    package func standing() throws -> CacheStanding {
+    package func summary() throws -> CacheSummary {
         try readers.read { connection in
             var tallies: [String: Int] = [:]
             var rows: [String: Int] = [:]
             var cursors: [String: PullCursor] = [:]
             var note: String?
-            try connection.query(Self.standingSQL, [QueueRescue.noteSetting.databaseValue]) { row in
+            try connection.query(Self.summarySQL, [QueueRescue.noteSetting.databaseValue]) { row in
                 guard let name = row.text(1) else { return true }
                 switch row.integer(0) {
                 case 0:
@@ -52,7 +52,7 @@ extension CacheStore {
                 }
                 return true
             }
-            return CacheStanding(
+            return CacheSummary(
                 count: PendingCount(tallies), openConflicts: tallies["conflicts"] ?? 0, drift: tallies["drift"] ?? 0,
                 setAside: tallies["set_aside"] ?? 0,
                 rows: rows, cursors: cursors, rescue: QueueRescue.note(note, at: pool.path))
@@ -81,7 +81,7 @@ extension PendingCount {
 }
 
 extension OpaquePointer {
-    /// A column of the row that a statement stands on; nil for NULL.
+    /// A column of the statement's current row; nil for NULL.
     fileprivate func text(_ column: Int32) -> String? {
         sqlite3_column_text(self, column).map { String(cString: $0) }
     }
@@ -91,23 +91,22 @@ extension OpaquePointer {
     }
 }
 
-/// What the cache holds at one moment, as numbers for whoever watches it.
+/// What the cache holds at one moment, as numbers for monitoring.
 package struct CacheMeasures: Sendable {
-    /// State → changes, every state there is: those of the queue's own, and `blocked`, which waits for one that failed or
-    /// for a decision.
+    /// State → changes, for every state of the queue and for `blocked`: waits for a failed change or a decision.
     package var queue: [String: Int]
-    /// When the change at the head of the queue was made, failed ones included; nil when there is none.
+    /// When the oldest queued change was made, failed ones included; nil when there is none.
     package var oldestChange: Timestamp?
     /// Entity → records.
     package var rows: [String: Int]
     package var openConflicts: Int
-    /// Conflicts ever.
+    /// Conflicts since the beginning.
     package var conflicts: Int
     package var drift: Int
     package var setAside: Int
-    /// Entity → when its last pull ended well.
+    /// Entity → when its last pull succeeded.
     package var lastSyncedAt: [String: Timestamp]
-    /// Entity → records kept until somebody confirms that they are gone.
+    /// Entity → records whose deletion waits for confirmation.
     package var heldDeletions: [String: Int]
     package var databaseBytes: Int
     package var logBytes: Int

@@ -7,34 +7,34 @@ internal import Synchronization
 
 /// The SQLite cache of one upstream and account: records, queue, cursors and change log.
 ///
-/// One writing connection, grouped commits, `synchronous=FULL`: what was answered is on disk. Readers never wait for it.
-/// What belongs together happens in one transaction; what is not committed is seen by no one.
+/// One writing connection, grouped commits, `synchronous=FULL`: an acknowledged write is on disk. Readers never wait
+/// for it. What belongs together happens in one transaction, and nothing uncommitted is visible.
 package struct CacheStore: Sendable {
     let schema: EntitySchema
     let pool: DatabasePool
-    /// For records and lists; `pool` reads all else.
+    /// For records and lists; `pool` reads everything else.
     let readers: ReaderPool
     let writer: GroupCommit
     let damage = DamageWatch()
     let sealers: RecordSealers
     /// Makes record ids and idempotency keys.
     let makeID: @Sendable () -> String
-    /// The statement for one record, by entity: built once, since it is what is asked for most.
+    /// The statement for one record, by entity: built once, since it is the most frequent.
     let selectOne: [String: String]
-    let searchRenewal: SearchRenewal
-    /// Wakes whoever waits for the next commit.
+    let searchCatchUp: SearchCatchUp
+    /// Wakes callers that wait for the next commit.
     package let signal = ChangeSignal()
-    /// Names the file that the change log's numbers belong to.
+    /// Identifies the file that the change log's numbers belong to.
     package let epoch: String
 
-    /// Opens, or makes, the database at `path` and fits its tables to `schema`, keeping records and queue. What the schema
-    /// calls secret is stored as `sealer` seals it, never otherwise.
+    /// Opens or creates the database at `path` and adapts its tables to `schema`, keeping records and queue. Secret
+    /// fields are stored only as `sealer` seals them.
     ///
-    /// `readerCount`: as many as threads that read records at once; more wait for one another. `schedule` runs a commit
-    /// later, never two at once; nil leaves that to a queue of the store's own. `goesOn` is asked
-    /// again and again while opening takes long; false undoes what was begun. Throws `.incompatible` for a file of a newer
-    /// version or one sealed with another key, `.damaged` for one that is (both are left as they are, log included),
-    /// `.unwritable` when it cannot be used now, and `CancellationError` after `goesOn` was false.
+    /// `readerCount`: how many threads read records at once; more wait for one another. `schedule` runs a commit later,
+    /// never two at once; nil uses a queue of the store's own. `goesOn` is polled while opening takes long; false
+    /// undoes what was begun. Throws `.incompatible` for a file of a newer version or one sealed with another key,
+    /// `.damaged` for a damaged one (both are left as they are, log included), `.unwritable` when it cannot be used
+    /// now, and `CancellationError` after `goesOn` was false.
     package init(
         path: String, schema: EntitySchema, sealer: SecretSealer, reminderDays: ReminderDays = .utc,
         readerCount: Int = 2,
@@ -47,7 +47,7 @@ package struct CacheStore: Sendable {
         sealers = RecordSealers(schema, sealer)
         selectOne = Dictionary(
             uniqueKeysWithValues: schema.entities.map { ($0.name, RecordSelect(table: EntityTable(entity: $0)).one) })
-        searchRenewal = SearchRenewal(schema: schema)
+        searchCatchUp = SearchCatchUp(schema: schema)
         let mark = OpeningCheck.mark(of: path)
         let isNew = mark == nil
         let guardian = LogGuardian(path: path)
@@ -67,17 +67,17 @@ package struct CacheStore: Sendable {
                 throw error
             }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR && !isNew {
-            // Statements of ours that fail here every time meet tables that are not as we made them.
+            // Our own statements fail here only on tables that are not as we created them.
             throw CacheError.damaged("the tables of \(path) are damaged (\(error.message ?? "no reason"))")
         } catch {
             throw GroupCommit.classified(error)
         }
         writer = GroupCommit(
             writer: pool, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
-            finish: searchRenewal.runWhereDue, committed: signal.announce)
+            finish: searchCatchUp.runIfDue, committed: signal.announce)
     }
 
-    /// Returns when the writer has got round to it: for a watchdog. That the disk is full is no standstill.
+    /// Returns when the writer has run: for a watchdog. A full disk is no standstill.
     package func awaitWriter() async {
         try? await writer.write { _ in }
     }
@@ -101,7 +101,7 @@ package struct CacheStore: Sendable {
         configuration.busyMode = .timeout(5)
         configuration.label = "cache"
         configuration.prepareDatabase { db in
-            // 2 MiB a connection: the kernel caches the file, and five connections must stay small.
+            // 2 MiB per connection: the kernel caches the file, and five connections must stay small.
             try db.execute(sql: "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = 0")
             db.add(function: ExactSum.function)
             db.add(function: reminderDays.function)
@@ -113,9 +113,9 @@ package struct CacheStore: Sendable {
     private static func prepareWriter(_ pool: DatabasePool) throws {
         try pool.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000")
-            // A page of a first pull changes some 1,000 pages of the file; what finds no room is written twice.
+            // A page of a first pull changes some 1,000 pages of the file; pages that do not fit are written twice.
             try db.execute(sql: "PRAGMA cache_size = -6000")
-            // Readers at work keep the log from shrinking; this is what it is cut to afterwards.
+            // Active readers keep the log from shrinking; afterwards it is cut to this size.
             try db.execute(sql: "PRAGMA journal_size_limit = 67108864")
         }
     }
@@ -139,15 +139,15 @@ package struct CacheStore: Sendable {
             try LocalRecords.note(schema, db)
         }
         try SealingAdapter.scrub(pool)
-        // Last, since the scrub takes temporary tables away.
+        // Last, since the scrub drops temporary tables.
         try pool.writeWithoutTransaction { db in try db.execute(sql: IncomingRecords.createTable) }
-        // Prepared statements of readers that saw older tables would fail once: start from a fresh set.
+        // Readers' prepared statements for the older tables would fail once: start with new ones.
         pool.releaseMemory()
     }
 
     // MARK: Transactions
 
-    /// A transaction that may change records: what it makes stale is worked out at its end.
+    /// A transaction that may change records: what it makes stale is refreshed at its end.
     func change<Result: Sendable>(
         at now: Timestamp, _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result {
@@ -176,15 +176,15 @@ package struct CacheStore: Sendable {
         }
     }
 
-    /// Releases the files; nothing may be asked of the store afterwards.
+    /// Releases the files; the store cannot be used afterwards.
     package func close() throws {
         signal.close()
         readers.close()
-        // The pool closes its writer first, so the last connection could not do this.
+        // The pool closes its writer first, so its last connection could not do this.
         do {
             try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            // Somebody beside us reads: the log stays, and the next start goes on from it.
+            // Another process reads: the log stays, and the next start continues from it.
         }
         try pool.close()
     }

@@ -1,24 +1,24 @@
 internal import EntitySchema
 internal import JSONText
 
-/// A change made here that met one made there.
+/// A local change that met a change on the server.
 package enum Conflict {
     package enum Side: String, Sendable, Equatable {
         case local, server
     }
 
-    /// What stands against what.
+    /// The two sides of a conflict.
     struct Dispute {
         var change: OutboxTable.Entry
-        /// Nil where the whole record is at stake.
+        /// Nil when the conflict is about the whole record.
         var field: String?
-        /// What both sides started from.
+        /// The value that both sides started from.
         var base: JSONText?
-        /// Nil where the record was deleted here.
+        /// Nil when the record was deleted locally.
         var local: JSONText?
-        /// Nil where the server has no such field any more, or no such record.
+        /// Nil when the server no longer has the field, or the record.
         var server: JSONText?
-        /// Both as the server's clock has it.
+        /// Both by the server's clock.
         var localAt: Timestamp
         var serverAt: Timestamp?
     }

@@ -3,7 +3,7 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// What was decided between changes made here and there, for good; inside the caller's transaction.
+/// The log of conflicts and decisions, which is kept for good; inside the caller's transaction.
 struct ConflictTable {
     struct Entry {
         var id: Int64
@@ -15,7 +15,7 @@ struct ConflictTable {
         var base: JSONText?
         var local: JSONText?
         var server: JSONText?
-        /// Nil until someone chooses.
+        /// Nil until it is decided.
         var winner: Conflict.Side?
         var isUndone: Bool
     }
@@ -40,7 +40,7 @@ struct ConflictTable {
         return db.lastInsertedRowID
     }
 
-    /// Brings an undecided conflict of the same change and field up to date; false when there is none.
+    /// Updates the open conflict of the same change and field; false when there is none.
     func refresh(_ dispute: Conflict.Dispute) throws -> Bool {
         try db.cachedStatement(
             sql: """
@@ -72,7 +72,7 @@ struct ConflictTable {
             .execute(arguments: [winner.rawValue, now.milliseconds, id])
     }
 
-    /// Decides what still waits for a choice about one field of a change.
+    /// Decides the open conflicts of one field of a change.
     func decideOpen(of change: Int64, field: String, _ winner: Conflict.Side) throws {
         try db.cachedStatement(
             sql: """
@@ -81,7 +81,7 @@ struct ConflictTable {
         ).execute(arguments: [winner.rawValue, now.milliseconds, change, field])
     }
 
-    /// Whether the server has deleted the change's record, and nobody has said yet whose word counts.
+    /// Whether the server has deleted the change's record and that conflict is still open.
     func isDeletionOpen(of change: Int64) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(

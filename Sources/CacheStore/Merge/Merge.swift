@@ -2,10 +2,11 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// Decides between the queued changes of a record and what its server's version has become (sync-rules, Conflicts).
+/// Merges the queued changes of a record with the server's new version of it.
 ///
-/// A conflict is a field that was changed here and, since its base, also there; fields changed on one side only need no
-/// decision. Part of the transaction that wrote the server's version. Merging again without news changes nothing.
+/// A conflict is a field that changed both locally and, since the change's base, on the server. Fields that changed on
+/// one side only need no decision. Runs in the transaction that writes the server's version; merging twice changes
+/// nothing.
 struct Merge {
     let table: EntityTable
     let context: WriteContext
@@ -19,13 +20,13 @@ struct Merge {
 
     // MARK: The server has another version
 
-    /// Weighs every queued change of the record against the server's version and lays what is left over it.
+    /// Merges every queued change of the record with the server's version, and rebuilds what readers see.
     ///
-    /// A change that is being sent is left alone: its outcome tells, and merges then.
+    /// A change that is being sent is skipped: applying its outcome merges again.
     func mergeRemote(of key: String) throws {
         let changes = try queue.changes(of: entity.name, key: key)
         guard let remote = try row.remote(of: key) else { return try row.rebuildDocument(over: key) }
-        // What earlier changes of ours set there is no one else's doing.
+        // Values that earlier local changes set on the server are no conflict.
         var own: [String: [JSONText]] = [:]
         for change in changes {
             if change.state != .uploading {
@@ -46,23 +47,23 @@ struct Merge {
             let server = entity.value(of: field, in: remote) ?? .null
             guard !sealer.isEquivalent(server, change.base[field] ?? .null, of: field) else { continue }
             if let merged = mergedSet(field, base: change.base[field], local: local, server: server) {
-                change = try take(merged, of: field, in: change)
+                change = try apply(merged, of: field, in: change)
                 continue
             }
             let ours = own[field, default: []] + [local]
             if ours.contains(where: { sealer.isEquivalent(server, $0, of: field) }) {
-                change = try take(.local, of: field, in: change)
+                change = try apply(.local, of: field, in: change)
                 continue
             }
             let dispute = Conflict.Dispute(
                 change: change, field: field, base: change.base[field], local: local,
                 server: entity.value(of: field, in: remote),
                 localAt: change.editedAt(field), serverAt: serverTime(of: remote))
-            if let winner = try settle(dispute) { change = try take(winner, of: field, in: change) }
+            if let winner = try decide(dispute) { change = try apply(winner, of: field, in: change) }
         }
     }
 
-    /// What becomes of a field that merges as a set; nil for any other, and where one side is no list.
+    /// The merged value of a field that merges as a set; nil for any other field, and when one side is not a list.
     private func mergedSet(_ field: String, base: JSONText?, local: JSONText, server: JSONText) -> JSONText? {
         guard entity[field: field]?.mergesAsSet == true else { return nil }
         let lists = [base ?? .null, local, server]
@@ -70,8 +71,8 @@ struct Merge {
         return SetMerge(base: lists[0].elements, local: lists[1].elements, server: lists[2].elements).merged
     }
 
-    /// Makes the change set the merged list on top of the server's.
-    private func take(_ merged: JSONText, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
+    /// Makes the change set the merged list, based on the server's list.
+    private func apply(_ merged: JSONText, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
         let server = try row.remote(of: change.key).flatMap { entity.value(of: field, in: $0) } ?? .null
         var changed = change
         changed.body = change.body.setting(field, to: merged)
@@ -81,23 +82,23 @@ struct Merge {
     }
 
     private func mergeDelete(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: [String: [JSONText]]) throws {
-        // Deletions queued by earlier versions have no base.
-        // What is worked out from other records moves with these; that is nobody's edit.
+        // Deletions queued by earlier versions have no base. Derived fields change with other records, which is
+        // nobody's edit.
         let (server, base) = (entity.withoutDerivedFields(remote), entity.withoutDerivedFields(change.base))
         guard !change.base.members.isEmpty, !sealer.isEquivalent(server, base) else { return }
-        let isOurs = isOurDoing(change.base, remote) { field, value in
+        let isOurs = isOwnChange(change.base, remote) { field, value in
             own[field, default: []].contains { sealer.isEquivalent(value, $0, of: field) }
         }
         if isOurs { return try queue.store(change.body, base: remote, of: change, makeID: context.makeID) }
         let dispute = Conflict.Dispute(
             change: change, field: nil, base: change.base, local: nil, server: remote,
             localAt: change.editedAt(OutboxTable.wholeRecord), serverAt: serverTime(of: remote))
-        if let winner = try settle(dispute) { try take(winner, ofDeletion: change) }
+        if let winner = try decide(dispute) { try apply(winner, ofDeletion: change) }
     }
 
-    /// Whether nothing tells what the server had from what it has now but the time of change and fields that `isOwn` knows,
-    /// with the value now, for the work of an earlier change made here.
-    func isOurDoing(_ before: JSONText, _ now: JSONText, _ isOwn: (_ field: String, _ value: JSONText) -> Bool) -> Bool
+    /// Whether the server's old and new version differ only in the change time and in fields for which `isOwn`, given
+    /// the new value, recognizes the work of an earlier local change.
+    func isOwnChange(_ before: JSONText, _ now: JSONText, _ isOwn: (_ field: String, _ value: JSONText) -> Bool) -> Bool
     {
         let (before, now) = (entity.withoutDerivedFields(before), entity.withoutDerivedFields(now))
         return entity.fields.allSatisfy { field in
@@ -107,12 +108,12 @@ struct Merge {
         }
     }
 
-    /// Builds the change's field on what the server has now, or gives the field up; returns the change as it then is.
+    /// Rebases the change's field on the server's value, or drops the field. Returns the resulting change.
     ///
-    /// What is left of a change that was tried goes under another idempotency key, so with the field goes all that the
+    /// The rest of a change that was tried is sent under a new idempotency key, so it also drops the fields that the
     /// server has from that attempt.
     @discardableResult
-    func take(_ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
+    func apply(_ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
         var changed = change
         let remote = try row.remote(of: change.key)
         func server(_ field: String) -> JSONText { remote.flatMap { entity.value(of: field, in: $0) } ?? .null }
@@ -130,7 +131,7 @@ struct Merge {
         return changed
     }
 
-    func take(_ winner: Conflict.Side, ofDeletion change: OutboxTable.Entry) throws {
+    func apply(_ winner: Conflict.Side, ofDeletion change: OutboxTable.Entry) throws {
         switch winner {
         case .local:
             let base = try row.remote(of: change.key) ?? change.base
@@ -145,22 +146,22 @@ struct Merge {
 
     // MARK: The server has deleted it
 
-    /// Weighs the queued changes of a record that the server has deleted. Without any left the record goes.
+    /// Merges the queued changes of a record that the server has deleted. Without any the record is left to the caller.
     func mergeDeletion(of key: String) throws {
         let changes = try queue.changes(of: entity.name, key: key)
-        // A creation makes the record anew, whatever became of one that had its key before.
+        // A creation makes the record again, even after the server deleted another with its key.
         if changes.contains(where: { $0.operation == .create }) { return try forgetRemote(of: key) }
-        // What is being sent tells by its outcome.
+        // The outcome of a change that is being sent merges again.
         guard !changes.contains(where: { $0.state == .uploading }) else { return try row.markGone(key) }
         guard let first = changes.first, let content = try row.load(key) else { return }
-        // Where both sides deleted it there is nothing to decide.
+        // Both sides deleted it: nothing to decide.
         if changes.contains(where: { $0.operation == .delete }) {
-            return try take(.server, ofRecordDeletedThere: key)
+            return try apply(.server, ofRecordDeletedThere: key)
         }
         let dispute = Conflict.Dispute(
             change: first, field: nil, base: content.remote, local: content.document, server: nil,
             localAt: changes.map(\.lastEdit).max() ?? first.createdAt, serverAt: nil)
-        if let winner = try settle(dispute) { try take(winner, ofRecordDeletedThere: key) }
+        if let winner = try decide(dispute) { try apply(winner, ofRecordDeletedThere: key) }
     }
 
     private func forgetRemote(of key: String) throws {
@@ -169,8 +170,8 @@ struct Merge {
         try row.rebuildDocument(over: key)
     }
 
-    /// Gives the record and its changes up, or makes the changes create it anew.
-    func take(_ winner: Conflict.Side, ofRecordDeletedThere key: String) throws {
+    /// Drops the record and its changes, or makes the changes create it again.
+    func apply(_ winner: Conflict.Side, ofRecordDeletedThere key: String) throws {
         let changes = try queue.changes(of: entity.name, key: key)
         let document = try row.load(key)?.document
         let content = changes.last { $0.content != nil }?.content
@@ -191,8 +192,8 @@ struct Merge {
 
     // MARK: Deciding
 
-    /// Who wins, written down; nil while a person has to choose.
-    private func settle(_ dispute: Conflict.Dispute) throws -> Conflict.Side? {
+    /// Decides by the entity's policy and logs the conflict; nil when a user has to decide.
+    private func decide(_ dispute: Conflict.Dispute) throws -> Conflict.Side? {
         let winner = winner(of: dispute)
         let isOpen = try winner == nil && conflicts.refresh(dispute)
         if !isOpen {
@@ -217,7 +218,7 @@ struct Merge {
         case .localWins: return isDeletedThere && entity.push.create.isEmpty ? .server : .local
         case .lastWriteWins:
             if isDeletedThere { return .server }
-            // A server that tells no time got its value before ours will reach it.
+            // Without a change time, the server is taken to have had its value first.
             guard let serverAt = dispute.serverAt else { return .local }
             return dispute.localAt > serverAt ? .local : .server
         }

@@ -1,12 +1,12 @@
 internal import JSONText
 
-/// Two versions of a list as a set: what either side added to the base stays, what either took away goes.
+/// Two versions of a list merged as a set: additions of either side stay, removals of either side go.
 struct SetMerge {
     let base: [JSONText]
     let local: [JSONText]
     let server: [JSONText]
 
-    /// In the server's order, what was added here at the end; each element once.
+    /// In the server's order, followed by local additions; each element once.
     var merged: JSONText {
         let kept = server.filter { Self.has(local, $0) || !Self.has(base, $0) }
         let added = local.filter { !Self.has(base, $0) && !Self.has(server, $0) }

@@ -2,12 +2,13 @@ internal import EntitySchema
 internal import JSONText
 internal import SQLiteStore
 
-/// Holds a local write to the schema before it is queued, so that what the upstream would refuse for its form is refused
-/// while the caller is still there.
+/// Checks a local write against the schema before it is queued, so that a malformed change is refused while the caller
+/// still waits for the answer.
 struct ChangeValidation {
     let entity: Entity
 
-    /// One problem a field; empty when the body may be queued. `record` is the whole record as it would then be.
+    /// Returns one problem per field; empty when the body may be queued. `record` is the whole record with the change
+    /// applied.
     func problems(in body: JSONText, operation: Operation, record: JSONText) -> [FieldProblem] {
         guard body.kind == .object else { return [FieldProblem(field: "", message: "expected a JSON object")] }
         var problems: [FieldProblem] = []
@@ -15,7 +16,7 @@ struct ChangeValidation {
         let sendable = entity.sendable(for: operation, record: record)
         for (name, value) in body.members {
             if !seen.insert(name).inserted {
-                problems.append(FieldProblem(field: name, message: "this field stands in the body twice"))
+                problems.append(FieldProblem(field: name, message: "the body has this field twice"))
             } else if let message = problem(with: value, of: name, operation: operation, sendable: sendable) {
                 problems.append(FieldProblem(field: name, message: message))
             }
@@ -39,13 +40,15 @@ struct ChangeValidation {
             let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name))
             return "\(entity.name) has no such field" + (near.map { "; did you mean \($0)?" } ?? "")
         }
-        if field.isDerivedHere { return "this field is worked out here and cannot be written" }
+        if field.isDerivedHere { return "this field is computed and cannot be written" }
         if operation == .update && name == entity.key { return "the key of a record cannot be changed" }
         if operation == .create && name == entity.key && !Self.isUsableKey(value) {
-            return "expected a key of 1 to \(Entity.longestKey) characters without NUL; leave it out to have one made"
+            return
+                "expected a key of 1 to \(Entity.longestKey) characters without NUL; leave it out to have one generated"
         }
         if let sendable, !sendable.contains(name) {
-            return "the upstream does not take this field here; it takes \(sendable.sorted().joined(separator: ", "))"
+            return
+                "the upstream does not accept this field here; it accepts \(sendable.sorted().joined(separator: ", "))"
         }
         if value.kind == .null {
             return field.required ? "this field cannot be null" : nil
@@ -53,7 +56,7 @@ struct ChangeValidation {
         return mismatch(value, field)
     }
 
-    /// Whether a pull that brought the key would keep the record (`PageApplier`).
+    /// Whether a pull would keep a record with this key (`PageApplier`).
     private static func isUsableKey(_ value: JSONText) -> Bool {
         guard let text = value.string else { return value.integer != nil }
         let quoted = JSONText.string(text).text
@@ -61,7 +64,7 @@ struct ChangeValidation {
     }
 
     private func mismatch(_ value: JSONText, _ field: Field) -> String? {
-        // A refusal must not repeat a secret: whoever keeps the answer would keep that too.
+        // An error message must not repeat a secret: the caller may log it.
         let shown = field.secret ? " another type" : value.bytes.count <= 80 ? " \(value.text)" : ""
         switch field.kind {
         case .string: return value.kind == .string ? nil : "expected text, got\(shown)"

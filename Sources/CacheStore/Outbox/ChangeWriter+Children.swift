@@ -1,10 +1,11 @@
 internal import EntitySchema
 internal import JSONText
 
-/// What the deletion of another record does to one that refers to it.
+/// What the deletion of a record does to the records that refer to it.
 extension ChangeWriter {
-    /// Gives up what nobody has seen of the record's changes, before it goes with its owner; returns the others.
-    func giveUp(_ key: String) throws -> [Int64] {
+    /// Drops the record's changes that were never sent, before the record is deleted with its owner. Returns the other
+    /// changes.
+    func dropUnsent(_ key: String) throws -> [Int64] {
         let waiting = try queue.changes(of: entity.name, key: key)
         let seen = waiting.filter(\.tried)
         for change in waiting where !change.tried { try supersede(change) }
@@ -13,7 +14,7 @@ extension ChangeWriter {
         return seen.map(\.id)
     }
 
-    /// Queues a change of its own that sets a reference to null; nil where the schema cannot send one.
+    /// Queues a separate change that sets a reference to null; nil where the schema cannot send one.
     func nullify(_ field: String, of key: String) throws -> Int64? {
         guard let current = try row.load(key) else { return nil }
         let record = current.document.setting(field, to: .null)
@@ -29,7 +30,7 @@ extension ChangeWriter {
         return id
     }
 
-    /// Takes a field out of a change that nobody has seen.
+    /// Removes a field from a change that was never sent.
     func withdraw(_ field: String, from change: OutboxTable.Entry) throws {
         let body = JSONText.object(members: change.body.members.filter { $0.key != field })
         let base = JSONText.object(members: change.base.members.filter { $0.key != field })

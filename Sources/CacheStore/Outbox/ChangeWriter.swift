@@ -3,7 +3,7 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// Turns one local change into an entry of the queue, inside the caller's transaction.
+/// Turns one local change into queue entries, inside the caller's transaction.
 struct ChangeWriter {
     let table: EntityTable
     let context: WriteContext
@@ -23,7 +23,7 @@ struct ChangeWriter {
         let body = try sealer.seal(clear)
         let key = body[entity.key]?.plain ?? context.makeID()
         guard try row.load(key) == nil, try KeyAlias.current(of: key, entity.name, db) == key else {
-            throw CacheError.conflict("\(entity.name)/\(key) exists already; change it, or create with another key")
+            throw CacheError.conflict("\(entity.name)/\(key) already exists; change it, or create with another key")
         }
         let record: JSONText
         if body[entity.key] == nil {
@@ -84,7 +84,7 @@ struct ChangeWriter {
     /// Queues the deletion of a record with `content`. A record that was never sent is deleted along with its queued
     /// changes, and nothing is queued.
     func queueDeletion(of key: String, _ content: RecordRow.Content) throws {
-        var needs = try deleteRules.giveUp(entity, key)
+        var needs = try deleteRules.dropUnsent(entity, key)
         let waiting = try queue.changes(of: entity.name, key: key)
         if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy({ !$0.tried }) {
             try requireNoDependents(creation, among: waiting)
@@ -156,7 +156,7 @@ struct ChangeWriter {
     ) throws -> [[(key: String, value: JSONText)]] {
         let (parts, unsendable) = entity.parts(of: changed, record: record)
         if let unsendable {
-            throw CacheError.invalid([FieldProblem(field: unsendable, message: "no route takes this field")])
+            throw CacheError.invalid([FieldProblem(field: unsendable, message: "no route can send this field")])
         }
         return parts
     }
@@ -166,7 +166,7 @@ struct ChangeWriter {
         guard problems.isEmpty else { throw CacheError.invalid(problems) }
     }
 
-    /// What keeps `body` from being queued, a problem a field; `record` is the whole record as it would then be.
+    /// Why `body` cannot be queued, one problem per field. `record` is the whole record with the change applied.
     func problems(in body: JSONText, operation: Operation, record: JSONText) -> [FieldProblem] {
         var problems = ChangeValidation(entity: entity).problems(in: body, operation: operation, record: record)
         if entity.isLocal { return problems }
@@ -181,7 +181,7 @@ struct ChangeWriter {
         return problems
     }
 
-    /// References to keys that records had before, by those that they have now.
+    /// Replaces references to former keys by the records' current keys.
     func withCurrentKeys(_ body: JSONText) throws -> JSONText {
         guard body.kind == .object else { return body }
         return try entity.fields.reduce(body) { body, field in
@@ -213,7 +213,7 @@ struct ChangeWriter {
         try note(change.body, .edited, of: change.operation, to: change.key, carriedBy: id)
     }
 
-    /// Writes down that the change `id` now sets `fields`, and no longer sets those `removed`.
+    /// Logs that the change `id` now sets `fields`, and no longer sets those `removed`.
     func note(
         _ fields: JSONText, _ reason: ChangeLogReason, of operation: Operation, to key: String, carriedBy id: Int64,
         removed: [String] = []

@@ -3,7 +3,7 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// Turns a local change of a record's content into an entry of the queue, inside the caller's transaction.
+/// Turns a local change of a record's content into a queue entry, inside the caller's transaction.
 struct ContentWriter {
     let table: EntityTable
     let context: WriteContext
@@ -14,8 +14,8 @@ struct ContentWriter {
     private var queue: OutboxTable { context.queue }
     private var log: ChangeLog { context.log }
 
-    /// Queues the upload of `content`, or with nil its deletion. What waited to be sent for the same record gives way,
-    /// since nobody would see it any more.
+    /// Queues the upload of `content`, or with nil its deletion. It replaces an earlier change of the content that is
+    /// not being sent.
     func set(_ content: Content?, of key: String) throws {
         let key = try KeyAlias.current(of: key, entity.name, db)
         guard let record = try row.load(key), !record.deleted else {
@@ -24,7 +24,7 @@ struct ContentWriter {
         if let content { try ContentTable(db: db).insert(content, at: context.now) }
         let column = content?.sha256 ?? ContentTable.nothing
         let waiting = try queue.changes(of: entity.name, key: key).filter { $0.content != nil }
-        // The same again is no change, but after a failure it asks for another attempt.
+        // The same content again is no change; after a failure it asks for another attempt.
         if let last = waiting.last {
             if last.content == column, last.state != .failed { return }
         } else if try kept(key, record.document) == column {
@@ -50,7 +50,7 @@ struct ContentWriter {
         return [ChangeLogReason.edited.member, ("operation", "content"), ("values", values ?? .object([:]))]
     }
 
-    /// What is here of what the server has; nil where that is another by now.
+    /// The hash of the local content; nil when the server has different content by now.
     private func kept(_ key: String, _ document: JSONText) throws -> String? {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT _content, _content_address FROM \(table.name) WHERE _key = ?"),

@@ -3,18 +3,19 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// What the schema's delete rules do here to the records that refer to one whose deletion is about to be queued.
+/// Applies the schema's delete rules to the records that refer to one whose deletion is about to be queued.
 ///
-/// Nothing of it is sent but references set to null: an upstream takes along by itself what goes with a record, and the
-/// children that go are out of sight for as long as the deletion is queued (`RecordRow.rebuildDocument`).
+/// Only references set to null are sent. An upstream deletes the dependent records itself, and here they are hidden for
+/// as long as the deletion is queued (`RecordRow.rebuildDocument`).
 struct DeleteRules {
     let context: WriteContext
 
     private func writer(_ table: EntityTable) -> ChangeWriter { ChangeWriter(table: table, context: context) }
 
-    /// Throws `.conflict` where the record, or one that goes with it, may not be deleted as long as others refer to it.
+    /// Throws `.conflict` when a rule denies the deletion of the record, or of one that is deleted with it, while
+    /// others refer to it.
     func requireNoDenial(_ entity: Entity, _ key: String) throws {
-        for (entity, key) in try going(with: entity, key) {
+        for (entity, key) in try cascade(from: entity, key) {
             for (relation, field, rule, child) in relations(of: entity) where rule == .deny {
                 let count = try visible(child, field, key).count
                 guard count == 0 else {
@@ -25,17 +26,18 @@ struct DeleteRules {
         }
     }
 
-    /// Gives up the changes of what goes with the record that nobody has seen, as deleting that itself would. Returns
-    /// the changes that are left, which the deletion has to wait for.
-    func giveUp(_ entity: Entity, _ key: String) throws -> Set<Int64> {
-        // The youngest first, so that nothing ever refers to what is gone.
-        try going(with: entity, key).dropFirst().reversed().reduce(into: []) { left, child in
-            left.formUnion(try writer(EntityTable(entity: child.entity)).giveUp(child.key))
+    /// Drops the changes that were never sent of the records that are deleted with this one. Returns the remaining
+    /// changes, which the deletion has to wait for.
+    func dropUnsent(_ entity: Entity, _ key: String) throws -> Set<Int64> {
+        // Newest first, so that no change ever refers to one that is gone.
+        try cascade(from: entity, key).dropFirst().reversed().reduce(into: []) { left, child in
+            left.formUnion(try writer(EntityTable(entity: child.entity)).dropUnsent(child.key))
         }
     }
 
-    /// The record and all that goes with it, parents first, each once even where records refer to one another in a ring.
-    private func going(with entity: Entity, _ key: String) throws -> [(entity: Entity, key: String)] {
+    /// The record and everything that is deleted with it, parents first, each once even where records refer to one
+    /// another in a ring.
+    private func cascade(from entity: Entity, _ key: String) throws -> [(entity: Entity, key: String)] {
         var found = [(entity: entity, key: key)]
         var seen: Set<[String]> = [[entity.name, key]]
         var next = 0
@@ -52,7 +54,7 @@ struct DeleteRules {
         return found
     }
 
-    /// Queues what sets references to null, where the schema can send that; the deletion has to wait for it.
+    /// Queues changes that set references to null, where the schema can send them. The deletion has to wait for them.
     func nullify(_ entity: Entity, _ key: String) throws -> Set<Int64> {
         var changes: Set<Int64> = []
         for (_, field, rule, child) in relations(of: entity) where rule == .nullify {
@@ -63,7 +65,7 @@ struct DeleteRules {
         return changes
     }
 
-    /// Takes back what was queued for a deletion that will not be sent, as far as nobody has seen it.
+    /// Undoes what was queued for a deletion that will not be sent, except changes that were sent already.
     func restore(after deletion: OutboxTable.Entry) throws {
         guard deletion.operation == .delete, let entity = context.schema[deletion.entity] else { return }
         let ids = try Int64.fetchAll(

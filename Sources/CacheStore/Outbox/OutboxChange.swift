@@ -1,36 +1,37 @@
 package import EntitySchema
 package import JSONText
 
-/// A queued change that is ready to be sent, with all that sending it needs.
+/// A queued change that is ready to be sent, with everything that sending it needs.
 package struct OutboxChange: Sendable, Equatable {
     package var id: Int64
     package var entity: String
     package var key: String
     package var operation: Operation
-    /// The fields that change, secrets in the clear.
+    /// The fields that change, with secrets in the clear.
     package var body: JSONText
-    /// The same as the queue has it, its secrets sealed: tells whether the change is still the one that was read.
+    /// The fields as the queue stores them, with secrets sealed. Shows whether the change is still the one that was
+    /// read.
     package var storedBody: JSONText
-    /// Secret fields that change and that cannot be opened: without them the change must not be sent.
+    /// Changed secret fields that cannot be opened. The change must not be sent without them.
     package var unreadable: [String]
-    /// What the record's secrets say, so that nothing repeats it.
+    /// The record's secrets, so that messages can be scrubbed of them.
     package var secrets: [String]
-    /// The whole record as it is here, without its secrets, for the holes of a path.
+    /// The whole local record without its secrets, for the placeholders of a path.
     package var record: JSONText
     package var idempotencyKey: String
-    /// Failed attempts so far that count towards giving up.
+    /// Failed attempts so far that count towards the last one.
     package var attemptCount: Int
     /// Attempts so far that may have reached the upstream.
     package var tried: Int
-    /// What the server calls the version that the change was made on; nil where it is not known.
+    /// The server's version that the change was made on; nil when it is not known.
     package var version: String?
     package var createdAt: Timestamp
-    /// Set where it changes the record's content and none of its fields.
+    /// Set when the change is to the record's content and not to its fields.
     package var content: ContentChange?
 
     package var isTried: Bool { tried > 0 }
 
-    /// What is sent for it; nil when the schema has no way to.
+    /// The request that sends the change; nil when the schema has no route for it.
     package func request(of entity: Entity) -> PushRequest? {
         var request =
             switch content {
@@ -43,31 +44,31 @@ package struct OutboxChange: Sendable, Equatable {
     }
 }
 
-/// Changes of the two kinds do not wait for each other's turn: pictures are large and slow.
+/// Changes of fields and of content are sent in separate lanes: pictures are large and slow.
 package enum PushLane: Sendable {
     case fields, content
 
     var sql: String { self == .fields ? "content IS NULL" : "content IS NOT NULL" }
 }
 
-/// What became of an attempt, as the queue sees it.
+/// The outcome of an attempt.
 package enum PushOutcome: Sendable, Equatable {
-    /// The upstream has it; `record` is what it answered, nil when it answered none.
+    /// The upstream accepted it; `record` is its answer, nil when the answer had none.
     case acknowledged(record: JSONText?, version: String? = nil)
-    /// The upstream has it, and has deleted the record since; `record` is what it answered.
+    /// The upstream accepted it and has deleted the record since; `record` is its answer.
     case vanished(record: JSONText?)
-    /// The record is not there any more: a conflict.
+    /// The record no longer exists: a conflict.
     case gone(PushFailure)
-    /// Not one byte was sent: ready again, as if nothing had been tried.
+    /// Not a byte was sent: ready again, as if it had not been tried.
     case notSent
-    /// To be tried again at `at`; `counted` says whether towards giving up.
+    /// Retried at `at`; `counted` says whether the attempt counts towards the last one.
     case waiting(PushFailure, at: Timestamp, counted: Bool)
-    /// Given up until a person acts.
+    /// Failed permanently, until a user acts.
     case failed(PushFailure)
 }
 
 package struct PushFailure: Error, Sendable, Equatable {
-    /// One word that scripts can tell apart: `timeout`, `server`, `refused`, …
+    /// One word for scripts: `timeout`, `server`, `refused`, …
     package var kind: String
     package var status: Int?
     package var message: String
@@ -79,26 +80,26 @@ package struct PushFailure: Error, Sendable, Equatable {
     }
 }
 
-/// How far the upstream is with what one write queued.
+/// How far the changes of one write have come.
 package enum PushProgress: Sendable, Equatable {
-    /// The upstream has all of it.
+    /// The upstream has all of them.
     case confirmed
     /// On its way; `position` counts from 1 at the head of the queue.
     case pending(position: Int)
-    /// Given up until a person acts.
+    /// Failed permanently, until a user acts.
     case failed
-    /// Behind a change that failed or that a conflict holds.
+    /// Waits for a change that failed or has an open conflict.
     case blocked
-    /// Somebody has to choose, or the other side has won.
+    /// A user has to decide, or the server's side has won.
     case conflict
-    /// Taken out of the queue without having been sent.
+    /// Removed from the queue without having been sent.
     case discarded
 }
 
-/// How much waits in the queue.
+/// How many changes are in the queue.
 package struct PendingCount: Sendable, Equatable {
     /// On their way: queued, uploading, waiting, blocked.
     package var pending: Int
-    /// Given up until a person acts.
+    /// Failed permanently, until a user acts.
     package var failed: Int
 }

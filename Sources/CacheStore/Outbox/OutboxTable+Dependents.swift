@@ -2,10 +2,11 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// What would be left hanging if a change went.
+/// The changes that depend on another change.
 extension OutboxTable {
-    /// The changes that make no sense without this one, oldest first: where it creates a record, all that change that
-    /// record or refer to it, and what those create in turn. What merely comes after it in a group is none of them.
+    /// The changes that make no sense without this one, oldest first. For a creation these are the changes of its
+    /// record, the changes that refer to it, and the same for every record that those create. A change that only
+    /// follows it in a group does not depend on it.
     func dependents(on change: Entry) throws -> [Entry] {
         var found: [Entry] = []
         var creations = change.operation == .create ? [change] : []
@@ -35,7 +36,7 @@ extension OutboxTable {
         return found
     }
 
-    /// All that waits for this one, however many stand between.
+    /// Every change that waits for this one, directly or through others.
     func waiting(for id: Int64) throws -> Set<Int64> {
         try Int64.fetchSet(
             db.cachedStatement(

@@ -137,6 +137,6 @@ extension OutboxTable {
     private func requireChanged(_ id: Int64, _ transition: OutboxState.Transition) throws {
         guard db.changesCount == 0 else { return }
         let state = try change(id).state.rawValue
-        throw CacheError.conflict("change \(id) is \(state), which does not allow this (\(transition))")
+        throw CacheError.conflict("change \(id) is \(state), so \(transition) is not possible")
     }
 }

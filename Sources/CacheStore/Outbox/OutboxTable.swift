@@ -3,7 +3,7 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// The queue's rows and what they wait for, inside the caller's transaction.
+/// The rows of the queue and their dependencies, inside the caller's transaction.
 struct OutboxTable {
     struct NewChange {
         var entity: Entity
@@ -11,11 +11,11 @@ struct OutboxTable {
         var operation: Operation
         var body: JSONText
         var base: JSONText
-        /// Field → when it was edited, in milliseconds, as the server's clock has it.
+        /// Field → when it was edited, in milliseconds of the server's clock.
         var edited: JSONText
         var group: String?
         var idempotencyKey: String
-        /// Of a change of the record's content: its SHA-256, or nothing where it is deleted.
+        /// For a change of the record's content: its SHA-256, or an empty text for its deletion.
         var content: String?
     }
 
@@ -34,7 +34,7 @@ struct OutboxTable {
         /// As `NewChange.content`.
         var content: String?
 
-        /// As the server's clock has it.
+        /// By the server's clock.
         func editedAt(_ field: String) -> Timestamp {
             edited[field]?.integer.map { Timestamp(milliseconds: Int64($0)) } ?? createdAt
         }
@@ -44,7 +44,7 @@ struct OutboxTable {
         }
     }
 
-    /// Stands for the record itself among the edited fields.
+    /// The name of the whole record among the edited fields.
     static let wholeRecord = "*"
 
     let schema: EntitySchema
@@ -70,8 +70,8 @@ struct OutboxTable {
         return id
     }
 
-    /// Lets an update become part of the record's last change, if nobody can have seen that one yet, and returns that one's
-    /// id; nil when it must stand for itself.
+    /// Merges an update into the record's last change when that was never sent, and returns the id of that change. Nil
+    /// when the update needs an entry of its own.
     func join(_ change: NewChange) throws -> Int64? {
         let waiting = try changes(of: change.entity.name, key: change.key)
         guard let last = waiting.last(where: { $0.content == nil }), !last.tried,
@@ -79,7 +79,7 @@ struct OutboxTable {
         else { return nil }
         let body = last.body.setting(change.body)
         guard change.entity.canSend(body, by: last.operation) else { return nil }
-        // Waiting for a younger change could close a circle.
+        // Waiting for a newer change could close a cycle.
         let needs = try referenceNeeds(of: change)
         guard needs.allSatisfy({ $0 < last.id }) else { return nil }
         try db.cachedStatement(
@@ -91,9 +91,9 @@ struct OutboxTable {
         return last.id
     }
 
-    /// Gives a change another body and base; without anything left in it, it leaves the queue.
+    /// Replaces a change's body and base. An update that is left without fields leaves the queue.
     ///
-    /// What was tried with another body is no repetition any more, so it gets a key of its own.
+    /// A change that was tried with another body gets a new idempotency key, since sending it is no longer a repeat.
     func store(_ body: JSONText, base: JSONText, of change: Entry, makeID: () -> String) throws {
         guard body != change.body || base != change.base else { return }
         if change.operation == .update, body.members.isEmpty { return try remove(change.id) }
@@ -106,7 +106,7 @@ struct OutboxTable {
 
     // MARK: What waits for what
 
-    /// `id` is the change's own, where it has one: only older ones come before it.
+    /// `id` is the change's own, if it has one: only older changes come before it.
     func needs(of change: NewChange, before id: Int64 = .max) throws -> Set<Int64> {
         var needs = try referenceNeeds(of: change)
         let group = try Int64.fetchOne(
@@ -118,8 +118,9 @@ struct OutboxTable {
         return needs
     }
 
-    /// What comes before it on the same record. Content and fields wait for each other only where they must, so that an
-    /// edit need not wait for a large picture: content for the record's creation, a deletion for all.
+    /// The changes of the same record that come before it. Content and fields wait for each other only where they must,
+    /// so that an edit does not wait for a large picture: content waits for the record's creation, a deletion for
+    /// everything.
     private func recordNeeds(of change: NewChange, before id: Int64) throws -> [Int64] {
         let row = try Row.fetchOne(
             db.cachedStatement(
@@ -178,7 +179,7 @@ struct OutboxTable {
         try Row.fetchOne(db.cachedStatement(sql: "\(Self.columns) WHERE id = ?"), arguments: [id]).map(Self.entry)
     }
 
-    /// Takes a change out of the queue; what waited for it now waits for what it waited for itself.
+    /// Removes a change from the queue. Changes that waited for it now wait for what it waited for.
     func remove(_ id: Int64) throws {
         try db.cachedStatement(
             sql: """
@@ -189,7 +190,7 @@ struct OutboxTable {
                 """
         ).execute(arguments: [id])
         try db.cachedStatement(sql: "DELETE FROM sync_outbox WHERE id = ?").execute(arguments: [id])
-        // With the change goes whatever there was left to choose.
+        // The change's open conflicts are closed with it.
         try db.cachedStatement(
             sql: "UPDATE sync_conflict SET winner = 'server', decided_at = at WHERE change_id = ? AND winner IS NULL"
         ).execute(arguments: [id])

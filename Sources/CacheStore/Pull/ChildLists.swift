@@ -5,16 +5,16 @@ internal import JSONText
 /// Children with their secrets sealed.
 struct SealedChildren: Sendable {
     var children: PulledChildren
-    /// In the place of `children.records`.
+    /// Replaces `children.records`.
     var records: String
 }
 
-/// Writing the children that came with their parents, and deleting those that did not come any more.
+/// Writes the children that came with their parents, and deletes those that no longer do.
 extension PageApplier {
-    /// `position`: where the change log ended when the parents or their children were asked for.
+    /// `position`: the end of the change log when the parents or their children were requested.
     func apply(_ sealed: SealedChildren, position: Int64) throws -> ChildOutcome {
         let children = sealed.children
-        // All of them, to know which are missing.
+        // All of them, since missing ones are deleted.
         _ = try IncomingRecords(table, db, at: context.now).fill(sealed.records, leavesOut: false)
         let written = try applyIncoming(clear: children.records, position: position)
         var outcome = ChildOutcome(written: written.written, deleted: written.deleted)
@@ -27,7 +27,7 @@ extension PageApplier {
         return outcome
     }
 
-    /// Children in the cache of parents whose children are all known, but not among those that came.
+    /// Cached children of parents whose children are complete in the answer, but which are not in it.
     private func missing(_ children: PulledChildren, _ position: Int64) throws -> [String] {
         guard !children.complete.isEmpty else { return [] }
         return try String.fetchAll(

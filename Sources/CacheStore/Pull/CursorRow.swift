@@ -19,7 +19,7 @@ struct CursorRow {
             arguments: [entity])
         guard let row else { return PullCursor() }
         return PullCursor(
-            watermark: row["watermark"], pull: (row["pull"] as String?).flatMap(PullUnderWay.init(json:)),
+            watermark: row["watermark"], pull: (row["pull"] as String?).flatMap(PullInProgress.init(json:)),
             lastSyncedAt: (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:)),
             lastFullAt: (row["last_full_at"] as Int64?).map(Timestamp.init(milliseconds:)),
             lateness: row["lateness"], heldDeletions: row["held_deletions"], error: row["error"])
@@ -44,7 +44,7 @@ struct CursorRow {
     }
 }
 
-extension PullUnderWay {
+extension PullInProgress {
     fileprivate var json: String {
         JSONText.object([
             "kind": .string(kind.rawValue), "since": .string(since), "position": .string(position),
@@ -53,7 +53,7 @@ extension PullUnderWay {
         ]).text
     }
 
-    /// Nil for what an older version wrote: its pull begins anew.
+    /// Nil for the format of an older version; its pull starts over.
     fileprivate init?(json: String) {
         guard let value = try? JSONText(parsing: json), let kind = value["kind"]?.string.flatMap(Kind.init(rawValue:)),
             let seen = value["seen"]?.integer

@@ -5,12 +5,13 @@ internal import Glibc
 internal import JSONText
 internal import SchemaDrift
 
-/// Puts the records of one page into a temporary table, from which statements then write them.
+/// Puts the records of one page into a temporary table, from which statements write them.
 ///
-/// What the cache has to the letter, most of a list that is read once more, is found by key and compared as text, and left
-/// out: writing it would do nothing. A record that is written plainly is taken apart here, any other by SQLite's own JSON.
+/// Records that the cache has byte for byte, which is most of a list that is read again, are found by key, compared as
+/// text and left out: writing them would do nothing. A record in the usual notation is parsed here, any other by
+/// SQLite's JSON functions.
 struct IncomingRecords {
-    /// `usable`: it has a key. `changed`: when it was changed, as normalized text.
+    /// `usable`: it has a key. `changed`: its change time, as normalized text.
     static let createTable = """
         CREATE TEMP TABLE sync_incoming (
           key TEXT, value, usable INTEGER NOT NULL, deleted INTEGER NOT NULL, changed TEXT)
@@ -20,9 +21,9 @@ struct IncomingRecords {
     let db: Database
     private let insert: Statement
     private let find: Statement
-    /// What is looked at: the key, what marks deletion and the change time.
+    /// The members that are read: the key, the deletion mark and the change time.
     private let members: [String?]
-    /// The second from which on a change time may be one that cannot be.
+    /// The first second at which a change time is implausible.
     private let doubtful: [UInt8]
 
     init(_ table: EntityTable, _ db: Database, at now: Timestamp) throws {
@@ -36,17 +37,17 @@ struct IncomingRecords {
         find = try db.cachedStatement(sql: "SELECT _pk, _remote FROM \(table.name) WHERE _key = ?")
     }
 
-    /// `isNew`: nothing of it can be in the cache. `leavesOut`: what is unchanged need not be in the table.
+    /// `isNew`: no record of it can be in the cache. `leavesOut`: unchanged records need not be in the table.
     func fill(_ page: String, isNew: Bool = false, leavesOut: Bool = true) throws -> UnchangedRecords {
         try db.cachedStatement(sql: "DELETE FROM sync_incoming").execute()
-        // What they were bound to goes with the page.
+        // The statements are bound to the page's memory, which ends with this call.
         defer { for statement in [insert, find] { sqlite3_clear_bindings(statement.sqliteStatement) } }
         var page = page
         return try page.withUTF8 { bytes in
             var walk = JSONElementWalk(bytes, members: members)
             var unchanged = UnchangedRecords()
             var seen: Set<Int64> = []
-            // A key that is not written plainly may be that of any record behind it, and the last of two counts.
+            // A key with escapes may equal that of any later record, and the last of two counts.
             var compares = leavesOut && !isNew
             while walk.next() {
                 guard let record = PlainRecord(walk, bytes) else {
@@ -69,7 +70,7 @@ struct IncomingRecords {
 
     // MARK: A plain record
 
-    /// Nil for one that is not in the cache. Only what writing it would leave as it is counts as the same.
+    /// Nil for a record that is not in the cache. `isSame` only when writing it would change nothing.
     private func find(
         _ record: PlainRecord, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws -> (pk: Int64, isSame: Bool)? {
@@ -89,7 +90,7 @@ struct IncomingRecords {
         return (pk, !record.isDeleted && (record.changed.isEmpty || isPlain(record.changed, bytes)))
     }
 
-    /// A change time that compares as text with others of its length, and is no doubtful one.
+    /// Whether a change time compares as text with others of its length and is plausible.
     private func isPlain(_ time: Range<Int>, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         TimeText.isUsual(bytes, time) && bytes[time].prefix(doubtful.count).lexicographicallyPrecedes(doubtful)
     }
@@ -133,8 +134,8 @@ struct IncomingRecords {
     /// `element (key, value, usable, deleted)`; MATERIALIZED, or each use of `value` would render it again.
     private var elements: String {
         let key = "json_each.value -> '$.\"\(table.entity.key)\"'"
-        // A key is text or a whole number; text with an escaped NUL would be cut short and meet another record's. Nested
-        // `iif`, since only that promises not to look for a key in what is no object.
+        // A key is text or a whole number. Text with an escaped NUL would be cut short and match another record. Nested
+        // `iif`, since only that guarantees that no key is looked for in a value that is no object.
         let usable = """
             iif(json_each.type = 'object',
               iif(json_type(json_each.value, '$."\(table.entity.key)"') IN ('text', 'integer'),
@@ -148,7 +149,7 @@ struct IncomingRecords {
         } else {
             deleted = "0"
         }
-        // Where there are secrets, what is no record could be one of them.
+        // Where there are secrets, a value that is no record could be one.
         let value =
             table.hasSecrets ? "iif(json_each.type IN ('object', 'null'), json_each.value, '…')" : "json_each.value"
         return """

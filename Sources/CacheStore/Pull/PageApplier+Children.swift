@@ -2,10 +2,10 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// What the schema's delete rules do to the records that refer to those that are gone. None of it is sent: the server
-/// has done the same.
+/// Applies the schema's delete rules to the records that refer to deleted ones. Nothing of it is sent: the server has
+/// done the same.
 extension PageApplier {
-    func settleChildren(of keys: [String]) throws {
+    func applyDeleteRules(of keys: [String]) throws {
         for relation in table.entity.relations {
             guard case .many(let field, let rule) = relation.kind, let child = context.schema[relation.entity] else {
                 continue
@@ -24,9 +24,9 @@ extension PageApplier {
         PageApplier(table: table, context: context)
     }
 
-    /// `reference`: an indexed column or expression. Those out of sight too, be it with their owner.
+    /// `reference`: an indexed column or expression. Includes hidden records.
     private func referring(to keys: [String], by reference: String) throws -> [String] {
-        // Each condition is that of an index.
+        // Each condition matches a partial index.
         let parts = ["_deleted = 0", EntityTable.differs].map { rows in
             "SELECT _key FROM \(table.name) WHERE \(rows) AND \(reference) IN (SELECT value FROM json_each(?1))"
         }
@@ -35,8 +35,8 @@ extension PageApplier {
             arguments: [JSONText.array(keys.map(JSONText.string)).text])
     }
 
-    /// The server's version is taken to have no reference any more, until the server says otherwise; a change made here is
-    /// taken to be made on that.
+    /// Assumes that the server's version has no reference any more, until the server says otherwise, and rebases local
+    /// changes on that.
     private func nullify(_ field: String, referringTo keys: [String]) throws {
         let row = context.row(table)
         let queue = context.queue

@@ -4,7 +4,7 @@ internal import JSONText
 
 /// Writes one page of records into an entity's table, inside the caller's transaction.
 ///
-/// One statement writes all that differ, the records' text passing through unchanged (`IncomingRecords`).
+/// One statement writes all records that differ; their text passes through unchanged (`IncomingRecords`).
 struct PageApplier {
     let table: EntityTable
     let context: WriteContext
@@ -14,8 +14,8 @@ struct PageApplier {
     private var row: RecordRow { context.row(table) }
     private var merge: Merge { Merge(table: table, context: context) }
 
-    /// Writes the records that were put into `sync_incoming`. `clear`: the same before their secrets were sealed.
-    /// `position`: where the change log ended when the page was asked for.
+    /// Writes the records in `sync_incoming`. `clear`: the same records before their secrets were sealed. `position`:
+    /// the end of the change log when the page was requested.
     func applyIncoming(clear: String, position: Int64) throws -> PageOutcome {
         var outcome = try summary()
         if outcome.setAside > 0 { try setAside() }
@@ -23,7 +23,7 @@ struct PageApplier {
         let written = try upsert(position)
         try DriftTable(table: table, db: db, now: now).count(clear, written: written.keys)
         for key in written.changedHere { try merge.mergeRemote(of: key) }
-        // One statement only ever inserts at the end, so the table has grown by as many rows as the key has.
+        // A statement inserts only at the end, so the table has grown by as many rows as the greatest `_pk`.
         let inserted = try greatestPK() - before
         try row.tally(inserted)
         outcome.hadBefore = outcome.records - outcome.setAside - outcome.deleted - Int(inserted)
@@ -60,11 +60,11 @@ struct PageApplier {
         ).execute(arguments: [table.entity.name, now.milliseconds])
     }
 
-    /// Without change times that cannot be: what is no time, or lies more than a day ahead. Pulls that went on from such a
-    /// time would miss all that happens until then.
+    /// The latest plausible change time: a day ahead. A pull that continued from a later one would miss every change
+    /// until then.
     static func latestPlausible(at now: Timestamp) -> String { (now + .seconds(86_400)).description }
 
-    /// Strings are there without their quotes, which need not be JSON.
+    /// Strings are stored without quotes, so they need not be JSON.
     private var setAsideText: String {
         guard table.hasSecrets else { return "CAST(value AS TEXT)" }
         return "iif(json_valid(value), \(table.withoutSecrets("sync_incoming.value")), CAST(value AS TEXT))"
@@ -77,8 +77,8 @@ struct PageApplier {
 
     // MARK: Writing
 
-    /// Returns the keys of the records that were new or differed, and those of them with queued changes. One whose change
-    /// was acknowledged after the page was asked for stays as the acknowledgement left it, deleted ones included.
+    /// Returns the keys of the records that were new or differed, and of those with queued changes. A record whose
+    /// change was acknowledged after the page was requested stays as acknowledged, also when it was deleted.
     private func upsert(_ position: Int64) throws -> (keys: [String], changedHere: [String]) {
         try db.cachedStatement(sql: "DELETE FROM sync_gone WHERE entity = ? AND position <= ?")
             .execute(arguments: [table.entity.name, position])
@@ -105,7 +105,7 @@ struct PageApplier {
         return (keys, changedHere)
     }
 
-    /// Deletes records, and what the schema cascades to. What becomes of one with queued changes is a conflict.
+    /// Deletes records and everything that the schema cascades to. A record with queued changes becomes a conflict.
     func delete(keys: [String]) throws -> Int {
         guard !keys.isEmpty else { return 0 }
         let list = JSONText.array(keys.map(JSONText.string)).text
@@ -126,8 +126,8 @@ struct PageApplier {
         try row.tally(-Int64(gone.count))
         gone += try changedHere.filter { try !row.exists($0) }
         try context.log.append(.deleted, entity: table.entity.name, keys: gone)
-        // Also from those kept for a change here: what the server deleted with them is gone all the same.
-        try settleChildren(of: keys)
+        // Also for records that are kept for a local change: the server deleted their children all the same.
+        try applyDeleteRules(of: keys)
         return gone.count
     }
 

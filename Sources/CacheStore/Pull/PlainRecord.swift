@@ -1,19 +1,18 @@
 internal import EntitySchema
 internal import JSONText
 
-/// A record that can be taken apart without SQLite: without space between its parts, its key and its change time written
-/// without escapes.
+/// A record that can be parsed without SQLite: no whitespace between its parts, no escapes in its key and change time.
 struct PlainRecord {
     let text: Range<Int>
     /// Without quotes.
     let key: Range<Int>
-    /// Without quotes; empty where there is none.
+    /// Without quotes; empty when there is none.
     let changed: Range<Int>
-    /// The server says that it is gone.
+    /// The server marks it as deleted.
     let isDeleted: Bool
 
-    /// Of the element at hand, with the key, what marks deletion and the change time as its members. Nil for any that is
-    /// not plain.
+    /// Reads the walk's current element, with the key, the deletion mark and the change time as its members. Nil for
+    /// one in another notation.
     init?(_ walk: borrowing JSONElementWalk, _ bytes: UnsafeBufferPointer<UInt8>) {
         guard walk.isCompact, let key = Self.key(walk.values[0], bytes),
             let changed = Self.changed(walk.values[2], bytes)
@@ -31,7 +30,7 @@ struct PlainRecord {
             let inner = (first + 1)..<(value.upperBound - 1)
             return !inner.isEmpty && inner.count <= Entity.longestKey && !hasEscape(inner, bytes) ? inner : nil
         }
-        // Eighteen digits are always a whole number to SQLite too.
+        // Eighteen digits are a whole number to SQLite too.
         let isWhole = bytes[value].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         return isWhole && value.count <= 18 ? value : nil
     }

@@ -1,22 +1,22 @@
 package import EntitySchema
 
-/// Where the pulling of one entity stands.
+/// The progress of one entity's pulls.
 package struct PullCursor: Sendable, Equatable {
-    /// The change time up to which finished pulls brought everything, from the server's data.
+    /// The change time up to which finished pulls brought everything, by the server's data.
     package var watermark: String?
-    /// A pull that is not finished.
-    package var pull: PullUnderWay?
+    /// The pull that is not finished.
+    package var pull: PullInProgress?
     package var lastSyncedAt: Timestamp?
-    /// When a pull of everything last ended; nil when none ever has.
+    /// When a full pull last finished; nil when none ever has.
     package var lastFullAt: Timestamp?
-    /// How late records have come at most: milliseconds from their change time to the watermark that was reached then.
+    /// The greatest lateness of a record: milliseconds from its change time to the watermark at that time.
     package var lateness: Int64
-    /// Records that the last full pull did not see, and that are too many to be deleted without a person's word.
+    /// Records that the last full pull did not see and that are too many to delete without confirmation.
     package var heldDeletions: Int
     package var error: String?
 
     package init(
-        watermark: String? = nil, pull: PullUnderWay? = nil, lastSyncedAt: Timestamp? = nil,
+        watermark: String? = nil, pull: PullInProgress? = nil, lastSyncedAt: Timestamp? = nil,
         lastFullAt: Timestamp? = nil, lateness: Int64 = 0, heldDeletions: Int = 0, error: String? = nil
     ) {
         self.watermark = watermark
@@ -28,7 +28,7 @@ package struct PullCursor: Sendable, Equatable {
         self.error = error
     }
 
-    /// The same with what a page of its pull told.
+    /// The cursor after a page of its pull.
     package func including(_ outcome: PageOutcome) -> PullCursor {
         var cursor = self
         cursor.lateness = max(lateness, outcome.lateness)
@@ -37,28 +37,28 @@ package struct PullCursor: Sendable, Equatable {
     }
 }
 
-/// A pull between its first page and its last, as it is kept for the case that it is cut off.
-package struct PullUnderWay: Sendable, Equatable {
+/// A pull between its first and last page, stored so that it can be resumed.
+package struct PullInProgress: Sendable, Equatable {
     package enum Kind: String, Sendable, Equatable {
         case everything
-        /// What changed since a time.
+        /// Changes since a time.
         case changes
-        /// By change time, newest first, until a page is known.
+        /// By change time, newest first, down to the first page that is known.
         case newest
     }
 
     package var kind: Kind
-    /// The time asked for by a pull of changes.
+    /// The start time of a pull of changes.
     package var since: String?
-    /// What the next page is asked for with; nil for the first.
+    /// The position of the next page; nil for the first.
     package var position: String?
-    /// Records got so far.
+    /// Records received so far.
     package var seen: Int
     /// The greatest change time so far.
     package var latest: String?
-    /// When its first page was asked for.
+    /// When its first page was requested.
     package var started: Timestamp?
-    /// Where the change log stood when a first pull began; nil where there were records already.
+    /// The end of the change log when a first pull began; nil when there were records already.
     package var began: Int64?
 
     package init(

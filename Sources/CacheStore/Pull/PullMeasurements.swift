@@ -1,10 +1,10 @@
 internal import EntitySchema
 internal import GRDB
 
-/// What a page tells about its pull, besides its records: how late they come, which are known, from when they are.
+/// Measurements of a page for its pull: how late its records are, which are known, and their earliest change time.
 ///
-/// Each answer is one statement a page, and only asked for by pulls that need it: a first pull needs none. What is unchanged
-/// is not asked about (`UnchangedRecords`).
+/// Each takes one statement per page and is made only for pulls that need it; a first pull needs none. Unchanged
+/// records are not included (`UnchangedRecords`).
 extension PageApplier {
     struct Measured {
         var lateness: Int64 = 0
@@ -14,24 +14,25 @@ extension PageApplier {
         var deletedMeanwhile = false
     }
 
-    /// Of what was put into `sync_incoming`, before it is written.
+    /// Measures the records in `sync_incoming` before they are written.
     func measure(_ page: PulledPage) throws -> Measured {
         var measured = Measured()
         if let watermark = page.watermark { measured.lateness = try lateness(watermark) }
         if page.wantsEarliest { measured.earliest = try earliestChange() }
         if let began = page.began { measured.deletedMeanwhile = try hasDeleted(since: began) }
         if let knownUpTo = page.knownUpTo {
-            // The greatest `_pk` of all is given out again when its row is deleted; then it stands for another record.
+            // SQLite reuses the greatest `_pk` when its row is deleted; it is then another record's.
             measured.knownUpTo = min(knownUpTo, try greatestPK())
             measured.known = try known()
         }
         return measured
     }
 
-    /// Milliseconds from the change time of the record that comes latest to `watermark`; 0 when none comes late.
+    /// Milliseconds from the change time of the latest record to `watermark`; 0 when none is late.
     ///
-    /// Late is a record that is new or that changed at another time than the cached one, from before the watermark. One
-    /// that comes a day late and more does not count: no overlap could be wide enough, the daily full pull is for those.
+    /// A record is late when its change time is before the watermark and it is new or has another change time than the
+    /// cached one. A record that is more than a day late does not count: no overlap could be wide enough, and the daily
+    /// full pull brings it.
     private func lateness(_ watermark: String) throws -> Int64 {
         guard let field = table.entity.pull?.changedAt, let reached = Timestamp(iso8601: watermark) else { return 0 }
         let cached = EntityTable.normalizedTime("known._remote ->> '$.\"\(field)\"'")

@@ -1,27 +1,27 @@
-/// Some records of one entity as an upstream sent them, to be written together with where the pull then stands.
+/// Records of one entity as an upstream sent them, to be written together with the pull's progress.
 package struct PulledPage: Sendable {
     package var entity: String
     /// A JSON array of records.
     package var records: String
-    /// `CacheStore.position()` when the page was asked for: what was acknowledged since is newer than the page.
+    /// `CacheStore.position()` when the page was requested: later acknowledgements are newer than the page.
     package var position: Int64
-    /// What the entity's cursor becomes in the same transaction, completed with what the page tells: its change times in
-    /// `pull`, and how late its records are. Nil leaves it.
+    /// The entity's cursor to store in the same transaction, completed with the page's change times and lateness. Nil
+    /// leaves it.
     package var cursor: PullCursor?
-    /// What the server calls the version of the one record that this page is.
+    /// The server's version of the record, for a page of one record.
     package var version: String?
-    /// The change time that an earlier pull had reached: a record from before that came late. Nil measures nothing.
+    /// The change time that an earlier pull had reached; a record from before it is late. Nil measures nothing.
     package var watermark: String?
-    /// Asks which of its records the cache has; up to this `_pk` they were there when the pull began (`SeenRecords`).
+    /// Asks which of its records the cache had when the pull began, which are those up to this `_pk` (`SeenRecords`).
     package var knownUpTo: Int64?
-    /// Where the change log stood when the pull began; asks whether deletions were acknowledged since.
+    /// The end of the change log when the pull began; asks whether deletions were acknowledged since.
     package var began: Int64?
     /// Records of another entity that came with these.
     package var children: PulledChildren?
-    /// Parents whose children these records are: key → the value that marks them as fetched.
+    /// The parents of these records: key → the value that marks their children as fetched.
     package var details: [Detail]
 
-    /// A pull by newest first wants to know how far down the list it is.
+    /// A pull by newest first needs to know how far down the list it is.
     var wantsEarliest: Bool { cursor?.pull?.kind == .newest }
     /// The pull began with an empty table.
     var isOfFirstPull: Bool { began != nil && knownUpTo == nil }
@@ -54,16 +54,16 @@ package struct PulledPage: Sendable {
     }
 }
 
-/// Children as they came with their parents, to be written with them.
+/// Children that came with their parents, to be written with them.
 package struct PulledChildren: Sendable {
     package var entity: String
     /// The field of the children that holds their parent's key.
     package var by: String
     /// A JSON array: the children of all the parents.
     package var records: String
-    /// Keys of the parents whose children are all there: what else they have in the cache is gone upstream.
+    /// Keys of the parents whose children are complete here: any others in the cache were deleted upstream.
     package var complete: [String]
-    /// The greatest number of children that may be deleted; more are held.
+    /// The greatest number of children that may be deleted; with more, none is deleted.
     package var allowance: Int
 
     package init(entity: String, by: String, records: String, complete: [String], allowance: Int = .max) {
@@ -79,7 +79,7 @@ package struct PulledChildren: Sendable {
 package struct ChildOutcome: Sendable, Equatable {
     package var written = 0
     package var deleted = 0
-    /// Gone upstream, but kept, since there were more of them than the guard allows.
+    /// Deleted upstream, but kept because there are more of them than the guard allows.
     package var held = 0
 
     package init() {}
@@ -94,26 +94,26 @@ package struct ChildOutcome: Sendable, Equatable {
 package struct PageOutcome: Sendable, Equatable {
     /// Records in the page.
     package var records = 0
-    /// Of these, written because they differ from what was there.
+    /// Of these, written because they differ from the cached ones.
     package var written = 0
     /// Of these, records that had a row before and are not marked as deleted.
     package var hadBefore = 0
     package var deleted = 0
-    /// Without a usable key, listed and left out.
+    /// Without a usable key: listed and left out.
     package var setAside = 0
     /// The latest and, for a pull by newest first, the earliest change time of the page, as normalized text.
     package var latestChange: String?
     package var earliestChange: String?
-    /// How far before the watermark the latest of its records came, in milliseconds.
+    /// How late its latest record is, in milliseconds before the watermark.
     package var lateness: Int64 = 0
-    /// The `_pk`s of its records that were there before, where they were asked for, and up to where they stand for the
-    /// records that they stood for when the pull began.
+    /// The `_pk`s of its records that were cached before, when asked for, and the `_pk` up to which they still stand
+    /// for the records of the pull's beginning.
     package var known: [Int64] = []
     package var knownUpTo: Int64 = 0
-    /// A deletion of ours was acknowledged since the pull began.
+    /// A local deletion was acknowledged since the pull began.
     package var deletedMeanwhile = false
     package var children = ChildOutcome()
 
-    /// Something in the cache is no more what it was.
+    /// Something in the cache has changed.
     package var changed: Bool { written + deleted + children.written + children.deleted > 0 }
 }

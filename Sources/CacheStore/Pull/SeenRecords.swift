@@ -1,13 +1,13 @@
-/// Which records a full pull has come across: one bit for each `_pk` that there was when it began.
+/// Which records a full pull has seen: one bit for each `_pk` that existed when it began.
 ///
-/// A million records take 125 kB. What was not seen by the time the pull has gone through the whole list is gone upstream.
+/// A million records take 125 kB. A record that was not seen by the end of the list was deleted upstream.
 package struct SeenRecords: Sendable, Equatable {
     /// Records with a greater `_pk` are newer than the pull.
     package private(set) var knownUpTo: Int64
-    /// Where the change log stood: what was acknowledged later is newer than the pull.
+    /// The end of the change log at the start: later acknowledgements are newer than the pull.
     package let position: Int64
-    /// A record came twice, or after it had been made while the pull was under way, or one was deleted by us meanwhile: the
-    /// list moved under the pages, and another record may have slid past them.
+    /// A record came twice, or was created during the pull, or a local deletion was acknowledged meanwhile: the list
+    /// moved under the pages, and another record may have slid past them.
     package private(set) var hasMoved = false
     private var bits: [UInt64]
 
@@ -17,10 +17,10 @@ package struct SeenRecords: Sendable, Equatable {
         bits = Array(repeating: 0, count: Int(knownUpTo / 64) + 1)
     }
 
-    /// Takes note of a page's records.
+    /// Marks a page's records as seen.
     package mutating func insert(_ outcome: PageOutcome) {
         hasMoved = hasMoved || outcome.deletedMeanwhile
-        // Where there was nothing when the pull began, every record must be new.
+        // When the table was empty at the start, every record must be new.
         guard knownUpTo > 0 else { return hasMoved = hasMoved || outcome.hadBefore > 0 }
         knownUpTo = min(knownUpTo, outcome.knownUpTo)
         for pk in outcome.known where pk > 0 {
@@ -37,13 +37,13 @@ package struct SeenRecords: Sendable, Equatable {
         return bits[Int(pk / 64)] & 1 << UInt64(pk % 64) != 0
     }
 
-    /// The next run of `_pk`s that were not seen, from `start` on; nil when there is none.
+    /// The next run of unseen `_pk`s, from `start` on; nil when there is none.
     func gap(from start: Int64) -> ClosedRange<Int64>? {
         guard let first = next(from: max(start, 1), seen: false) else { return nil }
         return first...((next(from: first, seen: true) ?? knownUpTo + 1) - 1)
     }
 
-    /// Skips 64 at a time where all are alike.
+    /// Skips 64 at a time while all of them are equal.
     private func next(from start: Int64, seen: Bool) -> Int64? {
         var pk = start
         while pk <= knownUpTo {

@@ -2,12 +2,12 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// The records of a page that the cache has to the letter, as far as they still count for something.
+/// The records of a page that the cache has byte for byte, as far as the page's outcome needs them.
 struct UnchangedRecords {
-    /// For each record of the page whether it is one.
+    /// For each record of the page, whether it is unchanged.
     private var isUnchanged: [Bool] = []
     private(set) var pks: [Int64] = []
-    /// Change times by their length: in the usual notation those of one length compare as their texts do.
+    /// Change times by their length: in the usual notation, times of one length compare as text.
     private var times: [Int: (least: String, greatest: String)] = [:]
 
     /// `pk`: of an unchanged record.
@@ -31,7 +31,7 @@ struct UnchangedRecords {
         }
     }
 
-    /// A page without these; `page` may be another version of the one that was looked at, record for record.
+    /// A page without these; `page` may be another version of the same records in the same order.
     func rest(of page: String) -> String {
         guard !pks.isEmpty else { return page }
         var page = page
@@ -47,7 +47,7 @@ struct UnchangedRecords {
         }
     }
 
-    /// Adds these to what became of the other records of `page`.
+    /// Adds these to the outcome of the other records of `page`.
     func add(to outcome: inout PageOutcome, of page: PulledPage, _ db: Database) throws {
         outcome.records += pks.count
         outcome.hadBefore += pks.count

@@ -3,7 +3,7 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// What people do about conflicts, inside the caller's transaction.
+/// Decides and undoes conflicts for a user, inside the caller's transaction.
 struct ConflictResolver {
     let context: WriteContext
 
@@ -14,7 +14,7 @@ struct ConflictResolver {
     func resolve(_ id: Int64, for winner: Conflict.Side) throws {
         let conflict = try conflicts.entry(id)
         guard conflict.winner == nil else {
-            throw CacheError.conflict("conflict \(id) is decided; undo it to have the other choice")
+            throw CacheError.conflict("conflict \(id) is already decided; undo it to choose the other side")
         }
         let table = try table(conflict)
         let change = try context.queue.change(conflict.changeID)
@@ -22,14 +22,14 @@ struct ConflictResolver {
             throw CacheError.conflict("change \(change.id) is being sent right now; wait for its outcome")
         }
         let merge = Merge(table: table, context: context)
-        // Decided first: a change that leaves the queue takes its open conflicts with it.
+        // Decided first: a change that leaves the queue closes its open conflicts.
         try conflicts.decide(id, winner)
         if let field = conflict.field {
-            try merge.take(winner, of: field, in: change)
+            try merge.apply(winner, of: field, in: change)
         } else if conflict.operation == .delete {
-            try merge.take(winner, ofDeletion: change)
+            try merge.apply(winner, ofDeletion: change)
         } else {
-            try merge.take(winner, ofRecordDeletedThere: conflict.key)
+            try merge.apply(winner, ofRecordDeletedThere: conflict.key)
         }
         try note(conflict, .resolved)
         if try !context.row(table).exists(conflict.key) {
@@ -48,9 +48,9 @@ struct ConflictResolver {
     func undo(_ id: Int64) throws {
         let conflict = try conflicts.entry(id)
         guard let winner = conflict.winner else {
-            throw CacheError.conflict("conflict \(id) waits for a choice; resolve it")
+            throw CacheError.conflict("conflict \(id) is not decided yet; resolve it")
         }
-        guard !conflict.isUndone else { throw CacheError.conflict("conflict \(id) was undone already") }
+        guard !conflict.isUndone else { throw CacheError.conflict("conflict \(id) is already undone") }
         let writer = ChangeWriter(table: try table(conflict), context: context)
         switch (conflict.field, conflict.operation, winner) {
         case (let field?, _, _):
@@ -67,12 +67,12 @@ struct ConflictResolver {
         try note(conflict, .undone)
     }
 
-    /// The writer seals by itself. Throws `.conflict` for a secret that cannot be opened.
+    /// Opens the secrets, which the writer seals again. Throws `.conflict` for a secret that cannot be opened.
     private func opened(_ record: JSONText, _ conflict: ConflictTable.Entry) throws -> JSONText {
         try context.sealers[conflict.entity].opened(record)
     }
 
-    /// Creates the record anew, as far as its creation can send it.
+    /// Creates the record again from the fields that a creation can send.
     private func recreate(_ document: JSONText?, _ writer: ChangeWriter) throws {
         let entity = writer.table.entity
         let members = (document ?? .object([:])).members.filter { name, value in
@@ -84,7 +84,7 @@ struct ConflictResolver {
 
     private func table(_ conflict: ConflictTable.Entry) throws -> EntityTable {
         guard let table = context.table(conflict.entity) else {
-            throw CacheError.notFound("the schema has no entity \(conflict.entity) any more")
+            throw CacheError.notFound("the schema no longer has the entity \(conflict.entity)")
         }
         return table
     }

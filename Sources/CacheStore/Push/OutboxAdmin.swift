@@ -3,7 +3,7 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// What people do about queued changes, inside the caller's transaction.
+/// Retries, corrects and discards queued changes for a user, inside the caller's transaction.
 struct OutboxAdmin {
     let context: WriteContext
 
@@ -19,7 +19,7 @@ struct OutboxAdmin {
         if let id, rows.isEmpty { _ = try queue.change(id) }
         for row in rows {
             try log.append(.queued, row, detail: [ChangeLogReason.retried.member])
-            // What follows the queue, a content too, is no longer given up.
+            // Fields that follow the queue, and a content's state, no longer show a failure.
             guard let table = context.table(row["entity"]) else { continue }
             try context.row(table).rebuildDocument(over: row["record_key"])
         }
@@ -28,15 +28,15 @@ struct OutboxAdmin {
 
     // MARK: Correcting
 
-    /// Sets and takes away fields of a change, and makes it ready again. Without anything to correct it is tried again.
+    /// Sets and removes fields of a change, and makes it ready again. Without a difference the change is retried.
     func correct(_ id: Int64, setting fields: JSONText, removing removed: [String]) throws {
         let change = try requireIdle(queue.change(id))
         guard let table = context.table(change.entity) else {
-            throw CacheError.conflict("the schema has no entity \(change.entity) any more; discard the change")
+            throw CacheError.conflict("the schema no longer has the entity \(change.entity); discard the change")
         }
         guard change.operation != .create || !change.tried || change.state == .failed else {
             throw CacheError.conflict(
-                "change \(id) may have arrived; it can be corrected when it has failed, or the record when it has not")
+                "change \(id) may have arrived; correct it once it has failed, or change the record")
         }
         let writer = ChangeWriter(table: table, context: context)
         let fields = try writer.withCurrentKeys(fields)
@@ -49,7 +49,7 @@ struct OutboxAdmin {
         try writer.note(
             fields, .corrected, of: change.operation, to: change.key, carriedBy: id, removed: removed)
         for field in removed { try conflicts.decideOpen(of: id, field: field, .server) }
-        // What the server has by now may decide about it anew; this also lays the record anew.
+        // The server's current version may decide about it again; this also rebuilds the document.
         try Merge(table: table, context: context).mergeRemote(of: change.key)
     }
 
@@ -65,7 +65,7 @@ struct OutboxAdmin {
                 "the changes \(ids.map(String.init).joined(separator: ", ")) depend on \(id); discard them first, or ask "
                     + "with cascade=true")
         }
-        // The youngest first, so that nothing ever refers to what is gone.
+        // Newest first, so that no change ever refers to one that is gone.
         for change in (try [change] + dependents.map(requireIdle)).reversed() { try discard(requireIdle(change)) }
     }
 
@@ -78,7 +78,7 @@ struct OutboxAdmin {
         let row = context.row(table)
         try row.rebuildDocument(over: change.key)
         if try !row.exists(change.key) { try log.append(.deleted, entity: change.entity, keys: [change.key]) }
-        // Kept for this change alone; what else changes the record now meets the deletion.
+        // The record was kept for this change only; its other changes now meet the deletion.
         guard isDeletedThere else { return }
         _ = try PageApplier(table: table, context: context).delete(keys: [change.key])
     }

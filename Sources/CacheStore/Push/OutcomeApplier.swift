@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// What the outcome of an attempt does to the change and its record, inside the caller's transaction.
+/// Applies the outcome of an attempt to the change and its record, inside the caller's transaction.
 struct OutcomeApplier {
     let context: WriteContext
 
@@ -30,7 +30,7 @@ struct OutcomeApplier {
         try catchUp(change)
     }
 
-    /// Weighs the change against what the server said while the attempt was under way.
+    /// Merges the change with what the server sent while the attempt was under way.
     private func catchUp(_ change: OutboxTable.Entry) throws {
         guard let table = context.table(change.entity) else { return }
         if try context.row(table).isGone(change.key) {
@@ -50,7 +50,7 @@ struct OutcomeApplier {
             kind, change, detail: [("error", error), ("next_attempt_at", .string(next?.description))])
     }
 
-    /// The server has no such record any more: the same as if a pull had said so.
+    /// The server no longer has the record: the same as if a pull had reported it.
     private func forget(_ change: OutboxTable.Entry, _ failure: PushFailure) throws {
         try queue.requeue(change.id, failure)
         try note(failure, .waiting, of: change)
@@ -61,20 +61,20 @@ struct OutcomeApplier {
         _ = try applier(table).delete(keys: [key])
     }
 
-    /// `isGone`: the server has the change, and has deleted the record since.
+    /// `isGone`: the server accepted the change and has deleted the record since.
     private func acknowledge(
         _ change: OutboxTable.Entry, _ record: JSONText?, _ version: String?, isGone: Bool = false
     ) throws {
         try queue.remove(change.id)
         guard let table = context.table(change.entity) else { return }
         let row = context.row(table)
-        // What a look-up finds may be the tombstone of what an attempt had made.
+        // A look-up may find the tombstone of the record that an attempt created.
         let isGone = try isGone || row.isGone(change.key) || record.map(table.entity.isDeleted) ?? false
         var key = change.key
         switch change.operation {
         case .delete: try row.setRemote(nil, of: key, at: now)
         case .create, .update:
-            // Where the upstream answers no record, it has what was sent.
+            // When the answer has no record, the upstream has what was sent.
             let sealed = try record.map(context.sealers[change.entity].seal)
             try DriftTable(table: table, db: db, now: now).count(record, sealed: sealed, key: key)
             let remote = try sealed ?? assumed(after: change, table)
@@ -98,14 +98,14 @@ struct OutcomeApplier {
             if isGone { try delete(key, table) }
             return
         }
-        // Nobody will tell of the children any more.
-        if try !row.exists(key) { try applier(table).settleChildren(of: [key]) }
+        // The server will not report the deletion of the children.
+        if try !row.exists(key) { try applier(table).applyDeleteRules(of: [key]) }
         try db.cachedStatement(
             sql: "INSERT INTO sync_gone VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET position = excluded.position"
         ).execute(arguments: [change.entity, key, position])
     }
 
-    /// What the server has by then, where it has not said.
+    /// The record that the server has, when its answer did not contain it.
     private func assumed(after change: OutboxTable.Entry, _ table: EntityTable) throws -> JSONText {
         let remote = try context.row(table).remote(of: change.key)?.setting(change.body) ?? change.body
         guard let content = change.content, content != ContentTable.nothing, let field = table.entity.content?.state
@@ -120,7 +120,7 @@ struct OutcomeApplier {
             content == ContentTable.nothing ? nil : content, address: address, of: change.key)
     }
 
-    /// What the server has now from our own change is where the later ones start from, not somebody else's doing.
+    /// Rebases later changes on the values that this change set on the server: they are no one else's edit.
     private func rebase(after change: OutboxTable.Entry, on remote: JSONText, _ entity: Entity) throws {
         let ours = Set(change.body.members.map(\.key))
         for later in try queue.changes(of: change.entity, key: change.key) where later.operation == .update {
@@ -131,8 +131,8 @@ struct OutcomeApplier {
         guard let table = context.table(change.entity) else { return }
         for later in try queue.changes(of: change.entity, key: change.key)
         where later.operation == .delete && !later.base.members.isEmpty {
-            // The server may have stored another spelling of what it was sent.
-            guard merge(table).isOurDoing(later.base, remote, { field, _ in ours.contains(field) }) else { continue }
+            // The server may have stored the value in another spelling.
+            guard merge(table).isOwnChange(later.base, remote, { field, _ in ours.contains(field) }) else { continue }
             try queue.store(later.body, base: remote, of: later, makeID: context.makeID)
         }
     }

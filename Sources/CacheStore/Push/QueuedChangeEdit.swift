@@ -3,26 +3,27 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// One queued change as a person wants it to be.
+/// A user's edit of one queued change.
 struct QueuedChangeEdit {
     let change: OutboxTable.Entry
-    /// Fields that take these values; all others stay.
+    /// The fields to set; all others stay.
     let fields: JSONText
-    /// The same with secrets sealed, as the queue has them.
+    /// The same with secrets sealed, as the queue stores them.
     let sealed: JSONText
-    /// Fields that the change is to leave alone.
+    /// The fields to remove from the change.
     let removed: [String]
     let writer: ChangeWriter
     let queue: OutboxTable
 
     private var entity: Entity { writer.table.entity }
 
-    /// What the change would then send.
+    /// What the edited change sends.
     var body: JSONText {
         JSONText.object(members: change.body.members.filter { !removed.contains($0.key) }).setting(sealed)
     }
 
-    /// Throws `.invalid`, a problem a field, when the change could not be sent so; held to the schema like a new write.
+    /// Throws `.invalid` with one problem per field when the edited change could not be sent. It is checked like a new
+    /// write.
     func check() throws {
         guard fields.kind == .object else {
             throw CacheError.invalid([FieldProblem(field: "", message: "expected a JSON object")])
@@ -35,7 +36,7 @@ struct QueuedChangeEdit {
         guard problems.isEmpty else { throw CacheError.invalid(problems) }
     }
 
-    /// What is wrong with correcting this very change.
+    /// What rules out this edit of this change.
     private func changeProblems() throws -> [FieldProblem] {
         if change.operation == .delete {
             return (fields.members.map(\.key) + removed).map {
@@ -51,7 +52,7 @@ struct QueuedChangeEdit {
             FieldProblem(field: $0, message: "change \(change.id) does not have this field")
         }
         problems += removed.filter { fields[$0] != nil }.map {
-            FieldProblem(field: $0, message: "this field cannot be both set and taken out")
+            FieldProblem(field: $0, message: "this field cannot be both set and removed")
         }
         let key = entity.key
         if change.operation == .create, removed.contains(key) || fields[key].map({ $0.plain != change.key }) == true {
@@ -63,7 +64,7 @@ struct QueuedChangeEdit {
         return problems
     }
 
-    /// A change is one request, whatever is corrected in it.
+    /// The edited change must still be one request.
     private func requestProblems() throws -> [FieldProblem] {
         guard change.operation == .update,
             try entity.route(for: .update, record: record(), fields: body.members.map(\.key)) == nil
@@ -71,11 +72,12 @@ struct QueuedChangeEdit {
         let names = fields.members.map(\.key).filter { change.body[$0] == nil }
         return (names.isEmpty ? [""] : names).map {
             FieldProblem(
-                field: $0, message: "change \(change.id) goes by a request that does not take this; change the record")
+                field: $0,
+                message: "change \(change.id) is sent by a request that cannot send this field; change the record")
         }
     }
 
-    /// The whole record as it would then be.
+    /// The whole record with the edited change.
     private func record() throws -> JSONText {
         guard change.operation == .update else { return body }
         let remote = try writer.row.remote(of: change.key) ?? .object([:])
@@ -84,7 +86,8 @@ struct QueuedChangeEdit {
         }
     }
 
-    /// Writes it down as a change that nobody has tried: what may have been sent was another, so it gets a key of its own.
+    /// Stores it as a change that was never tried. It gets a new idempotency key, since another body may have been sent
+    /// under the old one.
     func store() throws {
         let record = try record()
         let group = entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain }
@@ -94,10 +97,10 @@ struct QueuedChangeEdit {
                 .setting(writer.edited(fields.members.map(\.key))),
             group: group, idempotencyKey: writer.context.makeID())
         try queue.edit(change.id, to: corrected)
-        try waitAnew(corrected)
+        try updateDependencies(corrected)
     }
 
-    /// What the server has now of fields that are new in the change is what they start from.
+    /// The base of a field that is new in the change is the server's current value.
     private func base() throws -> JSONText {
         guard change.operation == .update else { return change.base }
         let remote = try writer.row.remote(of: change.key)
@@ -109,11 +112,12 @@ struct QueuedChangeEdit {
         }
     }
 
-    /// It may refer to other records now, and no longer to one whose creation failed.
-    private func waitAnew(_ corrected: OutboxTable.NewChange) throws {
+    /// The edited change may refer to other records, and no longer to one whose creation failed.
+    private func updateDependencies(_ corrected: OutboxTable.NewChange) throws {
         let needs = try queue.needs(of: corrected, before: change.id)
         if let circle = try needs.intersection(queue.waiting(for: change.id)).min() {
-            throw CacheError.conflict("change \(circle) waits for \(change.id), which cannot refer to its record then")
+            throw CacheError.conflict(
+                "change \(circle) waits for \(change.id), so \(change.id) cannot refer to its record")
         }
         try writer.db.cachedStatement(sql: "DELETE FROM sync_dependency WHERE change_id = ?")
             .execute(arguments: [change.id])

@@ -57,6 +57,6 @@ struct SearchIndex {
         let isOutdated = try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT \(table.isOutdated)"), arguments: [pk])
         guard isOutdated == true else { return }
-        for sql in table.renew { try db.cachedStatement(sql: sql).execute(arguments: [pk]) }
+        for sql in table.catchUp { try db.cachedStatement(sql: sql).execute(arguments: [pk]) }
     }
 }

@@ -6,7 +6,7 @@ internal import SQLiteStore
 /// Two FTS5 tables without text of their own: one of words, and one of trigrams for the fields that are found by any
 /// part of them, ignoring separators. They index what readers see: `coalesce(_document, _remote)` of records that are
 /// not deleted. When an indexed record changes or goes, triggers save its indexed values in a table of outdated
-/// entries, and `SearchRenewal` updates the index before the next search; a change that touches no searched field costs
+/// entries, and `SearchCatchUp` updates the index before the next search; a change that touches no searched field costs
 /// a comparison. `SearchIndex` adds new records.
 ///
 /// Why not at once: FTS5 writes its terms at the end of every statement and whenever rows come out of order, so each of
@@ -105,7 +105,7 @@ struct SearchTable {
     ///
     /// FTS5 must get the indexed values byte for byte (https://sqlite.org/fts5.html#the_delete_command). In the order
     /// of the rows, the old before the new, it collects all terms and writes them once.
-    var renew: [String] {
+    var catchUp: [String] {
         let statements = parts.map { part in
             let columns = part.columns.joined(separator: ", ")
             return """

@@ -33,6 +33,6 @@ struct SearchTableAdapter {
             }
             while try SearchIndex(table: table, db: db).append(atMost: 10_000) {}
         }
-        try SearchRenewal(schema: schema).run(db)
+        try SearchCatchUp(schema: schema).run(db)
     }
 }

@@ -127,21 +127,21 @@ extension LocalAPIServer {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(known)
         let isAsked = try parameters.flag("refresh")
-        guard let contents = engine.contents, var standing = try store.contentStanding(of: key, entity.name) else {
+        guard let contents = engine.contents, var status = try store.contentStatus(of: key, entity.name) else {
             throw notCached(entity, key)
         }
-        var file = try standing.here.flatMap { try contents.open($0.sha256) }
+        var file = try status.here.flatMap { try contents.open($0.sha256) }
         var outcome: RefreshOutcome?
         let isMiss = file == nil
-        if !standing.isQueued, standing.address != nil, isMiss || standing.isOutdated || isAsked {
-            outcome = await engine.fetchContent(of: standing.key, entity)
-            standing = try store.contentStanding(of: key, entity.name) ?? standing
-            file = try standing.here.flatMap { try contents.open($0.sha256) }
+        if !status.isQueued, status.address != nil, isMiss || status.isOutdated || isAsked {
+            outcome = await engine.fetchContent(of: status.key, entity)
+            status = try store.contentStatus(of: key, entity.name) ?? status
+            file = try status.here.flatMap { try contents.open($0.sha256) }
         }
-        guard let content = standing.here, let file else {
+        guard let content = status.here, let file else {
             throw notCached("the content of \(entity.name)/\(key)", outcome)
         }
-        try await noteUse(of: content, standing.usedAt)
+        try await noteUse(of: content, status.usedAt)
         return Kept(content: content, file: file, status: outcome.map { CacheStatus($0, isMiss: isMiss) })
     }
 
@@ -175,7 +175,7 @@ extension LocalAPIServer {
         guard let plan = entity.content, let contents = engine.contents, let stream = request.stream else {
             throw Problem.unavailable("content cannot be taken")
         }
-        guard try store.contentStanding(of: key, entity.name) != nil else { throw notCached(entity, key) }
+        guard try store.contentStatus(of: key, entity.name) != nil else { throw notCached(entity, key) }
         do {
             let draft = try contents.draft(limit: plan.maximumSize)
             while let bytes = try await Self.next(of: stream) { try draft.write(bytes) }

@@ -42,7 +42,7 @@ extension LocalAPIServer {
         let begun = now()
         let entity = try entity(query.entity)
         let include = try parameters.inclusions(of: entity, in: schema)
-        if query.search != nil { try await store.renewSearch() }
+        if query.search != nil { try await store.catchUpSearch() }
         let page = try store.list(query, include: include)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(page.records.count + 200)

@@ -14,7 +14,7 @@ extension LocalAPIServer {
         let limit = try parameters.integer("limit", in: 1...100, else: 20)
         let names = try parameters.value("entity")?.split(separator: ",").map(String.init)
         for name in names ?? [] { _ = try entity(name) }
-        try await store.renewSearch()
+        try await store.catchUpSearch()
         let result = try store.search(query, entities: names, limit: limit)
         let hits = result.hits.map { hit in
             JSONText.object([

@@ -76,7 +76,7 @@ extension LocalAPIServer {
 
     func statusDocument() async throws -> JSONText {
         let (status, missing) = await engine.report()
-        let standing = try store.standing()
+        let summary = try store.summary()
         return .object([
             "state": .string(status.state.rawValue),
             "progress": number(status.progress),
@@ -85,13 +85,13 @@ extension LocalAPIServer {
             "missing": .string(missing),
             "last_sync_at": time(status.lastSyncAt),
             "next_sync_at": time(status.nextSyncAt),
-            "pending": .integer(standing.count.pending),
-            "failed": .integer(standing.count.failed),
-            "conflicts": .integer(standing.openConflicts),
-            "drift": .integer(standing.drift),
-            "set_aside": .integer(standing.setAside),
-            "rescue": rescue(standing.rescue),
-            "entities": entities(status, standing),
+            "pending": .integer(summary.count.pending),
+            "failed": .integer(summary.count.failed),
+            "conflicts": .integer(summary.openConflicts),
+            "drift": .integer(summary.drift),
+            "set_aside": .integer(summary.setAside),
+            "rescue": rescue(summary.rescue),
+            "entities": entities(status, summary),
             "upstream": .object([
                 "reachable": .boolean(status.isReachable),
                 "clock_offset_ms": .integer(status.clockOffset.map { Int($0.milliseconds) }),
@@ -113,12 +113,12 @@ extension LocalAPIServer {
         ])
     }
 
-    private func entities(_ status: SyncStatus, _ standing: CacheStanding) -> JSONText {
+    private func entities(_ status: SyncStatus, _ summary: CacheSummary) -> JSONText {
         .object(
             members:
                 schema.entities.map { entity in
-                    let cursor = standing.cursors[entity.name] ?? PullCursor()
-                    let rows = standing.rows[entity.name] ?? 0
+                    let cursor = summary.cursors[entity.name] ?? PullCursor()
+                    let rows = summary.rows[entity.name] ?? 0
                     let error = cursor.error ?? held(cursor.heldDeletions, of: rows, entity)
                     var state = status.entities[entity.name]?.state ?? .idle
                     if state == .idle, error != nil { state = .error }

@@ -9,7 +9,7 @@ struct ListPull {
     private let entity: Entity
     private let plan: PullPlan
     private var cursor: PullCursor
-    private var pull: PullUnderWay
+    private var pull: PullInProgress
     private var trail = PageTrail()
     private var summary = PullSummary()
     private let stopwatch: Stopwatch
@@ -90,9 +90,9 @@ struct ListPull {
             } catch let error as UpstreamError where error.refusesPosition {}
         }
         isResumed = false
-        pull = PullUnderWay(kind: pull.kind, since: pull.since, started: puller.now())
+        pull = PullInProgress(kind: pull.kind, since: pull.since, started: puller.now())
         if pull.kind != .newest {
-            let nothing = try puller.store.nothingSeen(of: entity.name)
+            let nothing = try puller.store.startDeletionSweep(of: entity.name)
             seen = nothing
             if nothing.knownUpTo == 0 { pull.began = nothing.position }
         }
@@ -114,7 +114,7 @@ struct ListPull {
         total = fetched.page.total
     }
 
-    private var following: PullUnderWay? { pull.position == nil ? nil : pull }
+    private var following: PullInProgress? { pull.position == nil ? nil : pull }
 
     @discardableResult
     private mutating func write(_ fetched: FetchedPage) async throws -> PageOutcome {

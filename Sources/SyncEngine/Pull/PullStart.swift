@@ -8,17 +8,17 @@ struct PullStart {
     /// A full pull is requested.
     let full: Bool
 
-    var pull: PullUnderWay {
+    var pull: PullInProgress {
         if let pull = cursor.pull, fits(pull) { return pull }
-        if full { return PullUnderWay(kind: .everything) }
-        if plan.isSince, let since = plan.settled(cursor) { return PullUnderWay(kind: .changes, since: since) }
+        if full { return PullInProgress(kind: .everything) }
+        if plan.isSince, let since = plan.settled(cursor) { return PullInProgress(kind: .changes, since: since) }
         // Stopping early is safe only after the whole list has been read once.
-        if plan.mode == .newestFirst, cursor.lastFullAt != nil { return PullUnderWay(kind: .newest) }
-        return PullUnderWay(kind: .everything)
+        if plan.mode == .newestFirst, cursor.lastFullAt != nil { return PullInProgress(kind: .newest) }
+        return PullInProgress(kind: .everything)
     }
 
     /// An interrupted full pull can be resumed for any request; other pulls only in their own mode.
-    private func fits(_ pull: PullUnderWay) -> Bool {
+    private func fits(_ pull: PullInProgress) -> Bool {
         switch pull.kind {
         case .everything: true
         case .changes: !full && plan.isSince

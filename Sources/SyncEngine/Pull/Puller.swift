@@ -25,7 +25,7 @@ struct Puller: Sendable {
     }
 
     /// Returns nil after the last page.
-    func fetch(_ entity: String, _ plan: PullPlan, _ pull: PullUnderWay?) async throws -> FetchedPage? {
+    func fetch(_ entity: String, _ plan: PullPlan, _ pull: PullInProgress?) async throws -> FetchedPage? {
         guard let pull else { return nil }
         // A change acknowledged after this point is newer than the page.
         let position = try store.position()

@@ -43,7 +43,7 @@ struct RecordRefresher: Sendable {
     private func ask(for key: String, _ entity: Entity) async throws -> RefreshOutcome {
         let known: JSONText
         var current = key
-        switch try store.standing(of: key, entity.name) {
+        switch try store.remoteState(of: key, entity.name) {
         case .local: return .local
         case .unknown: known = .object(members: [(key: entity.key, value: .string(key))])
         case .known(let name, let remote): (current, known) = (name, remote)
@@ -81,7 +81,7 @@ struct RecordRefresher: Sendable {
     /// The upstream has no such record, provided that it serves single records of this entity. An upstream that never did,
     /// and does not serve another record that it lists, only lacks the address.
     private func missing(_ key: String, _ entity: Entity, position: Int64) async throws -> RefreshOutcome {
-        guard case .known = try store.standing(of: key, entity.name) else { return .absent }
+        guard case .known = try store.remoteState(of: key, entity.name) else { return .absent }
         if await !coalescer.hasServed(entity.name) {
             guard let other = try store.anotherRecord(of: entity.name, than: key),
                 try await monitor.guardedUpstream().record(of: entity, known: other) != nil

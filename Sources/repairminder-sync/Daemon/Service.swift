@@ -131,11 +131,11 @@ struct Service: Sendable {
 
     /// Nil when the database cannot be read right now.
     private func statusLine(_ store: CacheStore, _ engine: SyncEngine) async -> String? {
-        guard let standing = try? store.standing() else { return nil }
+        guard let summary = try? store.summary() else { return nil }
         let (status, missing) = await engine.report()
         return StatusLine(
-            status: status, pending: standing.count.pending, failed: standing.count.failed,
-            conflicts: standing.openConflicts, missing: missing, rejection: await rejection()
+            status: status, pending: summary.count.pending, failed: summary.count.failed,
+            conflicts: summary.openConflicts, missing: missing, rejection: await rejection()
         ).text(at: host.now(), in: .current)
     }
 

@@ -39,7 +39,7 @@ struct DeletionSweepTests {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":1},{"id":"b"},{"id":"c"}]"#)
         _ = try await cache.pull("messages", #"[{"id":"m","order_id":"c"},{"id":"n","order_id":"b"}]"#)
-        var seen = try cache.store.nothingSeen(of: "orders")
+        var seen = try cache.store.startDeletionSweep(of: "orders")
         try await see(#"[{"id":1},{"id":"b","notes":"new"}]"#, &seen, cache)
         #expect(try cache.store.countUnseen(of: "orders", seen) == 1)
         #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 1)
@@ -51,7 +51,7 @@ struct DeletionSweepTests {
     func newer() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
-        var seen = try cache.store.nothingSeen(of: "orders")
+        var seen = try cache.store.startDeletionSweep(of: "orders")
         try await see(#"[{"id":"a"}]"#, &seen, cache)
         _ = try await cache.pull("orders", #"[{"id":"c"}]"#)
         #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 1)
@@ -62,7 +62,7 @@ struct DeletionSweepTests {
     func reusedPlace() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
-        var seen = try cache.store.nothingSeen(of: "orders")
+        var seen = try cache.store.startDeletionSweep(of: "orders")
         _ = try await cache.pull("orders", #"[{"id":"b","deleted_at":"2026-01-01"}]"#)
         try await see(#"[{"id":"a"}]"#, &seen, cache)
         _ = try await cache.pull("orders", #"[{"id":"c"}]"#)
@@ -75,14 +75,14 @@ struct DeletionSweepTests {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: TestCache.now)
-        let seen = try cache.store.nothingSeen(of: "orders")
+        let seen = try cache.store.startDeletionSweep(of: "orders")
         let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
         _ = try await cache.store.begin(change, at: TestCache.now)
         try await cache.store.settle(
             change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"n"}"#)), at: TestCache.now)
         #expect(try cache.store.countUnseen(of: "orders", seen) == 0)
         #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 0)
-        let later = try cache.store.nothingSeen(of: "orders")
+        let later = try cache.store.startDeletionSweep(of: "orders")
         #expect(try cache.store.countUnseen(of: "orders", later) == 1)
     }
 
@@ -93,7 +93,7 @@ struct DeletionSweepTests {
         try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: TestCache.now)
         try await cache.store.delete("orders", key: "b", at: TestCache.now)
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"d"}"#), at: TestCache.now)
-        let seen = try cache.store.nothingSeen(of: "orders")
+        let seen = try cache.store.startDeletionSweep(of: "orders")
         #expect(try cache.store.countUnseen(of: "orders", seen) == 1)
         _ = try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now)
         #expect(
@@ -110,7 +110,7 @@ struct DeletionSweepTests {
         let cache = try TestCache()
         let records = (0..<1203).map { JSONText.object(["id": .string("k\($0)")]) }
         _ = try await cache.pull("orders", JSONText.array(records).text)
-        var seen = try cache.store.nothingSeen(of: "orders")
+        var seen = try cache.store.startDeletionSweep(of: "orders")
         try await see(#"[{"id":"k0"},{"id":"k700"},{"id":"k1202"}]"#, &seen, cache)
         #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 1200)
         #expect(try Set(cache.keys(ListQuery(entity: "orders"))) == ["k0", "k700", "k1202"])

@@ -142,12 +142,12 @@ struct ConflictTests {
             #expect(try ready(cache).isEmpty)
             #expect(try cache.record("orders", "a")?["notes"] == "mine")
             #expect(try cache.record("orders", "a")?.at(path: "_sync.state") == "conflict")
-            #expect(try cache.store.standing().openConflicts == 1)
+            #expect(try cache.store.summary().openConflicts == 1)
             #expect(try cache.keys(ListQuery(entity: "orders", sync: .conflict)) == ["a"])
             _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs, later","total":1}]"#)
             #expect(try conflicts(cache, open: true).map { $0["server"] } == ["theirs, later"])
             try await cache.store.resolve(id(conflicts(cache).first), for: winner, at: now)
-            #expect(try cache.store.standing().openConflicts == 0)
+            #expect(try cache.store.summary().openConflicts == 0)
             let expected = winner == .local ? #"{"notes":"mine","total":2}"# : #"{"total":2}"#
             #expect(try ready(cache) == [expected])
         }

@@ -42,7 +42,7 @@ struct PullMeasurementsTests {
     func kept() async throws {
         let cache = try TestCache()
         var cursor = PullCursor(watermark: watermark, lateness: 1000)
-        cursor.pull = PullUnderWay(kind: .changes, since: watermark)
+        cursor.pull = PullInProgress(kind: .changes, since: watermark)
         for (seconds, kept) in [(57, 3000), (59, 3000)] as [(Int, Int64)] {
             let records = #"[{"id":"a","updated_at":"2026-01-01T11:59:\#(seconds)Z"}]"#
             let page = PulledPage(entity: "orders", records: records, cursor: cursor, watermark: watermark)

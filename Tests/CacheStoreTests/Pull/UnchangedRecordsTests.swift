@@ -99,7 +99,7 @@ struct UnchangedRecordsTests {
             page.began = 0
             page.knownUpTo = dice.roll(4) == 0 ? nil : 5
             page.watermark = "2026-11-20T12:00:00.000Z"
-            if dice.roll(2) == 0 { page.cursor = PullCursor(pull: PullUnderWay(kind: .newest)) }
+            if dice.roll(2) == 0 { page.cursor = PullCursor(pull: PullInProgress(kind: .newest)) }
             let outcome = try await compact.store.apply(page, at: TestCache.now)
             page.records = "[\(records.map { $0.replacing("{", with: "{ ") }.joined(separator: ","))]"
             var other = try await spaced.store.apply(page, at: TestCache.now)

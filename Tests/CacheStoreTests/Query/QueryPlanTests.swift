@@ -110,7 +110,7 @@ struct QueryPlanTests {
         let cache = try shipped(name)
         for table in cache.store.schema.entities.compactMap({ SearchTable($0) }) {
             let records = table.table.name.filter { $0 != "\"" }
-            for sql in table.renew {
+            for sql in table.catchUp {
                 let plan = try cache.store.pool.read { db in
                     try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(sql)", arguments: [0])
                         .map { $0["detail"] as String }

@@ -47,7 +47,7 @@ struct SearchIndexTests {
         let reopened = try cache.reopened(schema: SearchShop.schema)
         #expect(try await reopened.found("rupert") == ["b"])
         #expect(try await reopened.indexSize() != before)
-        let records = (0...SearchRenewal.mostWaiting).map { number in
+        let records = (0...SearchCatchUp.mostWaiting).map { number in
             JSONText.object(["id": .string("k\(number)"), "name": .string("Many \(number)")])
         }
         _ = try await reopened.pull("clients", JSONText.array(records).text)
@@ -234,7 +234,7 @@ struct SearchIndexTests {
 extension TestCache {
     /// Has FTS5 compare its index with what readers see (https://sqlite.org/fts5.html#the_integrity_check_command).
     func requireInStep() async throws {
-        try await store.renewSearch()
+        try await store.catchUpSearch()
         let tables = store.schema.entities.compactMap { SearchTable($0) }
         try await store.pool.write { db in
             for table in tables {

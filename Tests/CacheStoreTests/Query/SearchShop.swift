@@ -52,14 +52,14 @@ enum SearchShop {
 extension TestCache {
     /// The keys of the records in a list with `q`, sorted.
     func found(_ text: String, in entity: String = "clients") async throws -> [String] {
-        try await store.renewSearch()
+        try await store.catchUpSearch()
         var query = ListQuery(entity: entity, limit: 1000)
         query.search = try SearchQuery(text)
         return try keys(query).sorted()
     }
 
     func hits(_ text: String, in entities: [String]? = nil, limit: Int = 20) async throws -> [SearchHit] {
-        try await store.renewSearch()
+        try await store.catchUpSearch()
         return try store.search(SearchQuery(text), entities: entities, limit: limit).hits
     }
 }

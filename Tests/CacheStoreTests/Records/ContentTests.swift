@@ -149,7 +149,7 @@ struct ContentTests {
         try await set(other, of: "a")
         try await set(other, of: "a")
         #expect(try store.pendingCount().pending == 1)
-        #expect(try store.contentStanding(of: "a", "photos")?.here == other)
+        #expect(try store.contentStatus(of: "a", "photos")?.here == other)
         #expect(try await forgotten() == [one.sha256])
         try await settle(.failed(PushFailure(kind: "refused", message: "no")))
         try await set(other, of: "a")
@@ -160,10 +160,10 @@ struct ContentTests {
         try await pulled()
         try await store.keep(one, of: "a", "photos", from: "/a", at: TestCache.now) {}
         try await set(other, of: "a")
-        #expect(try store.contentStanding(of: "a", "photos")?.here == other)
+        #expect(try store.contentStatus(of: "a", "photos")?.here == other)
         let id = try #require(try store.readyChanges(limit: 1, at: TestCache.now, in: .content).first?.id)
         try await store.discard(id, cascade: false, at: TestCache.now)
-        #expect(try store.contentStanding(of: "a", "photos")?.here == one)
+        #expect(try store.contentStatus(of: "a", "photos")?.here == one)
         #expect(try await forgotten() == [other.sha256])
     }
 
@@ -171,7 +171,7 @@ struct ContentTests {
         try await pulled()
         try await store.keep(one, of: "a", "photos", from: "/a", at: TestCache.now) {}
         try await set(nil, of: "a")
-        #expect(try store.contentStanding(of: "a", "photos")?.here == nil)
+        #expect(try store.contentStatus(of: "a", "photos")?.here == nil)
         try await settle(.acknowledged(record: try JSONText(parsing: #"{"id":"a","url":null}"#)))
         #expect(try await forgotten() == [one.sha256])
         #expect(try cache.record("photos", "a") != nil)
@@ -207,9 +207,9 @@ struct ContentTests {
     @Test func `notices when the server has another content`() async throws {
         try await pulled()
         try await store.keep(one, of: "a", "photos", from: "/a", at: TestCache.now) {}
-        #expect(try store.contentStanding(of: "a", "photos")?.isOutdated == false)
+        #expect(try store.contentStatus(of: "a", "photos")?.isOutdated == false)
         _ = try await cache.pull("photos", #"[{"id":"a","url":"/a?v=2"}]"#)
-        #expect(try store.contentStanding(of: "a", "photos")?.isOutdated == true)
+        #expect(try store.contentStatus(of: "a", "photos")?.isOutdated == true)
     }
 
     @Test func `evicts the least recently used content, and never one waiting to be uploaded`() async throws {

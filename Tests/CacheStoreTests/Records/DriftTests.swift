@@ -64,8 +64,8 @@ struct DriftTests {
         let cache = try cache()
         #expect(try await cache.pull("animals", page).written == 1)
         #expect(try cache.store.drift().isEmpty)
-        #expect(try cache.store.standing().drift == 0)
-        #expect(try cache.store.standing().setAside == 0)
+        #expect(try cache.store.summary().drift == 0)
+        #expect(try cache.store.summary().setAside == 0)
     }
 
     @Test(
@@ -159,7 +159,7 @@ struct DriftTests {
         #expect(drift.map(\.found) == ["…"])
         let aside = try cache.store.setAsideRecords(limit: 10)
         #expect(aside == [SetAsideRecord(entity: "animals", record: #"{"name":"x"}"#, at: TestCache.now)])
-        #expect(try cache.store.standing().setAside == 1)
+        #expect(try cache.store.summary().setAside == 1)
     }
 
     @Test("distinct values and unknown fields are counted separately only up to a limit")
@@ -178,7 +178,7 @@ struct DriftTests {
         let unknown = drift.filter { $0.kind == .unknown }
         #expect(unknown.count == 201)
         #expect(unknown.first?.field == "…")
-        #expect(try cache.store.standing().drift == drift.count)
+        #expect(try cache.store.summary().drift == drift.count)
     }
 
     @Test("a changed schema counts the cached records again")

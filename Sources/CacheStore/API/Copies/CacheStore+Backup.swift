@@ -2,12 +2,12 @@ internal import Foundation
 internal import GRDB
 internal import SQLiteStore
 
-/// Copies of the database, and what to do when it turns out to be damaged.
+/// Copies of the database, and damage to it.
 extension CacheStore {
     /// Throws `.damaged` as soon as a read or a write has met damage; returns when cancelled. For one caller.
     package func waitForDamage() async throws { try await damage.wait() }
 
-    /// Releases a damaged file and leaves it, with its log, as it is.
+    /// Releases a damaged file and leaves it as it is, log included.
     package func abandon() {
         signal.close()
         let guardian = LogGuardian(path: pool.path)
@@ -16,11 +16,11 @@ extension CacheStore {
         guardian?.close()
     }
 
-    /// The database's.
+    /// The path of the database.
     package var path: String { pool.path }
 
-    /// Copies the database to `target` while it goes on being used. A damaged copy of a sound database is an error of the
-    /// copy's disk; of a damaged one whoever waits for damage hears.
+    /// Copies the database to `target` while it is in use. When the copy is damaged, the error is `.unwritable` for a
+    /// sound database and `.damaged`, also for `waitForDamage`, for a damaged one.
     package func backUp(to target: String) async throws {
         let pool = pool
         do {
@@ -29,11 +29,11 @@ extension CacheStore {
             }
         } catch CacheError.damaged(let message) {
             try await check()
-            throw CacheError.unwritable("\(target) came out damaged (\(message)); check that disk")
+            throw CacheError.unwritable("\(target) is damaged (\(message)); check that disk")
         }
     }
 
-    /// Looks through the whole file. Throws `.damaged`, of which whoever waits for damage hears, too.
+    /// Checks the whole file. Throws `.damaged`, also from `waitForDamage`.
     package func check() async throws {
         let path = pool.path
         do {
@@ -46,7 +46,7 @@ extension CacheStore {
         }
     }
 
-    /// Off the threads that tasks share, since it may take minutes.
+    /// Off the shared threads of tasks, since it may take minutes.
     private static func onThread<Result: Sendable>(
         _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {

@@ -3,11 +3,11 @@ internal import GRDB
 package import JSONText
 internal import SQLiteStore
 
-/// What a copy of the cache in plain files is made of: records as readers see them, their secrets sealed as they are
-/// stored, and beside them the queue.
+/// What a copy of the cache in plain files contains: records as readers see them, with secrets sealed as stored, and
+/// the queue.
 extension CacheStore {
-    /// Which entities have changed since the change log stood at `position`, and where it stands now; nil for all of them,
-    /// where the log does not tell.
+    /// The entities that have changed since `position` of the change log, and its end; nil for all of them when the log
+    /// does not say.
     package func changedEntities(since position: Int64) throws -> (entities: Set<String>?, position: Int64) {
         try snapshot { db in
             let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
@@ -15,14 +15,14 @@ extension CacheStore {
             let rows = try Row.fetchAll(
                 db.cachedStatement(sql: "SELECT DISTINCT entity, kind FROM sync_change_log WHERE seq > ?"),
                 arguments: [position])
-            // Another key of a record changes what refers to it.
+            // A record's new key changes the records that refer to it.
             guard !rows.contains(where: { $0["kind"] == ChangeLogKind.renamed.rawValue }) else { return (nil, end) }
             return (Set(rows.map { $0["entity"] as String }), end)
         }
     }
 
-    /// Calls `body` with each record of an entity, a batch at a time, so that it costs the same memory whatever their number.
-    /// What changes meanwhile is in the change log.
+    /// Calls `body` with each record of an entity, in batches, so that memory does not grow with their number. Changes
+    /// made meanwhile are in the change log.
     package func forEachStoredRecord(of entity: String, _ body: (String) throws -> Void) throws {
         let table = try table(entity)
         var last: Int64 = 0
@@ -42,7 +42,7 @@ extension CacheStore {
         }
     }
 
-    /// The queue, oldest first: of each change all that it takes to queue it again under the same key.
+    /// The queue, oldest first, with everything that queueing a change again under the same key takes.
     package func storedChanges() throws -> [ExportedChange] {
         try snapshot { db in
             try ExportedChange.fetchAll(
@@ -62,7 +62,7 @@ extension CacheStore {
         }
     }
 
-    /// The reminders of which there is more to know than their records tell: what became of them, and what stands for them.
+    /// The reminders with more state than their records give: outcomes, and the records that stand for them.
     package func storedReminders() throws -> [JSONText] {
         try read { db in
             try Row.fetchAll(

@@ -5,7 +5,7 @@ internal import SQLiteStore
 
 /// Adds another database's queue to this one's, or replaces it.
 extension CacheStore {
-    /// Takes in the changes that are not here and have not been; taking the same in again changes nothing.
+    /// Adds the changes that are not here and have not been; adding the same queue again changes nothing.
     ///
     /// Throws `.incompatible` for changes with secrets that were sealed with another key.
     package func take(_ queue: ExportedQueue, at now: Timestamp) async throws -> ExportedCount {
@@ -13,7 +13,7 @@ extension CacheStore {
             let own = QueueSnapshot(db)
             try requireKey(of: queue, own)
             var changes = queue.changes
-            // What left this queue since it was exported from here must not come back.
+            // Changes that left this queue since it was exported must not come back.
             if queue.origin.settings["database"] == own.settings["database"] {
                 changes.removeAll(where: own.hasEnded)
             }
@@ -36,14 +36,14 @@ extension CacheStore {
 
     // MARK: Replacing the queue
 
-    /// Makes the queue what `reading` has, whatever it was.
+    /// Replaces the queue by that of `reading`.
     func replaceQueue(with reading: QueueSnapshot, isSameCache: Bool = false, at now: Timestamp) async throws {
         // Rows belong to the thread that read them; their values do not.
         let rows = reading.rows.mapValues { $0.map { row in row.map { (column: $0.0, value: $0.1) } } }
         let (changes, settings, lastID) = (reading.changes, reading.settings, reading.lastID)
         try await writer.write { db in
             try clearQueue(db)
-            // What came from elsewhere is known only after the changes themselves are in.
+            // The changes of other databases are known only after the changes themselves are in.
             for table in QueueSnapshot.kept where table != "sync_carried" {
                 try Self.insert(rows[table] ?? [], into: table, db)
             }
@@ -51,7 +51,7 @@ extension CacheStore {
             try Self.insert(rows["sync_carried"] ?? [], into: "sync_carried", db)
             let last = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'") ?? 0
             try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'sync_outbox'")
-            // No number is given twice.
+            // No id is used twice.
             try db.execute(sql: "INSERT INTO sqlite_sequence VALUES ('sync_outbox', ?)", arguments: [max(last, lastID)])
         }
     }
@@ -68,7 +68,7 @@ extension CacheStore {
         }
     }
 
-    /// Columns that a table has no more, or not yet, are those of another version: the row is left out.
+    /// A row with columns that the table does not have is of another version and is left out.
     private static func insert(_ rows: [[(column: String, value: DatabaseValue)]], into table: String, _ db: Database)
         throws
     {

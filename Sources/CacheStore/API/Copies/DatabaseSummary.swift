@@ -7,7 +7,7 @@ package struct DatabaseSummary: Sendable {
     package var account: String?
     /// State → changes.
     package var queue: [String: Int]
-    /// When the change at the head of the queue was made.
+    /// When the oldest queued change was made.
     package var oldestChange: Timestamp?
     package var openConflicts: Int
     /// The report of the last rescue, for as long as the damaged file is kept.

@@ -3,24 +3,24 @@ import Testing
 
 @testable import CacheStore
 
-@Suite("Cache status")
-struct CacheStatusTests {
+<@Suite("Cache status")
+struct CacheSummaryTests {
     private let now = TestCache.now
 
     @Test("one read returns rows, queue and cursors")
-    func standing() async throws {
-        let cache = try TestCache()
+    func summary() async throws {
+=        let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
         let cursor = PullCursor(
             watermark: "2026-01-01T00:00:00Z", lastSyncedAt: now, heldDeletions: 3, error: "cannot be read")
         try await cache.store.setCursor(of: "orders", to: cursor)
         try await cache.store.update("orders", key: "a", body: .object(["notes": "x"]), at: now)
-        let standing = try cache.store.standing()
-        #expect(standing.rows == ["orders": 2, "messages": 0])
-        #expect(standing.count == PendingCount(pending: 1, failed: 0))
-        #expect(standing.cursors == ["orders": cursor])
-        #expect(standing.openConflicts == 0)
-        #expect(standing.rescue == nil)
+        let summary = try cache.store.summary()
+        #expect(summary.rows == ["orders": 2, "messages": 0])
+        #expect(summary.count == PendingCount(pending: 1, failed: 0))
+        #expect(summary.cursors == ["orders": cursor])
+        #expect(summary.openConflicts == 0)
+        #expect(summary.rescue == nil)
     }
 
     @Test("a read waits for a free connection and sees the last commit")

@@ -6,7 +6,7 @@ internal import SQLiteStore
 ///
 /// A few changes wait for the next search: one alone costs FTS5 as much as the write that made it, many together hardly
 /// more than one. The waiting entries are in a table, so they survive a crash.
-struct SearchRenewal {
+struct SearchCatchUp {
     /// At most this many outdated entries of an entity may wait: they delay a search by a few milliseconds at most.
     static let mostWaiting = 64
 
@@ -17,7 +17,7 @@ struct SearchRenewal {
 
     init(schema: EntitySchema) {
         let tables = schema.entities.compactMap { SearchTable($0) }
-        statements = Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.renew) })
+        statements = Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.catchUp) })
         func names(where condition: (SearchTable) -> String) -> String? {
             guard !tables.isEmpty else { return nil }
             return tables.map { "SELECT '\($0.entity.name)' WHERE \(condition($0))" }.joined(separator: " UNION ALL ")
@@ -33,17 +33,17 @@ struct SearchRenewal {
     func isBehind(_ db: Database) throws -> Bool { try !names(outdated, db).isEmpty }
 
     /// Updates all indexes; writes nothing if they are up to date.
-    func run(_ db: Database) throws { try renew(names(outdated, db), db) }
+    func run(_ db: Database) throws { try catchUp(names(outdated, db), db) }
 
     /// Runs last in each transaction. Writes nothing if the outdated entries may wait.
-    func runWhereDue(_ db: Database) throws { try renew(names(due, db), db) }
+    func runIfDue(_ db: Database) throws { try catchUp(names(due, db), db) }
 
     private func names(_ sql: String?, _ db: Database) throws -> [String] {
         guard let sql else { return [] }
         return try String.fetchAll(db.cachedStatement(sql: sql), arguments: [Self.first])
     }
 
-    private func renew(_ entities: [String], _ db: Database) throws {
+    private func catchUp(_ entities: [String], _ db: Database) throws {
         for entity in entities {
             for sql in statements[entity] ?? [] { try db.cachedStatement(sql: sql).execute(arguments: [Self.first]) }
         }
