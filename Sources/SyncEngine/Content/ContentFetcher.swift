@@ -42,7 +42,7 @@ struct ContentFetcher: Sendable {
     private func download(_ key: String, _ entity: Entity) async throws -> RefreshOutcome {
         let store = environment.store
         guard let plan = entity.content, let contents = environment.contents else { return .unsupported }
-        guard let standing = try store.contentStanding(of: key, entity.name), let address = standing.address else {
+        guard let status = try store.contentStatus(of: key, entity.name), let address = status.address else {
             return .absent
         }
         let upstream = monitor.guardedUpstream()
@@ -52,7 +52,7 @@ struct ContentFetcher: Sendable {
             address, limit: plan.maximumSize, into: BodySink { (try? draft.write($0)) != nil })
         let type = try draft.type(saidToBe: declared, among: plan.types)
         let content = try await contents.finish(draft, type: type)
-        try await store.keep(content, of: standing.key, entity.name, from: address, at: environment.now()) {
+        try await store.keep(content, of: status.key, entity.name, from: address, at: environment.now()) {
             try contents.install(draft, as: content.sha256)
         }
         return .stored
