@@ -163,7 +163,7 @@ struct ChangesTests {
             let refused = try server.get("/v1/events").read(through: "\r\n\r\n")
             #expect(refused.contains(" 503 ") && refused.contains("Retry-After:"))
             first = nil
-            while api.api.streams.openCount > 0 { await Task.yield() }
+            while api.api.handlers.streams.openCount > 0 { await Task.yield() }
             #expect(try server.get("/v1/events").read(through: "\r\n").contains(" 200 "))
         }
     }
@@ -180,7 +180,7 @@ struct ChangesTests {
             _ = try slow.read(through: "retry:")
             let quick = try server.get("/v1/events?since=0")
             _ = try quick.read(through: "\"seq\":4000,")
-            while api.api.streams.openCount > 1 { await Task.yield() }
+            while api.api.handlers.streams.openCount > 1 { await Task.yield() }
             try await Self.pull(api, 4000..<4001)
             _ = try quick.read(through: "\"id\":\"k4000\"")
             #expect(try !slow.readAll().contains("\"seq\":4000,"))

@@ -235,6 +235,6 @@ struct OpenAPITests {
                     push:
                       \(push)
                 """, file: "shop.yaml")
-        return try OpenAPIDocument(schema: schema, version: "1").json()
+        return try OpenAPIDocument(schema: schema, version: "1", calls: RouteTable(schema).calls).json()
     }
 }

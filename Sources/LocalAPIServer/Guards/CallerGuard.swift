@@ -43,11 +43,11 @@ package struct CallerGuard: Sendable {
 
     // MARK: Requests
 
-    func check(_ request: Request) throws(Problem) {
+    /// `isOpen`: callers that are not known may make this call.
+    func check(_ request: Request, isOpen: Bool = false) throws(Problem) {
         try requireOwnHost(request)
         try requireNoForeignPage(request)
-        // Whoever asks whether the daemon is alive may know it.
-        if request.path != "/healthz" {
+        if !isOpen {
             try requireKnown(request)
             if let wait = calls?.take(RateLimit.Key(request)) { throw .flood(wait) }
         }

@@ -5,7 +5,7 @@ internal import SQLiteStore
 internal import SocketServer
 
 /// The change log, a page at a time, now or as soon as there is something new.
-extension LocalAPIServer {
+extension Handlers {
     /// Without `since` from here on. `wait` is for the first change to come; with none in time the page is empty.
     func changes(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)

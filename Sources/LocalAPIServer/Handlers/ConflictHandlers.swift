@@ -4,7 +4,7 @@ internal import SocketServer
 internal import SyncEngine
 
 /// What merging decided, or left to a person.
-extension LocalAPIServer {
+extension Handlers {
     /// Newest first; `open=true` lists only those that wait for a choice.
     func conflicts(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)

@@ -8,34 +8,10 @@ internal import SocketServer
 internal import SyncEngine
 
 /// What records have besides their fields: bytes in, bytes out, never all of them at once.
-extension LocalAPIServer {
-    /// The most bytes that the body of such a request may have, where it is one that streams; nil for all others.
-    package func streamLimit(_ method: String, _ path: String) -> Int? {
-        guard method == "PUT" else { return nil }
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard segments.count == 5, segments[1] == "v1", segments[4] == "content",
-            let plan = schema[String(segments[2])]?.content, plan.upload != nil
-        else { return nil }
-        return plan.maximumSize
-    }
-
-    func contentResource(_ entity: Entity, _ key: String) -> Resource {
-        var resource = Resource(of: entity.name).on("GET") { request in try await content(of: entity, key, request) }
-        if entity.content?.upload != nil {
-            resource = resource.on("PUT") { request in try await putContent(of: entity, key, request) }
-        }
-        if entity.content?.delete != nil {
-            resource = resource.on("DELETE") { request in
-                try QueryParameters(request).requireOnly([])
-                return try await setContent(nil, of: entity, key) { _ in Response(status: 204) }
-            }
-        }
-        return resource
-    }
-
+extension Handlers {
     // MARK: Reading
 
-    private func content(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+    func content(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let kept = try await kept(entity, key, request, ["refresh"])
         let tag = "\"\(kept.content.sha256)\""
         var response: Response
@@ -170,7 +146,7 @@ extension LocalAPIServer {
 
     // MARK: Writing
 
-    private func putContent(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+    func putContent(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         try QueryParameters(request).requireOnly([])
         guard let plan = entity.content, let contents = engine.contents, let stream = request.stream else {
             throw Problem.unavailable("content cannot be taken")
@@ -190,6 +166,11 @@ extension LocalAPIServer {
         } catch let error as ContentError {
             throw Problem(error, plan)
         }
+    }
+
+    func deleteContent(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        try QueryParameters(request).requireOnly([])
+        return try await setContent(nil, of: entity, key) { _ in Response(status: 204) }
     }
 
     private static func next(of stream: BodyStream) async throws -> [UInt8]? {

@@ -5,7 +5,7 @@ internal import SQLiteStore
 internal import SocketServer
 
 /// The figures that people look at first, from the cache, so offline too.
-extension LocalAPIServer {
+extension Handlers {
     func dashboard(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["period", "scope", "user"])

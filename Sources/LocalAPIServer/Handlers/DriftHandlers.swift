@@ -5,7 +5,7 @@ internal import SchemaDrift
 internal import SocketServer
 
 /// Where the upstream's records and the schema disagree.
-extension LocalAPIServer {
+extension Handlers {
     /// So many of the records set aside are shown; the status has their number.
     private static let mostSetAside = 100
 

@@ -7,7 +7,7 @@ internal import SocketServer
 ///
 /// Each reader is served from the log at the pace at which it takes what is written: one page of the log is all that it
 /// costs in memory, and one that stalls is dropped by the server's write deadline.
-extension LocalAPIServer {
+extension Handlers {
     /// Events read and written at a time.
     private static let pageSize = 100
     /// Something is written at least this often, so that both sides notice when the other has gone.

@@ -4,7 +4,7 @@ internal import JSONText
 internal import SocketServer
 
 /// Why a record is as it is.
-extension LocalAPIServer {
+extension Handlers {
     /// Oldest first.
     func history(of entity: Entity, _ key: String, _ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)

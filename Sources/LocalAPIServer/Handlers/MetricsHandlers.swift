@@ -4,7 +4,7 @@ internal import SocketServer
 internal import SyncEngine
 
 /// `GET /metrics`, for Prometheus. docs/operations.md says what to alert on.
-extension LocalAPIServer {
+extension Handlers {
     private static let prefix = "repairminder_sync_"
 
     func metricsText() async throws -> Response {

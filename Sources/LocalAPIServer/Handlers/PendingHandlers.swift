@@ -4,7 +4,7 @@ internal import SocketServer
 internal import SyncEngine
 
 /// The queue: how much, what, and what a person can do about it.
-extension LocalAPIServer {
+extension Handlers {
     /// `{"pending": 3, "failed": 1}`, or the one number 3 for callers that accept text.
     func pendingCount(_ request: Request) throws -> Response {
         let count = try store.pendingCount()

@@ -5,7 +5,7 @@ internal import SocketServer
 internal import SyncEngine
 
 /// Reading and changing records.
-extension LocalAPIServer {
+extension Handlers {
     func list(_ entity: Entity, _ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         return try await listed(parameters.listQuery(of: entity), parameters, request)

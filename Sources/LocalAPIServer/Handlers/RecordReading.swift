@@ -5,7 +5,7 @@ internal import SocketServer
 internal import SyncEngine
 
 /// Reading records: from the cache, and where that has none or somebody insists, from the upstream through it.
-extension LocalAPIServer {
+extension Handlers {
     /// One record; `refresh=true` asks the upstream first, `include=` shows related ones with it.
     func get(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         var include: [Inclusion] = []

@@ -4,7 +4,7 @@ internal import JSONText
 internal import SocketServer
 
 /// What people are to be reminded of.
-extension LocalAPIServer {
+extension Handlers {
     /// By their times; without `state` all but those that were dismissed.
     func reminders(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)

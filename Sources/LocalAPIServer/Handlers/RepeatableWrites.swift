@@ -4,7 +4,7 @@ internal import SocketServer
 
 /// Writes that a caller can repeat when it does not know what became of the first
 /// (draft-ietf-httpapi-idempotency-key-header).
-extension LocalAPIServer {
+extension Handlers {
     /// Does a write and makes its answer in one transaction. With `Idempotency-Key` a repeat of the request is answered as
     /// the first was, and does nothing.
     func write(

@@ -5,7 +5,7 @@ internal import Logging
 internal import SocketServer
 
 /// Showing secrets to those who ask for them by name.
-extension LocalAPIServer {
+extension Handlers {
     /// One record with the secret fields that `reveal` names, each under its own name; nil where nothing asks for any.
     ///
     /// It is logged who saw what of which record, never the value.

@@ -4,7 +4,7 @@ internal import JSONText
 internal import SocketServer
 
 /// Full-text search across entities.
-extension LocalAPIServer {
+extension Handlers {
     func search(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["q", "entity", "limit"])

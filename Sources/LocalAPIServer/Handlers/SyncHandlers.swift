@@ -5,7 +5,7 @@ internal import SocketServer
 internal import SyncEngine
 
 /// Status, and starting, pausing and resuming syncs.
-extension LocalAPIServer {
+extension Handlers {
     /// Able to answer: the database can be read. The upstream may be away.
     func ready() throws -> Response {
         _ = try store.pendingCount()

@@ -6,7 +6,7 @@ internal import SocketServer
 internal import SyncEngine
 
 /// Writes whose callers wait for the upstream: `?wait=pushed&timeout=10`.
-extension LocalAPIServer {
+extension Handlers {
     /// Does a write to a record and, if the request asks for that, waits for what becomes of it; `body` returns the
     /// record's key and the answer.
     ///

@@ -128,3 +128,8 @@ extension JSONText {
 
     static func values(_ values: [JSONText]) -> JSONText { .object(["enum": .array(values)]) }
 }
+
+extension Entity {
+    /// Whether a search finds anything of it.
+    var isSearched: Bool { fields.contains { $0.search != nil && !$0.secret } }
+}

@@ -1,54 +1,32 @@
 internal import JSONText
 
 /// One method at one address, as the OpenAPI document describes it.
-struct OpenAPICall {
-    /// What an answer or a body holds.
-    enum Content {
-        case nothing
-        /// The component schema of this name.
-        case json(String)
-        /// The same, or plain text where the caller asks for that.
-        case jsonOrText(String)
-        /// Bytes of any of these types.
-        case bytes([String])
-        /// Text of another type.
-        case text(String)
-        /// A stream whose every event is as this component schema says.
-        case events(String)
-    }
-
+struct OpenAPICall: Sendable {
     var method: String
-    /// With its holes in braces, as OpenAPI has them.
+    /// With its variable parts in braces, as OpenAPI has them.
     var path: String
-    var summary: String
-    /// Names of component parameters.
-    var parameters: [String] = []
-    /// The component schema of the body; nil where none is sent.
-    var body: String?
-    var bodyIsOptional = false
-    /// Of a body of bytes.
-    var bodyTypes: [String] = []
-    var answers: [(status: Int, content: Content)]
-    /// Problems that it meets besides those that every call may.
-    var problems: [Int] = []
-    /// Where what it answers can be called by itself: the address of all of it, and where the answer has a key (RFC 6901).
-    var leads: (to: String, key: String)?
+    /// Whether callers that are not known may make it.
+    var isOpen: Bool
+    var operation: OpenAPIOperation
 
     /// `calls` are all that there are, for links.
     func json(among calls: [OpenAPICall]) -> JSONText {
         var members: [(key: String, value: JSONText)] = [
-            ("operationId", .string(id)), ("summary", .string(summary)), ("tags", .array([.string(tag)])),
+            ("operationId", .string(id)), ("summary", .string(operation.summary)), ("tags", .array([.string(tag)])),
         ]
-        if path == "/healthz" { members.append(("security", .array([.object([:])]))) }
-        let all = (placeholders + parameters).map { Self.reference("parameters", $0) }
+        if isOpen { members.append(("security", .array([.object([:])]))) }
+        let all = (placeholders + operation.parameters).map { Self.reference("parameters", $0) }
         if !all.isEmpty { members.append(("parameters", .array(all))) }
-        if let body {
+        if let body = operation.body {
             members.append(
-                ("requestBody", .object(["required": .boolean(!bodyIsOptional), "content": Self.content(.json(body))])))
+                (
+                    "requestBody",
+                    .object(["required": .boolean(!operation.bodyIsOptional), "content": Self.content(.json(body))])
+                ))
         }
-        if !bodyTypes.isEmpty {
+        if !operation.bodyTypes.isEmpty {
             members.append(
-                ("requestBody", .object(["required": true, "content": Self.content(.bytes(bodyTypes))])))
+                ("requestBody", .object(["required": true, "content": Self.content(.bytes(operation.bodyTypes))])))
         }
         members.append(("responses", .object(members: responses(links(among: calls)))))
         return .object(members: members)
@@ -73,7 +51,7 @@ struct OpenAPICall {
     }
 
     private func links(among calls: [OpenAPICall]) -> JSONText? {
-        guard let leads else { return nil }
+        guard let leads = operation.leads else { return nil }
         let parameters = JSONText.object(["id": .string("$response.body#\(leads.key)")])
         let links = calls.filter { $0.path.hasPrefix("\(leads.to)/{id}") }.map { call in
             (key: call.id, value: JSONText.object(["operationId": .string(call.id), "parameters": parameters]))
@@ -82,21 +60,21 @@ struct OpenAPICall {
     }
 
     private func responses(_ links: JSONText?) -> [(key: String, value: JSONText)] {
-        let good = answers.map { status, content in
+        let good = operation.answers.map { status, content in
             var members: [(key: String, value: JSONText)] = [("description", .string(Self.meaning[status] ?? ""))]
             if let headers = Self.headers(of: status) { members.append(("headers", headers)) }
             if case .nothing = content {} else { members.append(("content", Self.content(content))) }
             if let links, status < 202 { members.append(("links", links)) }
             return (key: String(status), value: JSONText.object(members: members))
         }
-        let identity = path == "/healthz" ? [] : [401, 429]
-        let bad = Set(problems + identity + Self.always).sorted().map { status in
+        let identity = isOpen ? [] : [401, 429]
+        let bad = Set(operation.problems + identity + Self.always).sorted().map { status in
             (key: String(status), value: Self.reference("responses", String(status)))
         }
         return good + bad
     }
 
-    private static func content(_ content: Content) -> JSONText {
+    private static func content(_ content: OpenAPIOperation.Content) -> JSONText {
         switch content {
         case .nothing: .object([:])
         case .json(let name): .object(["application/json": reference(to: name)])

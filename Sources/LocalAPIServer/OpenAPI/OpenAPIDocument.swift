@@ -7,6 +7,8 @@ internal import SocketServer
 struct OpenAPIDocument {
     let schema: EntitySchema
     let version: String
+    /// In the order of the document.
+    let calls: [OpenAPICall]
 
     /// Throws only for a mistake in `FixedComponents`, which a test would find.
     func json() throws -> JSONText {
@@ -30,15 +32,9 @@ struct OpenAPIDocument {
         ])
     }
 
-    var calls: [OpenAPICall] {
-        OpenAPICall.fixed + (schema.dashboard == nil ? [] : [.dashboard])
-            + schema.entities.flatMap { EntityCalls(schema: schema, entity: $0).all }
-    }
-
     private var paths: [(key: String, value: JSONText)] {
-        let all = calls
         var paths: [(key: String, calls: [OpenAPICall])] = []
-        for call in all {
+        for call in calls {
             if let index = paths.firstIndex(where: { $0.key == call.path }) {
                 paths[index].calls.append(call)
             } else {
@@ -46,7 +42,7 @@ struct OpenAPIDocument {
             }
         }
         return paths.map { path in
-            (path.key, .object(members: path.calls.map { (key: $0.method.lowercased(), value: $0.json(among: all)) }))
+            (path.key, .object(members: path.calls.map { (key: $0.method.lowercased(), value: $0.json(among: calls)) }))
         }
     }
 
@@ -71,11 +67,5 @@ struct OpenAPIDocument {
             let headers = OpenAPICall.headers(of: status)
             return (key: String(status), value: headers.map { response.setting("headers", to: $0) } ?? response)
         }
-    }
-}
-
-extension LocalAPIServer {
-    func openAPI() throws -> Response {
-        .json(200, Array(try OpenAPIDocument(schema: schema, version: about.version).json().bytes))
     }
 }

@@ -10,14 +10,21 @@ struct RecordSchemas {
     let entity: Entity
 
     var all: [(key: String, value: JSONText)] {
-        var schemas = [(EntityCalls.record(entity), record), (EntityCalls.list(entity), list)]
+        var schemas = [(Self.record(entity), record), (Self.list(entity), list)]
         if entity.operations.contains(.create) {
-            schemas.append((EntityCalls.new(entity), new()))
-            schemas += foreignKeys.map { (EntityCalls.new(entity, without: $0), new(without: $0)) }
+            schemas.append((Self.new(entity), new()))
+            schemas += foreignKeys.map { (Self.new(entity, without: $0), new(without: $0)) }
         }
-        if entity.operations.contains(.update) { schemas.append((EntityCalls.changes(entity), changes)) }
+        if entity.operations.contains(.update) { schemas.append((Self.changes(entity), changes)) }
         return schemas.map { (key: $0.0, value: $0.1) }
     }
+
+    /// The names of the component schemas.
+    static func record(_ entity: Entity) -> String { "\(entity.name).record" }
+    static func list(_ entity: Entity) -> String { "\(entity.name).list" }
+    static func new(_ entity: Entity) -> String { "\(entity.name).new" }
+    static func new(_ entity: Entity, without field: String) -> String { "\(entity.name).new.without_\(field)" }
+    static func changes(_ entity: Entity) -> String { "\(entity.name).changes" }
 
     private var writable: [Field] { entity.fields.filter { !$0.isDerivedHere } }
     private var shown: [Field] { entity.fields.filter { !$0.secret } }
@@ -35,7 +42,7 @@ struct RecordSchemas {
     }
 
     private var list: JSONText {
-        let reference = OpenAPICall.reference("schemas", EntityCalls.record(entity))
+        let reference = OpenAPICall.reference("schemas", Self.record(entity))
         return .object([
             "type": "object", "required": .array(["data", "next"]),
             "properties": .object([

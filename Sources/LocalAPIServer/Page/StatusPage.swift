@@ -174,11 +174,3 @@ extension StatusPage {
 
         """
 }
-
-extension LocalAPIServer {
-    /// The page with the first 20 changes that have met an error; the queue itself has them all.
-    func statusPage() async throws -> Response {
-        let troubled = try store.pending(limit: 20, onlyWithErrors: true).changes
-        return StatusPage(status: try await statusDocument(), troubled: troubled).response
-    }
-}
