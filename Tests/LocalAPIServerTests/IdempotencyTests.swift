@@ -2,7 +2,11 @@ import CacheStore
 import EntitySchema
 import Foundation
 import JSONText
+import SQLiteStore
+import SocketServer
 import Testing
+
+@testable import LocalAPIServer
 
 @Suite("Idempotency-Key over HTTP")
 struct IdempotencyTests {
@@ -95,6 +99,53 @@ struct IdempotencyTests {
             }
             #expect(answers.count == 1)
             #expect(try await desk.queue().count == 1)
+        }
+    }
+
+    @Test("an answer that a version before this one stored whole is replayed")
+    func storedByOlderVersion() async throws {
+        try await DeskAPI.serving { (desk: DeskAPI) async throws in
+            let body = #"{"notes":"x"}"#
+            let answer =
+                #"{"status":201,"headers":[["Content-Type","application/json"],["ETag","\"1-2\""],"#
+                + #"["Location","/v1/orders/old"]],"body":"{\"id\":\"old\",\"total\":0.10}","queued":null}"#
+            let call = RepeatableCall(key: "k", request: Array("POST\n/v1/orders\n\n\(body)".utf8))
+            _ = try await desk.store.write(once: call, at: TestAPI.now) { _ in answer }
+            let replayed = try await desk.call("POST", "/v1/orders", body, key: "k")
+            #expect(replayed.status == 201 && replayed.text == #"{"id":"old","total":0.10}"#)
+            #expect(replayed.header("ETag") == "\"1-2\"" && replayed.header("Location") == "/v1/orders/old")
+            #expect(try await desk.queue().isEmpty)
+        }
+    }
+
+    @Test("a stored result that cannot be read gets 503")
+    func unreadable() async throws {
+        try await DeskAPI.serving { (desk: DeskAPI) async throws in
+            let call = RepeatableCall(key: "k", request: Array("DELETE\n/v1/orders/a\n\n".utf8))
+            _ = try await desk.store.write(once: call, at: TestAPI.now) { _ in #"{"result":"later","queued":null}"# }
+            #expect(try await desk.call("DELETE", "/v1/orders/a", key: "k").status == 503)
+        }
+    }
+
+    @Test("a result renders the same answer after it was stored and read again")
+    func stored() throws {
+        let shown = try #require(
+            ShownRecord(
+                .object(["text": #"{"id":"é","total":0.10}"#, "version": "1f", "shown_version": "ffffffffffffffff"])))
+        let results: [WriteResult] = [
+            .done, .record(shown), .created(shown, entity: "orders", key: "é"), .retried(3),
+            .document(try JSONText(parsing: #"{"total":0.10}"#)),
+            .rendered(Response(status: 200, headers: [("ETag", "\"a\"")], body: Array("{}".utf8))),
+        ]
+        for result in results {
+            let text = Written(result: result).stored.text
+            let read = try Written(stored: JSONText(parsing: text)).result.response
+            #expect(read.status == result.response.status)
+            #expect(read.headers.map { "\($0)" } == result.response.headers.map { "\($0)" })
+            guard case .bytes(let first) = result.response.body, case .bytes(let again) = read.body else {
+                throw CacheError.failed("no bytes")
+            }
+            #expect(first == again)
         }
     }
 

@@ -42,7 +42,7 @@ extension Handlers {
         let id = try conflictNumber(id)
         let response = try await write(request) { transaction in
             try decision(transaction, id)
-            return .json(200, Array(try transaction.conflict(id).bytes))
+            return .document(try transaction.conflict(id))
         }
         engine.noteLocalWrite()
         return response

@@ -161,7 +161,7 @@ extension Handlers {
             return try await setContent(
                 content, of: entity, key, install: { try contents.install(draft, as: content.sha256) }
             ) {
-                try Self.response(200, entity, key, $0)
+                .record(try Self.shown(entity, key, $0))
             }
         } catch let error as ContentError {
             throw Problem(error, plan)
@@ -170,7 +170,7 @@ extension Handlers {
 
     func deleteContent(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         try QueryParameters(request).requireOnly([])
-        return try await setContent(nil, of: entity, key) { _ in Response(status: 204) }
+        return try await setContent(nil, of: entity, key) { _ in .done }
     }
 
     private static func next(of stream: BodyStream) async throws -> [UInt8]? {
@@ -184,14 +184,14 @@ extension Handlers {
     private func setContent(
         _ content: Content?, of entity: Entity, _ key: String,
         install: @escaping @Sendable () throws -> Void = {},
-        answer: @escaping @Sendable (LocalTransaction) throws -> Response
+        result: @escaping @Sendable (LocalTransaction) throws -> WriteResult
     ) async throws -> Response {
-        let response = try await store.write(at: now(), clockOffset: clockOffset) { transaction in
+        let result = try await store.write(at: now(), clockOffset: clockOffset) { transaction in
             try transaction.setContent(entity.name, key: key, content, install: install)
-            return try answer(transaction)
+            return try result(transaction)
         }
         engine.noteLocalWrite()
-        return response
+        return result.response
     }
 }
 

@@ -35,7 +35,7 @@ extension Handlers {
     func retry(_ id: String?, _ request: Request) async throws -> Response {
         let id = try id.map(number)
         let response = try await write(request) { transaction in
-            .json(200, Array(JSONText.object(["retried": .integer(try transaction.retry(id))]).bytes))
+            .retried(try transaction.retry(id))
         }
         await engine.noteRetry()
         return response
@@ -50,7 +50,7 @@ extension Handlers {
         let fields = try object(request)
         let response = try await write(request) { transaction in
             try transaction.correct(id, setting: fields, removing: removed)
-            return .json(200, Array(try transaction.pendingChange(id).bytes))
+            return .document(try transaction.pendingChange(id))
         }
         await engine.noteRetry()
         return response
@@ -62,7 +62,7 @@ extension Handlers {
         let (id, cascade) = (try number(id), try parameters.flag("cascade"))
         let response = try await write(request) { transaction in
             try transaction.discard(id, cascade: cascade)
-            return Response(status: 204)
+            return .done
         }
         // What waited for it may be ready now.
         engine.noteLocalWrite()

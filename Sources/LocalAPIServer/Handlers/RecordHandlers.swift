@@ -46,7 +46,7 @@ extension Handlers {
         let expected = try EntityTag.expected(by: request)
         return try await change(.update, of: entity, request) { transaction in
             try transaction.update(entity.name, key: key, body, expecting: expected)
-            return (key, try Self.response(200, entity, key, transaction))
+            return (key, .record(try Self.shown(entity, key, transaction)))
         }
     }
 
@@ -54,7 +54,7 @@ extension Handlers {
         let expected = try EntityTag.expected(by: request)
         return try await change(.delete, of: entity, request) { transaction in
             try transaction.delete(entity.name, key: key, expecting: expected)
-            return (key, Response(status: 204))
+            return (key, .done)
         }
     }
 
@@ -67,21 +67,16 @@ extension Handlers {
     ) async throws -> Response {
         try await change(.create, of: entity, request) { transaction in
             let key = try create(transaction)
-            var response = try Self.response(201, entity, key, transaction)
-            response.headers.append(("Location", "/v1/\(entity.name)/\(Entity.percentEncoded(key))"))
-            return (key, response)
+            return (key, .created(try Self.shown(entity, key, transaction), entity: entity.name, key: key))
         }
     }
 
-    static func response(
-        _ status: Int, _ entity: Entity, _ key: String, _ transaction: LocalTransaction
-    ) throws -> Response {
+    /// The record as the write leaves it.
+    static func shown(_ entity: Entity, _ key: String, _ transaction: LocalTransaction) throws -> ShownRecord {
         guard let shown = try transaction.shown(entity.name, key: key) else {
             throw Problem.notFound("\(entity.name)/\(key) is not in the cache")
         }
-        var response = Response.json(status, shown.bytes)
-        response.headers.append(("ETag", EntityTag.text(of: shown.version)))
-        return response
+        return shown
     }
 
     func recordBytes(_ entity: Entity, _ key: String) throws -> [UInt8] {

@@ -26,7 +26,7 @@ extension Handlers {
     func dismissReminder(_ id: String, _ request: Request) async throws -> Response {
         let id = try reminderNumber(id)
         return try await write(request) { transaction in
-            .json(200, Array(try transaction.dismissReminder(id).document.bytes))
+            .document(try transaction.dismissReminder(id).document)
         }
     }
 
@@ -38,7 +38,7 @@ extension Handlers {
             let duration = Duration(text: text), body.members.count == 1
         else { throw Problem.badRequest("expected {\"for\": \"10m\"}, from 1s to 9999d", field: "for") }
         return try await write(request) { transaction in
-            .json(200, Array(try transaction.snoozeReminder(id, for: duration).document.bytes))
+            .document(try transaction.snoozeReminder(id, for: duration).document)
         }
     }
 
