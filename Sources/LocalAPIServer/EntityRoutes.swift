@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import LocalAPI
 internal import SocketServer
 
-/// The calls that one entity has, by its schema.
+/// The calls of one entity, by its schema.
 struct EntityRoutes {
     let schema: EntitySchema
     let entity: Entity
@@ -46,7 +46,7 @@ struct EntityRoutes {
             route(
                 "PATCH", .record,
                 OpenAPIOperation(
-                    "Changes the named fields; null sets null",
+                    "Changes the given fields; null sets null",
                     parameters: Self.writeParameters + ["if_match"], body: RecordSchemas.changes(entity),
                     answers: [200, 202].map { ($0, .json(RecordSchemas.record(entity))) },
                     problems: [404, 405, 409, 410, 412, 422])
@@ -55,7 +55,8 @@ struct EntityRoutes {
             route(
                 "DELETE", .record,
                 OpenAPIOperation(
-                    "Gone here at once, its deletion queued", parameters: Self.writeParameters + ["if_match"],
+                    "Deletes the record locally at once and queues its deletion",
+                    parameters: Self.writeParameters + ["if_match"],
                     answers: [(204, .nothing), (202, .json("Pushing"))], problems: [404, 405, 409, 410, 412, 422])
             ) { [entity] handlers, request, id in try await handlers.delete(entity, id, request) }
         }
@@ -65,7 +66,7 @@ struct EntityRoutes {
         route(
             "GET", .history, decidesMethods: false,
             OpenAPIOperation(
-                "Why the record is as it is, oldest first", parameters: ["limit", "position"],
+                "The history of a record, oldest first", parameters: ["limit", "position"],
                 answers: [(200, .json("History"))], problems: [404])
         ) { [entity] handlers, request, id in try handlers.history(of: entity, id, request) }
     }
@@ -81,7 +82,8 @@ struct EntityRoutes {
                 route(
                     "DELETE", .content,
                     OpenAPIOperation(
-                        "Gone here at once, its deletion queued", answers: [(204, .nothing)], problems: [404, 405, 422])
+                        "Deletes the content locally at once and queues its deletion", answers: [(204, .nothing)],
+                        problems: [404, 405, 422])
                 ) { [entity] handlers, request, id in try await handlers.deleteContent(of: entity, id, request) })
         }
         return routes
@@ -91,7 +93,7 @@ struct EntityRoutes {
         route(
             "GET", .content,
             OpenAPIOperation(
-                "What the record has besides its fields; takes Range", parameters: ["refresh", "if_none_match"],
+                "The content of a record; supports Range", parameters: ["refresh", "if_none_match"],
                 answers: [(200, .bytes(plan.types)), (206, .bytes(plan.types)), (304, .nothing)],
                 problems: [404, 502, 504])
         ) { [entity] handlers, request, id in try await handlers.content(of: entity, id, request) }
@@ -101,7 +103,7 @@ struct EntityRoutes {
         route(
             "GET", .thumbnail, decidesMethods: false,
             OpenAPIOperation(
-                "A picture made small", parameters: ["refresh", "if_none_match", "thumbnail_size"],
+                "A thumbnail of the content", parameters: ["refresh", "if_none_match", "thumbnail_size"],
                 answers: [(200, .bytes(["image/jpeg", "image/png"])), (304, .nothing)], problems: [404, 422, 502, 504])
         ) { [entity] handlers, request, id in try await handlers.thumbnail(of: entity, id, request) }
     }
@@ -110,7 +112,7 @@ struct EntityRoutes {
         var route = route(
             "PUT", .content,
             OpenAPIOperation(
-                "Replaces it, its upload queued", bodyTypes: plan.types,
+                "Replaces the content and queues its upload", bodyTypes: plan.types,
                 answers: [(200, .json(RecordSchemas.record(entity)))], problems: [404, 405, 413, 415, 422])
         ) { [entity] handlers, request, id in try await handlers.putContent(of: entity, id, request) }
         route.streamLimit = plan.maximumSize
@@ -132,7 +134,7 @@ struct EntityRoutes {
         let creation = route(
             "POST", .related, relation: relation, decidesMethods: false,
             creation(
-                of: other, "Creates a record of \(other.name) that belongs to it",
+                of: other, "Creates a record of \(other.name) that belongs to this one",
                 RecordSchemas.new(other, without: field))
         ) { [entity] handlers, request, id in
             try await handlers.create(other, request, referring: field, to: id, of: entity)
@@ -142,7 +144,7 @@ struct EntityRoutes {
 
     // MARK: Parts
 
-    /// `decidesMethods`: whether the schema of the entity decides which methods the address takes.
+    /// `decidesMethods`: whether the entity's schema decides which methods the address has.
     private func route(
         _ method: String, _ template: PathTemplate, relation: Relation? = nil, decidesMethods: Bool = true,
         _ operation: OpenAPIOperation, _ handler: @escaping Route.Handler

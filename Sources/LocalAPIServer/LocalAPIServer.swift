@@ -31,7 +31,7 @@ package struct LocalAPIServer: Sendable {
             calls: table.calls, log: log)
     }
 
-    /// Never throws and never answers 500 for anything a caller sent.
+    /// Never throws, and never answers 500 for anything a caller sends.
     package func respond(to request: Request) async -> Response {
         let metrics = handlers.metrics
         let start = metrics.uptime()
@@ -42,14 +42,14 @@ package struct LocalAPIServer: Sendable {
         return response
     }
 
-    /// The most bytes that the body of such a request may have, where it is one that streams; nil for all others.
+    /// The limit of the body in bytes for a request whose body streams; nil for all others.
     package func streamLimit(_ method: String, _ path: String) -> Int? {
         guard method == "PUT" else { return nil }
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         return router.match(segments)?.place.route(for: method)?.streamLimit
     }
 
-    /// Sets `label`, the route's in the metrics, as soon as it is known.
+    /// Sets `label`, the metric label, as soon as the route is known.
     private func respond(to request: Request, _ label: inout String) async -> Response {
         do throws(Problem) {
             try callers.check(request, isOpen: router.isOpen(request.path))
@@ -80,7 +80,7 @@ package struct LocalAPIServer: Sendable {
             throw Problem(error)
         } catch {
             handlers.log.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
-            throw .unavailable("this could not be answered right now; the daemon's log says why")
+            throw .unavailable("the request could not be answered right now; see the daemon's log")
         }
     }
 
@@ -88,7 +88,7 @@ package struct LocalAPIServer: Sendable {
         var segments: [String] = []
         for part in path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             guard let segment = PercentCoding.decode(Substring(part)), !segment.utf8.contains(0) else {
-                throw .badRequest("the path holds a broken %-escape, or what is not UTF-8 text")
+                throw .badRequest("the path has a broken %-escape or is not UTF-8 text")
             }
             segments.append(segment)
         }
@@ -98,14 +98,14 @@ package struct LocalAPIServer: Sendable {
     /// Why there is no route at an address.
     private func nothing(at segments: [String], of path: String) -> Problem {
         guard segments[0] == "v1", (2...4).contains(segments.count) else {
-            return .notFound("there is nothing at \(path.prefix(200)); GET /v1/status is a good start")
+            return .notFound("there is nothing at \(path.prefix(200)); start with GET /v1/status")
         }
         do throws(Problem) {
             let entity = try handlers.entity(segments[1])
             let last = segments.last ?? ""
-            // Every record has a history, and a content only where the schema gives it one.
+            // Every record has a history; only some entities have content.
             guard !EntitySchema.reservedRelationNames.contains(last) else {
-                return .notFound("\(entity.name) are fields alone; they have no content")
+                return .notFound("\(entity.name) have no content")
             }
             let known = entity.relations.map(\.name).joined(separator: ", ")
             return .notFound("\(entity.name) have no \(last); they have \(known.isEmpty ? "no relations" : known)")

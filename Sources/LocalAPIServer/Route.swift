@@ -2,36 +2,36 @@ internal import EntitySchema
 internal import LocalAPI
 internal import SocketServer
 
-/// One call of the API: all that the server knows of it. `RouteTable` lists them.
+/// One call of the API, with everything the server knows about it. `RouteTable` lists them all.
 struct Route: Sendable {
-    /// Who may make the call. Host, Origin and body type are checked for every call.
+    /// Who may make the call. Host, origin and body type are checked for every call.
     enum Access: Sendable {
-        /// Even a caller that is not known.
+        /// Unknown callers too.
         case anyone
-        /// A caller known by its user, or by the token.
+        /// A caller known by its user or by the token.
         case knownCallers
     }
 
-    /// `id` is the `{id}` of the path; empty where the path has none.
+    /// `id` is the `{id}` of the path, or empty.
     typealias Handler =
         @Sendable (_ handlers: Handlers, _ request: Request, _ id: String) async throws -> Response
 
     var method: String
-    /// The label in the metrics; the client fills in the same template.
+    /// The metric label. The client fills in the same template.
     var template: PathTemplate
-    /// The template with the names of entity and relation in place: only `{id}` is left variable.
+    /// The template with the names of entity and relation filled in; only `{id}` is variable.
     var path: String
     var access = Access.knownCallers
-    /// The entity whose schema decides which methods its address takes; nil where the schema decides nothing.
+    /// The entity whose schema decides which methods the address has; nil where they are fixed.
     var entity: String?
-    /// The most bytes of a body that streams; nil where no body streams.
+    /// The limit of a body that streams, in bytes; nil where no body streams.
     var streamLimit: Int?
-    /// Whether the OpenAPI document of this schema has the call.
+    /// Whether the OpenAPI document includes the call.
     var isDocumented = true
     var operation: OpenAPIOperation
     var handler: Handler
 
-    /// A call that every system has.
+    /// A call that does not depend on an entity.
     static func fixed(
         _ method: String, _ template: PathTemplate, access: Access = .knownCallers, isDocumented: Bool = true,
         _ operation: OpenAPIOperation, _ handler: @escaping Handler
@@ -41,7 +41,7 @@ struct Route: Sendable {
             operation: operation, handler: handler)
     }
 
-    /// As the OpenAPI document describes it.
+    /// The call as the OpenAPI document describes it.
     var call: OpenAPICall {
         OpenAPICall(method: method, path: path, isOpen: access == .anyone, operation: operation)
     }

@@ -1,12 +1,12 @@
 internal import EntitySchema
 internal import LocalAPI
 
-/// Finds the routes at an address. It is built once, from the route table: a request looks up one name for each segment.
+/// Finds the routes of a path. Built once from the route table; a request costs one lookup for each segment.
 final class Router: Sendable {
-    /// What answers at one address: a route for each method it takes.
+    /// The routes of one path, and its id.
     struct Match {
         let place: Place
-        /// What stands in the place of `{id}`; empty where the address has none.
+        /// The segment in the place of `{id}`, or empty.
         var id = ""
     }
 
@@ -21,22 +21,22 @@ final class Router: Sendable {
         root = Place(table.routes.map { (segments: $0.segments[...], route: $0) }, labels)
     }
 
-    /// Whether callers that are not known may call the path.
+    /// Whether unknown callers may call the path.
     func isOpen(_ path: String) -> Bool { openPaths.contains(path) }
 
-    /// `segments`: the path's, decoded.
+    /// `segments` of the path, decoded. Nil where there is no route.
     func match(_ segments: [String]) -> Match? { root.match(segments, from: 0) }
 
-    /// The metric label of an address where nothing is.
+    /// The metric label of a path without a route.
     func label(of segments: [String]) -> String { labels.label(of: segments) }
 }
 
 extension Router {
-    /// One segment of the addresses, with those that may follow it.
+    /// One segment of the paths, with the segments that can follow it.
     final class Place: Sendable {
-        /// The metric label; empty where no route is.
+        /// The metric label; empty without a route.
         let label: String
-        /// The entity whose schema leaves methods out, if one does.
+        /// The entity whose schema decides the methods, if one does.
         let entity: String?
         /// For `Allow`.
         let methods: [String]
@@ -48,7 +48,7 @@ extension Router {
             routes = below.filter(\.segments.isEmpty).map(\.route)
             methods = routes.flatMap { $0.method == "GET" ? ["GET", "HEAD"] : [$0.method] }
             entity = routes.first?.entity
-            // A relation may have the name of a call elsewhere, which its label then has too.
+            // A relation may be named like a call of another path; its label then has that name.
             label =
                 routes.first.map { $0.template == .related ? labels.label(of: $0.segments) : $0.template.text } ?? ""
             var next: [String: [(segments: ArraySlice<String>, route: Route)]] = [:]
@@ -60,13 +60,13 @@ extension Router {
             named = next.mapValues { Place($0, labels) }
         }
 
-        /// HEAD is GET whose body the server leaves out.
+        /// HEAD is answered as GET; the server omits the body.
         func route(for method: String) -> Route? {
             let method = method == "HEAD" ? "GET" : method
             return routes.first { $0.method == method }
         }
 
-        /// A name goes before an id.
+        /// Tries a name before an id.
         fileprivate func match(_ segments: [String], from index: Int) -> Match? {
             guard index < segments.count else { return routes.isEmpty ? nil : Match(place: self) }
             if !named.isEmpty, let match = named[segments[index]]?.match(segments, from: index + 1) { return match }

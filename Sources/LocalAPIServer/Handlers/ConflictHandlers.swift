@@ -3,9 +3,9 @@ internal import JSONText
 internal import SocketServer
 internal import SyncEngine
 
-/// What merging decided, or left to a person.
+/// Conflicts: those that a policy resolved, and those that wait for a person.
 extension Handlers {
-    /// Newest first; `open=true` lists only those that wait for a choice.
+    /// Newest first; `open=true` lists only unresolved ones.
     func conflicts(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["limit", "cursor", "open"])

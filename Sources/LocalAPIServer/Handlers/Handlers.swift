@@ -7,7 +7,7 @@ internal import SQLiteStore
 internal import SocketServer
 internal import SyncEngine
 
-/// What answers the calls of the API, once a route has been found. Each file extends it with the calls of one subject.
+/// Answers the calls of the API once their route is found. Each file extends it with the calls of one subject.
 struct Handlers: Sendable {
     let schema: EntitySchema
     let store: CacheStore
@@ -17,12 +17,12 @@ struct Handlers: Sendable {
     /// Measures how long callers wait.
     let clock: any Clock<Duration>
     let streams: StreamLimit
-    /// By whose days the dashboard counts.
+    /// The time zone of the dashboard's days.
     let calendar: DashboardCalendar
     let metrics: Metrics
     /// Nil where no thumbnails are made.
     let thumbnailer: Thumbnailer?
-    /// All calls there are, for the OpenAPI document.
+    /// All calls, for the OpenAPI document.
     let calls: [OpenAPICall]
     let log: Logger
 
@@ -36,7 +36,7 @@ struct Handlers: Sendable {
         return entity
     }
 
-    /// Runs `body`, and cancels it when `limit` has passed; it then returns what it has.
+    /// Runs `body` and cancels it after `limit`; a cancelled `body` returns what it has.
     func within<Result: Sendable>(
         _ limit: Duration, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -61,14 +61,14 @@ struct Handlers: Sendable {
         .json(200, Array(try OpenAPIDocument(schema: schema, version: about.version, calls: calls).json().bytes))
     }
 
-    /// The page with the first 20 changes that have met an error; the queue itself has them all.
+    /// The page shows the first 20 changes with errors; the queue has them all.
     func statusPage() async throws -> Response {
         let troubled = try store.pending(limit: 20, onlyWithErrors: true).changes
         return StatusPage(status: try await statusDocument(), troubled: troubled).response
     }
 }
 
-/// What the status says of the daemon itself.
+/// What the status shows about the daemon itself.
 package struct DaemonDescription: Sendable {
     package var version: String
     package var startedAt: Timestamp

@@ -3,9 +3,9 @@ internal import JSONText
 internal import SocketServer
 internal import SyncEngine
 
-/// The queue: how much, what, and what a person can do about it.
+/// The queue: its count, its changes, and what a person can do with them.
 extension Handlers {
-    /// `{"pending": 3, "failed": 1}`, or the one number 3 for callers that accept text.
+    /// `{"pending": 3, "failed": 1}`, or just `3` for callers that accept text.
     func pendingCount(_ request: Request) throws -> Response {
         let count = try store.pendingCount()
         if request.headers[all: "Accept"].contains(where: { $0.hasPrefix("text/plain") }) {
@@ -31,7 +31,7 @@ extension Handlers {
         .json(200, Array(try store.pendingChange(number(id)).bytes))
     }
 
-    /// Nil retries all failed ones.
+    /// Nil retries all failed changes.
     func retry(_ id: String?, _ request: Request) async throws -> Response {
         let id = try id.map(number)
         let response = try await write(request) { transaction in
@@ -41,7 +41,7 @@ extension Handlers {
         return response
     }
 
-    /// Body: the fields to set; `remove=notes,total` takes others out of the change.
+    /// Body: the fields to set; `remove=notes,total` removes fields from the change.
     func correct(_ id: String, _ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["remove"])
@@ -64,7 +64,7 @@ extension Handlers {
             try transaction.discard(id, cascade: cascade)
             return .done
         }
-        // What waited for it may be ready now.
+        // Changes that waited for it may be ready now.
         engine.noteLocalWrite()
         return response
     }

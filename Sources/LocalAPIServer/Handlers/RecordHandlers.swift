@@ -4,7 +4,7 @@ internal import JSONText
 internal import SocketServer
 internal import SyncEngine
 
-/// Reading and changing records.
+/// Lists of records, and changes to records.
 extension Handlers {
     func list(_ entity: Entity, _ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
@@ -16,7 +16,7 @@ extension Handlers {
         let parameters = try QueryParameters(request)
         var query = try parameters.listQuery(of: other)
         let record = try record(entity, key)
-        // Both ends by the key that the record has now; the caller may name one that it had before.
+        // Uses the record's current key; the caller may send an earlier one.
         let (field, value) =
             switch relation.kind {
             case .many(let field, _): (field, record[entity.key])
@@ -31,7 +31,7 @@ extension Handlers {
         return try await created(entity, request) { try $0.create(entity.name, body) }
     }
 
-    /// Creates a record that belongs to another, which the caller may name by a key that it had before.
+    /// Creates a record that belongs to another one; the caller may name that one by an earlier key.
     func create(
         _ entity: Entity, _ request: Request, referring field: String, to parent: String, of parents: Entity
     ) async throws -> Response {
@@ -88,7 +88,7 @@ extension Handlers {
         try JSONText(recordBytes(entity, key))
     }
 
-    /// The body as a JSON object; an empty body is none.
+    /// The body as a JSON object. Throws for an empty body too.
     func object(_ request: Request) throws(Problem) -> JSONText {
         do {
             let body = try JSONText(request.body)

@@ -3,9 +3,9 @@ internal import EntitySchema
 internal import JSONText
 internal import SocketServer
 
-/// What people are to be reminded of.
+/// Reminders: the list, and what a person can do with one.
 extension Handlers {
-    /// By their times; without `state` all but those that were dismissed.
+    /// Ordered by time; without `state`, all but dismissed ones.
     func reminders(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["limit", "cursor", "state"])
@@ -30,7 +30,7 @@ extension Handlers {
         }
     }
 
-    /// Body: `{"for": "10m"}`, a number of up to four digits with its unit.
+    /// Body: `{"for": "10m"}`, a number of up to four digits with a unit.
     func snoozeReminder(_ id: String, _ request: Request) async throws -> Response {
         let id = try reminderNumber(id)
         let body = try object(request)
@@ -55,7 +55,7 @@ extension QueryParameters {
         for name in names.split(separator: ",", omittingEmptySubsequences: false) {
             guard let state = Reminder.State(rawValue: String(name)) else {
                 let known = Reminder.State.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .badRequest("there is no state \(name.prefix(50)); use some of \(known)", field: "state")
+                throw .badRequest("there is no state \(name.prefix(50)); use any of \(known)", field: "state")
             }
             states.append(state)
         }
@@ -66,7 +66,7 @@ extension QueryParameters {
         guard let text = try value("cursor") else { return nil }
         let parts = text.split(separator: "_").map { Int64($0) }
         guard parts.count == 2, let time = parts[0], let id = parts[1] else {
-            throw .badRequest("this cursor is none of ours; take next of the page before", field: "cursor")
+            throw .badRequest("this cursor is not one of this API; send next of the previous page", field: "cursor")
         }
         return ReminderPlace(dueAt: Timestamp(milliseconds: time), id: id)
     }

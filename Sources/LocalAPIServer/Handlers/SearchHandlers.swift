@@ -9,7 +9,7 @@ extension Handlers {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["q", "entity", "limit"])
         guard let query = try parameters.searchQuery("q") else {
-            throw Problem.badRequest("give what to look for: q=, at least two letters or digits", field: "q")
+            throw Problem.badRequest("q is required: at least two letters or digits", field: "q")
         }
         let limit = try parameters.integer("limit", in: 1...100, else: 20)
         let names = try parameters.value("entity")?.split(separator: ",").map(String.init)
@@ -24,17 +24,5 @@ extension Handlers {
         }
         let answer = JSONText.object(["data": .array(hits), "complete": .boolean(result.isComplete)])
         return .json(200, Array(answer.bytes))
-    }
-}
-
-extension QueryParameters {
-    /// Nil when it is not there; what cannot be looked for is refused.
-    func searchQuery(_ name: String) throws(Problem) -> SearchQuery? {
-        guard let text = try value(name) else { return nil }
-        do {
-            return try SearchQuery(text)
-        } catch {
-            throw Problem(error)
-        }
     }
 }

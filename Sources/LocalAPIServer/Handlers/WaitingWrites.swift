@@ -10,8 +10,9 @@ extension Handlers {
     /// Does a write to a record and, if the request asks for it, waits for the outcome; `body` returns the record's key and
     /// what the write left.
     ///
-    /// Confirmed: the write's own status, with the record as the upstream has it. Anything else: 202 with the record, whose
-    /// `_sync` says in `push` what stands in the way. A repeat under an `Idempotency-Key` waits for the first one's changes.
+    /// A confirmed write answers with its own status and the record as the upstream has it. Any other answers 202 with the
+    /// record; `_sync.push` says why it is not confirmed. A repeat under an `Idempotency-Key` waits for the changes of the
+    /// first request.
     func change(
         _ operation: Operation, of entity: Entity, _ request: Request,
         _ body: @escaping @Sendable (LocalTransaction) throws -> (key: String, result: WriteResult)
@@ -31,7 +32,7 @@ extension Handlers {
         return try answer(written.result, entity, queued, progress)
     }
 
-    /// Returns when it is not pending any more, the task is cancelled, or the server stops.
+    /// Returns when the write is no longer pending, the task is cancelled, or the server stops.
     private func outcome(of write: QueuedWrite) async throws -> PushProgress {
         while true {
             let commits = store.signal.commits
@@ -65,7 +66,7 @@ extension Handlers {
         return response
     }
 
-    /// The record, or what stands for one that is deleted here.
+    /// The record, or just its key where it is deleted locally.
     private func unconfirmed(
         _ record: JSONText?, _ entity: Entity, _ queued: QueuedWrite, _ progress: PushProgress
     ) -> JSONText {
@@ -87,6 +88,25 @@ extension Handlers {
         case .blocked: "blocked"
         case .conflict: "conflict"
         case .discarded: "discarded"
+        }
+    }
+}
+
+/// How long the caller of a write waits; nil when it does not wait.
+private struct PushWait {
+    let limit: Duration
+
+    init?(_ request: Request) throws(Problem) {
+        let parameters = try QueryParameters(request)
+        let timeout = try parameters.integer("timeout", in: 1...60, else: 10)
+        switch try parameters.value("wait") {
+        case "pushed": limit = .seconds(timeout)
+        case nil:
+            guard try parameters.value("timeout") == nil else {
+                throw .badRequest("timeout is only allowed with wait=pushed", field: "timeout")
+            }
+            return nil
+        default: throw .badRequest("expected pushed", field: "wait")
         }
     }
 }

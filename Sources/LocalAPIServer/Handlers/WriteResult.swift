@@ -105,13 +105,6 @@ extension WriteResult {
 }
 
 extension Response {
-    /// A record with its version.
-    static func record(_ status: Int, _ shown: ShownRecord) -> Response {
-        var response = Response.json(status, shown.bytes)
-        response.headers.append(("ETag", EntityTag.text(of: shown.version)))
-        return response
-    }
-
     /// As versions stored it that rendered answers before they stored them.
     fileprivate var stored: [(key: String, value: JSONText)] {
         var text = ""

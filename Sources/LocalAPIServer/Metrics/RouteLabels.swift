@@ -1,15 +1,15 @@
 internal import EntitySchema
 internal import LocalAPI
 
-/// The metric labels of addresses: their variable parts named, so that there are only so many.
+/// The metric labels of addresses without a route. Variable parts are named, so the number of labels is bounded.
 ///
-/// An address with routes has their template as its label. This finds the label of one that only begins like one of ours.
+/// The label of a route is its template; an address that only resembles one gets a label by the words of all templates.
 struct RouteLabels: Sendable {
-    /// The label of what is at no known address.
+    /// The label of every unknown address.
     static let other = "other"
 
     private let entities: Set<String>
-    /// Words that may stand in the place of an id, and of a relation.
+    /// Words that templates have in the place of an id, and of a relation.
     private let second: Set<Substring>
     private let third: Set<Substring>
 

@@ -3,23 +3,23 @@ internal import EntitySchema
 internal import JSONText
 internal import SocketServer
 
-/// The local API in OpenAPI 3.1, made from the schema: exactly the calls that this daemon answers.
+/// The local API in OpenAPI 3.1, generated from the schema: exactly the calls that this daemon answers.
 struct OpenAPIDocument {
     let schema: EntitySchema
     let version: String
     /// In the order of the document.
     let calls: [OpenAPICall]
 
-    /// Throws only for a mistake in `FixedComponents`, which a test would find.
+    /// Throws only for a mistake in `FixedComponents`, which tests find.
     func json() throws -> JSONText {
         .object([
             "openapi": "3.1.0",
             "info": .object([
                 "title": .string("repairminder-sync: \(schema.name)"), "version": .string(version),
-                "description": "A cache of a remote API that reads and writes at once, online or not.",
+                "description": "A local cache of a remote API. Reads and writes work at once, online or offline.",
             ]),
             "servers": .array([.object(["url": "/"])]),
-            // Whom the kernel knows needs no token.
+            // A caller that the kernel identifies needs no token.
             "security": .array([.object([:]), .object(["token": .array([])])]),
             "paths": .object(members: paths),
             "components": .object([
@@ -51,9 +51,9 @@ struct OpenAPIDocument {
         let searched = schema.entities.filter(\.isSearched).map { JSONText.string($0.name) }
         let kinds = ChangeLogKind.allCases.map { JSONText.string($0.rawValue) }
         return try FixedComponents.parameters().members + [
-            ("entities", .parameter("entity", "only of these", several: .values(entities))),
-            ("searched_entities", .parameter("entity", "only of these", several: .values(searched))),
-            ("kinds", .parameter("kind", "only these", several: .values(kinds))),
+            ("entities", .parameter("entity", "only these entities", several: .values(entities))),
+            ("searched_entities", .parameter("entity", "only these entities", several: .values(searched))),
+            ("kinds", .parameter("kind", "only these kinds", several: .values(kinds))),
         ] + schema.entities.flatMap { EntityParameters(schema: schema, entity: $0).all }
     }
 

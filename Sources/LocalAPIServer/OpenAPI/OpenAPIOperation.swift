@@ -1,32 +1,32 @@
-/// What the OpenAPI document says of a call besides its method and path.
+/// The description of a call in the OpenAPI document, without its method and path.
 struct OpenAPIOperation: Sendable {
     /// What an answer or a body holds.
     enum Content: Sendable {
         case nothing
         /// The component schema of this name.
         case json(String)
-        /// The same, or plain text where the caller asks for that.
+        /// The same, or plain text where the caller accepts that.
         case jsonOrText(String)
-        /// Bytes of any of these types.
+        /// Bytes of one of these media types.
         case bytes([String])
-        /// Text of another type.
+        /// Text of this media type.
         case text(String)
-        /// A stream whose every event is as this component schema says.
+        /// A stream of events, each with this component schema.
         case events(String)
     }
 
     var summary: String
     /// Names of component parameters.
     var parameters: [String]
-    /// The component schema of the body; nil where none is sent.
+    /// The component schema of the body; nil without a body.
     var body: String?
     var bodyIsOptional: Bool
-    /// Of a body of bytes.
+    /// The media types of a body of bytes.
     var bodyTypes: [String]
     var answers: [(status: Int, content: Content)]
-    /// Problems that it meets besides those that every call may.
+    /// The statuses of its problems, besides those of every call.
     var problems: [Int]
-    /// Where what it answers can be called by itself: the address of all of it, and where the answer has a key (RFC 6901).
+    /// A link to the calls of what it answers: their common path, and a JSON pointer to the key in the answer (RFC 6901).
     var leads: (to: String, key: String)?
 
     init(

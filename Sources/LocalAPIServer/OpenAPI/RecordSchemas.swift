@@ -3,8 +3,8 @@ internal import JSONText
 
 /// The component schemas of one entity's records, with an example.
 ///
-/// They say what the schema expects. Records that the upstream sends otherwise are served all the same, so nothing but the
-/// members that are ours is required of them.
+/// They describe what the schema expects. Records that differ are served all the same, so only the members that the API
+/// adds are required.
 struct RecordSchemas {
     let schema: EntitySchema
     let entity: Entity
@@ -52,7 +52,7 @@ struct RecordSchemas {
         ])
     }
 
-    /// What a new record may be sent with; `field` is filled in by the address that it is sent to.
+    /// The body of a creation; `field` is left out where the path provides it.
     private func new(without field: String? = nil) -> JSONText {
         let fields = sendable(.create).filter { $0.name != field }
         let required = fields.filter { $0.required && $0.name != entity.key }.map { JSONText.string($0.name) }
@@ -62,7 +62,7 @@ struct RecordSchemas {
 
     private var changes: JSONText { body(of: sendable(.update).filter { $0.name != entity.key }) }
 
-    /// The fields that some route of the operation can send.
+    /// The fields that the operation can send.
     private func sendable(_ operation: Operation) -> [Field] {
         var names: Set<String> = []
         for route in entity.routes(for: operation) {
