@@ -31,7 +31,7 @@ struct ReminderTests {
     private func texts(_ answer: JSONText) -> [String?] { answer["data"]?.elements.map { $0["text"]?.string } ?? [] }
 
     @Test
-    func `they are listed by their times, a page at a time`() async throws {
+    func `reminders are listed by time, a page at a time`() async throws {
         let api = try await api()
         let first = await api.call("GET", "/v1/reminders?limit=1").json
         #expect(texts(first) == ["a"])
@@ -44,7 +44,7 @@ struct ReminderTests {
     }
 
     @Test
-    func `one is snoozed, then dismissed, and told of by the change log`() async throws {
+    func `a reminder is snoozed, then dismissed, and the change log has both`() async throws {
         let api = try await api()
         let snoozed = await api.call("POST", "/v1/reminders/1/snooze", body: #"{"for":"10m"}"#)
         #expect(snoozed.status == 200)
@@ -63,7 +63,7 @@ struct ReminderTests {
         ("POST", "/v1/reminders/1/snooze", #"{"for":"0s"}"#, 400),
         ("GET", "/v1/reminders?state=lost", nil, 400), ("GET", "/v1/reminders?cursor=x", nil, 400),
     ])
-    func `what cannot be is refused`(method: String, target: String, body: String?, status: Int) async throws {
+    func `an invalid request is refused`(method: String, target: String, body: String?, status: Int) async throws {
         let answer = try await api().call(method, target, body: body ?? "")
         #expect(answer.status == status)
     }

@@ -81,7 +81,7 @@ struct ShownRequestTests {
         of record: JSONText, _ entity: Entity, _ store: CacheStore, _ upstream: any Upstream
     ) async throws {
         guard let found = try await upstream.record(of: entity, known: record) else { return }
-        // Equal to the letter writes nothing, so something differs.
+        // An equal value writes nothing, so something must differ.
         let records = JSONText.array([found.record.setting("extra", to: 1)]).text
         _ = try await store.apply(
             PulledPage(entity: entity.name, records: records, position: store.position(), version: found.version),

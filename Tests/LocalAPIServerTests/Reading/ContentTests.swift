@@ -92,7 +92,7 @@ struct ContentTests {
         try await call("PUT", "/v1/photos/\(key)/content", body: bytes, ["Content-Type": type])
     }
 
-    @Test func `takes a picture and shows it at once`() async throws {
+    @Test func `stores a picture and shows it at once`() async throws {
         let put = try await put([Array(Self.png[..<10]), Array(Self.png[10...])])
         #expect(put.status == 200)
         #expect(put.json.at(path: "_sync.state") == "pending")
@@ -110,7 +110,7 @@ struct ContentTests {
         ("bytes=0-9", 0..<10), ("bytes=90-", 90..<100), ("bytes=-5", 95..<100), ("bytes=50-500", 50..<100),
         ("bytes=-500", 0..<100),
     ])
-    func `gives the part that is asked for`(_ field: String, _ range: Range<Int>) async throws {
+    func `answers the requested range`(_ field: String, _ range: Range<Int>) async throws {
         _ = try await put()
         let part = try await call("GET", "/v1/photos/a/content", ["Range": field])
         #expect(part.status == 206)
@@ -119,26 +119,26 @@ struct ContentTests {
     }
 
     @Test(arguments: ["bytes=1-0", "bytes=a-b", "bytes=0-1,3-4", "lines=0-1", "bytes=-", "bytes=0-9, "])
-    func `gives the whole where a range cannot be understood`(_ field: String) async throws {
+    func `answers the whole content for a malformed range`(_ field: String) async throws {
         _ = try await put()
         #expect(try await call("GET", "/v1/photos/a/content", ["Range": field]).status == 200)
     }
 
     @Test(arguments: ["bytes=100-", "bytes=500-600", "bytes=-0"])
-    func `refuses a range that there is none of`(_ field: String) async throws {
+    func `refuses a range beyond the end`(_ field: String) async throws {
         _ = try await put()
         let answer = try await call("GET", "/v1/photos/a/content", ["Range": field])
         #expect(answer.status == 416)
         #expect(answer.header("Content-Range") == "bytes */100")
     }
 
-    @Test func `gives the whole when the range is of another version`() async throws {
+    @Test func `answers the whole content for a range of another version`() async throws {
         _ = try await put()
         let answer = try await call("GET", "/v1/photos/a/content", ["Range": "bytes=0-1", "If-Range": "\"other\""])
         #expect(answer.status == 200)
     }
 
-    @Test func `refuses what cannot be its content`() async throws {
+    @Test func `refuses content that is not allowed`() async throws {
         #expect(try await put([Self.png + [1]]).status == 413)
         #expect(try await put([Array("<html>".utf8)]).status == 415)
         #expect(try await put([Array("text".utf8)], type: "text/plain").status == 415)
@@ -160,7 +160,7 @@ struct ContentTests {
         #expect(try await call("GET", "/v1/photos/a").status == 200)
     }
 
-    @Test func `only shows what the schema has no way to upload`() async throws {
+    @Test func `is read-only without an upload in the schema`() async throws {
         let answer = try await call("PUT", "/v1/scans/s/content", body: [Self.png])
         #expect(answer.status == 405)
         #expect(answer.header("Allow") == "GET, HEAD")
@@ -175,7 +175,7 @@ struct ContentTests {
         #expect(document.at(path: "paths")?["/v1/scans/{id}/content"]?["put"] == nil)
     }
 
-    @Test func `knows which thumbnails there are`() async throws {
+    @Test func `accepts only known thumbnail sizes`() async throws {
         _ = try await put()
         #expect(try await call("GET", "/v1/photos/a/thumbnail?size=100").status == 400)
         #expect(try await call("GET", "/v1/photos/b/thumbnail").status == 404)

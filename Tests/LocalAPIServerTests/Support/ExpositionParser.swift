@@ -26,7 +26,7 @@ struct ExpositionParser {
             for sample in family.samples {
                 let key =
                     sample.name + sample.labels.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: ";")
-                if !series.insert(key).inserted { complaints.append("\(key): this series stands there twice") }
+                if !series.insert(key).inserted { complaints.append("\(key): duplicate series") }
             }
         }
     }
@@ -49,7 +49,7 @@ struct ExpositionParser {
         }
         let place = families.firstIndex { $0.name == words[2] }
         if words[1] == "HELP" {
-            guard place == nil else { return complaints.append("\(words[2]): HELP stands there twice or late") }
+            guard place == nil else { return complaints.append("\(words[2]): HELP is repeated or late") }
             families.append(Family(name: words[2], help: words[3]))
             return
         }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Writes that wait for the upstream")
 struct WaitingWritesTests {
-    /// Makes the next attempt and settles it, once somebody waits for that.
+    /// Makes and settles the next attempt once a caller waits for it.
     private static func settle(_ api: TestAPI, waiters: Int = 1, _ outcome: PushOutcome) async throws {
         while api.store.signal.waiterCount < waiters { await Task.yield() }
         let change = try #require(api.store.readyChanges(limit: 1, at: TestAPI.now).first)
