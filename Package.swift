@@ -71,8 +71,9 @@ let package = Package(
         .target(
             name: "LocalAPIServer",
             dependencies: [
-                "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "Pictures", "SQLiteStore",
-                "SchemaDrift", "SocketServer", "SyncEngine", .product(name: "Logging", package: "swift-log"),
+                "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPI", "Pictures",
+                "SQLiteStore", "SchemaDrift", "SocketServer", "SyncEngine",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .target(name: "LocalAPI", dependencies: ["JSONText"], swiftSettings: strict),
@@ -124,7 +125,7 @@ let package = Package(
         .testTarget(
             name: "LocalAPIServerTests",
             dependencies: [
-                "CacheStore", "SQLiteStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText",
+                "CacheStore", "SQLiteStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPI",
                 "LocalAPIServer", "Pictures",
                 "ReferenceUpstream", "Secrets",
                 "SocketServer", "SyncEngine", "Upstream", .product(name: "Logging", package: "swift-log"),

@@ -1,26 +1,26 @@
 package import JSONText
 
-/// Speaks the local API over whatever carries requests: the command's way to the daemon.
+/// A client of the local API, over any transport. The command uses it to call the daemon.
 package struct LocalAPIClient: Sendable {
-    /// Carries one request and returns its whole answer, of any status; throws `.unreachable` when none came.
+    /// Sends one request and returns the complete response, whatever its status; throws `.unreachable` when none came.
     package typealias Transport = @Sendable (LocalAPIRequest) async throws(LocalAPIError) -> LocalAPIResponse
 
     private let token: String?
     private let transport: Transport
 
-    /// `token` is sent with every request; nil where the daemon knows the caller by its user.
+    /// `token` is sent with every request; nil where the daemon identifies the caller by its user.
     package init(token: String? = nil, transport: @escaping Transport) {
         self.token = token
         self.transport = transport
     }
 
-    /// The answer of a call that did what it was asked.
+    /// The answer of a call that succeeded.
     package struct Answer: Sendable, Equatable {
         /// 200 to 299.
         package var status: Int
         /// Nil where the answer has no body (204).
         package var body: JSONText?
-        /// Where a created record is found from now on.
+        /// The path of a created record.
         package var location: String?
 
         package init(status: Int, body: JSONText?, location: String? = nil) {
@@ -55,14 +55,14 @@ package struct LocalAPIClient: Sendable {
     ) async throws(LocalAPIError) -> Answer {
         var request = LocalAPIRequest(method: method, target: path + Self.encoded(query), body: body)
         request.headers.append(("Accept", "application/json"))
-        // The daemon takes no write of another type, even one without a body: that is what keeps web pages out.
+        // The daemon refuses a write of any other type, even one without a body, to keep web pages out.
         if method != "GET" { request.headers.append(("Content-Type", "application/json")) }
         if let token { request.headers.append(("Authorization", "Bearer \(token)")) }
         let response = try await transport(request)
         let body = response.body.isEmpty ? nil : try? JSONText(response.body)
         guard (200..<300).contains(response.status) else {
             if let problem = body.flatMap({ LocalAPIProblem($0, status: response.status) }) { throw .problem(problem) }
-            throw .unexpected("\(method) \(path) answered \(response.status) without saying why; is this the daemon?")
+            throw .unexpected("\(method) \(path) answered \(response.status) without a reason; is this the daemon?")
         }
         guard response.body.isEmpty || body != nil else {
             throw .unexpected("\(method) \(path) answered something that is not JSON; is this the daemon?")
@@ -88,7 +88,7 @@ package struct LocalAPIRequest: Sendable {
 package struct LocalAPIResponse: Sendable, Equatable {
     package var status: Int
     package var body: [UInt8]
-    /// The header of that name.
+    /// The header field `Location`.
     package var location: String?
 
     package init(status: Int, body: [UInt8] = [], location: String? = nil) {

@@ -1,12 +1,12 @@
 internal import JSONText
 
-/// Why a call of the local API did not do what it was asked, sorted by what the caller can do about it.
+/// Why a call of the local API failed, by what the caller can do about it.
 package enum LocalAPIError: Error, Sendable, Equatable {
-    /// No answer came: the daemon does not run, or not where it was looked for.
+    /// No answer came: the daemon is not running, or listens at another address.
     case unreachable(String)
-    /// The daemon says what was wrong.
+    /// The daemon reported a problem.
     case problem(LocalAPIProblem)
-    /// An answer that the daemon never gives: something else listens there, or it is of another version.
+    /// An answer that the daemon never gives: another program listens there, or another version of the daemon.
     case unexpected(String)
 }
 
@@ -22,11 +22,11 @@ package struct LocalAPIProblem: Sendable, Equatable {
         }
     }
 
-    /// The answer's status, which the document's may only repeat.
+    /// The status of the response; the one in the document only repeats it.
     package var status: Int
     package var title: String
     package var detail: String
-    /// What is wrong with each field of the input; empty where it is not about fields.
+    /// What is wrong with each field of the input; empty where the problem is not about fields.
     package var errors: [FieldError]
 
     package init(status: Int, title: String, detail: String = "", errors: [FieldError] = []) {
@@ -36,7 +36,7 @@ package struct LocalAPIProblem: Sendable, Equatable {
         self.errors = errors
     }
 
-    /// Nil when `document` is no problem document: it has no title.
+    /// Nil when `document` is not a problem document, which has a title.
     init?(_ document: JSONText, status: Int) {
         guard let title = document["title"]?.string else { return nil }
         let errors = document["errors"]?.elements ?? []

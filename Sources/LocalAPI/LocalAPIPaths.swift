@@ -1,40 +1,34 @@
-/// Where the client finds what it asks the local API for; names and ids are percent-encoded here and nowhere else.
+/// The paths that the client requests, filled in from the templates that the server routes by.
 package enum LocalAPIPaths {
-    package static let status = "/v1/status"
-    package static let sync = "/v1/sync"
-    package static let pending = "/v1/pending"
-    package static let conflicts = "/v1/conflicts"
-    package static let dashboard = "/v1/dashboard"
-    package static let drift = "/v1/drift"
-    package static let changes = "/v1/changes"
-    package static let reminders = "/v1/reminders"
-    package static let search = "/v1/search"
-    package static let pendingCount = "/v1/pending/count"
-    package static let retryAllPending = "/v1/pending/retry"
+    package static let status = PathTemplate.status.text
+    package static let sync = PathTemplate.sync.text
+    package static let pending = PathTemplate.pendingChanges.text
+    package static let conflicts = PathTemplate.conflicts.text
+    package static let dashboard = PathTemplate.dashboard.text
+    package static let drift = PathTemplate.drift.text
+    package static let changes = PathTemplate.changes.text
+    package static let reminders = PathTemplate.reminders.text
+    package static let search = PathTemplate.search.text
+    package static let pendingCount = PathTemplate.pendingCount.text
+    package static let retryAllPending = PathTemplate.retryAllPending.text
 
-    package static func records(of entity: String) -> String { "/v1/" + segment(entity) }
+    package static func records(of entity: String) -> String { PathTemplate.records.path(entity) }
 
-    package static func record(of entity: String, id: String) -> String { records(of: entity) + "/" + segment(id) }
+    package static func record(of entity: String, id: String) -> String { PathTemplate.record.path(entity, id) }
 
-    package static func history(of entity: String, id: String) -> String { record(of: entity, id: id) + "/history" }
+    package static func history(of entity: String, id: String) -> String { PathTemplate.history.path(entity, id) }
 
-    package static func pendingChange(_ id: String) -> String { pending + "/" + segment(id) }
+    package static func pendingChange(_ id: String) -> String { PathTemplate.pendingChange.path(id) }
 
-    package static func retryPending(_ id: String) -> String { pendingChange(id) + "/retry" }
+    package static func retryPending(_ id: String) -> String { PathTemplate.retryPending.path(id) }
 
-    package static func conflict(_ id: String) -> String { conflicts + "/" + segment(id) }
+    package static func conflict(_ id: String) -> String { PathTemplate.conflict.path(id) }
 
-    /// `decision`: `resolve` or `undo`.
-    package static func conflict(_ id: String, _ decision: String) -> String { conflict(id) + "/" + decision }
+    package static func resolveConflict(_ id: String) -> String { PathTemplate.resolveConflict.path(id) }
 
-    /// `decision`: `dismiss` or `snooze`.
-    package static func reminder(_ id: String, _ decision: String) -> String {
-        reminders + "/" + segment(id) + "/" + decision
-    }
+    package static func undoConflict(_ id: String) -> String { PathTemplate.undoConflict.path(id) }
 
-    /// One segment of a path (RFC 3986, 3.3). A lone `.` or `..` is encoded too, or clients would resolve it away.
-    static func segment(_ name: String) -> String {
-        if name == "." || name == ".." { return String(repeating: "%2E", count: name.count) }
-        return PercentEncoding.encode(name)
-    }
+    package static func dismissReminder(_ id: String) -> String { PathTemplate.dismissReminder.path(id) }
+
+    package static func snoozeReminder(_ id: String) -> String { PathTemplate.snoozeReminder.path(id) }
 }

@@ -1,5 +1,11 @@
-/// Percent-encoding (RFC 3986, 2.1) of everything but the unreserved characters, so that no text can be taken for syntax.
+/// Percent-encodes everything but the unreserved characters (RFC 3986, 2.1), so no text can be mistaken for syntax.
 enum PercentEncoding {
+    /// One segment of a path (RFC 3986, 3.3). Encodes a lone `.` or `..` too, because clients would resolve it.
+    static func segment(_ name: String) -> String {
+        if name == "." || name == ".." { return String(repeating: "%2E", count: name.count) }
+        return encode(name)
+    }
+
     static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)

@@ -1,42 +1,20 @@
 package import CacheStore
 package import EntitySchema
-internal import JSONText
 package import Logging
 package import Pictures
 internal import SQLiteStore
 package import SocketServer
 package import SyncEngine
 
-/// The local API: turns each request into an answer, from the cache, at once.
+/// The local API: answers each request from the cache, at once.
 ///
-/// A value that a server's handler calls; it keeps nothing between requests but how many streams are open.
+/// A value that a server's handler calls. It keeps nothing between requests but the number of open streams.
 package struct LocalAPIServer: Sendable {
-    let schema: EntitySchema
-    let store: CacheStore
-    let engine: SyncEngine
-    let about: About
-    let now: @Sendable () -> Timestamp
-    /// Measures how long callers wait.
-    let clock: any Clock<Duration>
-    let streams: StreamLimit
-    /// By whose days the dashboard counts.
-    let calendar: DashboardCalendar
-    let metrics: Metrics
-    /// Nil where no thumbnails are made.
-    let thumbnailer: Thumbnailer?
+    package typealias About = DaemonDescription
+
+    let handlers: Handlers
+    let router: Router
     private let callers: CallerGuard
-    let log: Logger
-
-    /// What the status says of the daemon itself.
-    package struct About: Sendable {
-        package var version: String
-        package var startedAt: Timestamp
-
-        package init(version: String, startedAt: Timestamp) {
-            self.version = version
-            self.startedAt = startedAt
-        }
-    }
 
     package init(
         schema: EntitySchema, store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: About,
@@ -44,60 +22,65 @@ package struct LocalAPIServer: Sendable {
         now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration> = ContinuousClock(),
         streamLimit: Int = 64, thumbnailer: Thumbnailer? = nil, log: Logger
     ) {
-        self.schema = schema
-        self.store = store
-        self.engine = engine
         self.callers = callers
-        self.about = about
-        self.calendar = calendar
-        self.metrics = metrics
-        self.now = now
-        self.clock = clock
-        self.thumbnailer = thumbnailer
-        streams = StreamLimit(streamLimit)
-        self.log = log
+        let table = RouteTable(schema)
+        router = Router(table, schema)
+        handlers = Handlers(
+            schema: schema, store: store, engine: engine, about: about, now: now, clock: clock,
+            streams: StreamLimit(streamLimit), calendar: calendar, metrics: metrics, thumbnailer: thumbnailer,
+            calls: table.calls, log: log)
     }
 
-    /// Never throws and never answers 500 for anything a caller sent.
+    /// Never throws, and never answers 500 for anything a caller sends.
     package func respond(to request: Request) async -> Response {
+        let metrics = handlers.metrics
         let start = metrics.uptime()
-        var route = RouteTemplate.other
-        let response = await respond(to: request, &route)
+        var label = RouteLabels.other
+        let response = await respond(to: request, &label)
         metrics.record(
-            route: route, method: request.method, status: response.status, duration: metrics.uptime() - start)
+            route: label, method: request.method, status: response.status, duration: metrics.uptime() - start)
         return response
     }
 
-    /// Sets `route` as soon as it is known.
-    private func respond(to request: Request, _ route: inout String) async -> Response {
+    /// The limit of the body in bytes for a request whose body streams; nil for all others.
+    package func streamLimit(_ method: String, _ path: String) -> Int? {
+        guard method == "PUT" else { return nil }
+        let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        return router.match(segments)?.place.route(for: method)?.streamLimit
+    }
+
+    /// Sets `label`, the metric label, as soon as the route is known.
+    private func respond(to request: Request, _ label: inout String) async -> Response {
         do throws(Problem) {
-            try callers.check(request)
+            try callers.check(request, isOpen: router.isOpen(request.path))
             let segments = try Self.segments(of: request.path)
-            route = RouteTemplate.of(segments, schema)
-            guard let resource = try resource(at: segments) else {
-                throw .notFound("there is nothing at \(request.path.prefix(200)); GET /v1/status is a good start")
+            guard let match = router.match(segments) else {
+                label = router.label(of: segments)
+                throw nothing(at: segments, of: request.path)
             }
-            // HEAD is GET whose body the server leaves out.
-            guard let handler = resource[request.method == "HEAD" ? "GET" : request.method] else {
-                throw .methodNotAllowed(resource.methods, of: resource.entity)
+            label = match.place.label
+            guard let route = match.place.route(for: request.method) else {
+                throw .methodNotAllowed(match.place.methods, of: match.place.entity)
             }
-            return try await answer(request, handler)
+            return try await answer(request, route, match.id)
         } catch {
             return error.response
         }
     }
 
-    private func answer(_ request: Request, _ handler: Resource.Handler) async throws(Problem) -> Response {
+    private func answer(_ request: Request, _ route: Route, _ id: String) async throws(Problem) -> Response {
         do {
-            return try await handler(request)
+            return try await route.handler(handlers, request, id)
         } catch let problem as Problem {
             throw problem
         } catch let error as CacheError {
-            if case .failed(let message) = error { log.error("a request failed", metadata: ["error": "\(message)"]) }
+            if case .failed(let message) = error {
+                handlers.log.error("a request failed", metadata: ["error": "\(message)"])
+            }
             throw Problem(error)
         } catch {
-            log.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
-            throw .unavailable("this could not be answered right now; the daemon's log says why")
+            handlers.log.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
+            throw .unavailable("the request could not be answered right now; see the daemon's log")
         }
     }
 
@@ -105,20 +88,29 @@ package struct LocalAPIServer: Sendable {
         var segments: [String] = []
         for part in path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             guard let segment = PercentCoding.decode(Substring(part)), !segment.utf8.contains(0) else {
-                throw .badRequest("the path holds a broken %-escape, or what is not UTF-8 text")
+                throw .badRequest("the path has a broken %-escape or is not UTF-8 text")
             }
             segments.append(segment)
         }
         return segments
     }
 
-    func entity(_ name: String) throws(Problem) -> Entity {
-        guard let entity = schema[name] else {
-            let near = Suggestion.nearest(to: name, among: schema.entities.map(\.name))
-            let hint = near.map { "; did you mean \($0)?" } ?? "."
-            throw .notFound(
-                "this system has no \(name)\(hint) It has \(schema.entities.map(\.name).joined(separator: ", "))")
+    /// Why there is no route at an address.
+    private func nothing(at segments: [String], of path: String) -> Problem {
+        guard segments[0] == "v1", (2...4).contains(segments.count) else {
+            return .notFound("there is nothing at \(path.prefix(200)); start with GET /v1/status")
         }
-        return entity
+        do throws(Problem) {
+            let entity = try handlers.entity(segments[1])
+            let last = segments.last ?? ""
+            // Every record has a history; only some entities have content.
+            guard !EntitySchema.reservedRelationNames.contains(last) else {
+                return .notFound("\(entity.name) have no content")
+            }
+            let known = entity.relations.map(\.name).joined(separator: ", ")
+            return .notFound("\(entity.name) have no \(last); they have \(known.isEmpty ? "no relations" : known)")
+        } catch {
+            return error
+        }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import LocalAPI
 
 @Suite struct LocalAPIClientTests {
-    @Test("a path's names are encoded so that none can leave its segment")
+    @Test("the names in a path are encoded, so none can leave its segment")
     func pathsAreEncoded() {
         #expect(LocalAPIPaths.record(of: "orders", id: "a/b?c#d é") == "/v1/orders/a%2Fb%3Fc%23d%20%C3%A9")
         #expect(LocalAPIPaths.record(of: "orders", id: "..") == "/v1/orders/%2E%2E")
@@ -20,7 +20,7 @@ import Testing
         #expect(daemon.requests.map(\.target) == ["/v1/search?q=a%2Bb%26c%3Dd%20e&total.gte=100"])
     }
 
-    @Test("a write says that it is JSON even without a body, a read does not")
+    @Test("a write is sent as JSON even without a body, a read is not")
     func contentType() async throws {
         let daemon = ScriptedDaemon(status: 204, body: "")
         let client = daemon.client()
@@ -39,13 +39,13 @@ import Testing
         #expect(fields == ["Bearer abc", nil])
     }
 
-    @Test("an answer keeps its numbers to the letter")
+    @Test("an answer keeps its numbers byte for byte")
     func numbersStay() async throws {
         let answer = try await ScriptedDaemon(status: 200, body: #"{"total":129.90}"#).client().get("/v1/orders/1")
         #expect(answer.body?.text == #"{"total":129.90}"#)
     }
 
-    @Test("an answer without a body is one")
+    @Test("an answer without a body is accepted")
     func emptyAnswer() async throws {
         let answer = try await ScriptedDaemon(status: 204, body: "").client().delete("/v1/orders/1")
         #expect(answer == LocalAPIClient.Answer(status: 204, body: nil))
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "a failure that is no problem document, and an answer that is no JSON, are unexpected", arguments: [502, 200])
+        "a failure without a problem document, and an answer that is not JSON, are unexpected", arguments: [502, 200])
     func unexpected(status: Int) async throws {
         let error = await #expect(throws: LocalAPIError.self) {
             try await ScriptedDaemon(status: status, body: "<html>").client().get("/v1/status")
@@ -75,10 +75,10 @@ import Testing
         guard case .unexpected = error else { throw Unexpected(error: error) }
     }
 
-    @Test("what the transport throws reaches the caller")
+    @Test("errors of the transport reach the caller")
     func unreachable() async throws {
-        let client = LocalAPIClient { (_) throws(LocalAPIError) in throw .unreachable("no one listens") }
-        await #expect(throws: LocalAPIError.unreachable("no one listens")) { try await client.get("/v1/status") }
+        let client = LocalAPIClient { (_) throws(LocalAPIError) in throw .unreachable("nothing listens") }
+        await #expect(throws: LocalAPIError.unreachable("nothing listens")) { try await client.get("/v1/status") }
     }
 }
 

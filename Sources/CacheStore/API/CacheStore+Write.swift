@@ -3,11 +3,13 @@ internal import GRDB
 package import JSONText
 internal import SQLiteStore
 
-/// Local changes: validated, laid over the record and queued in one transaction.
+/// Local changes: each is validated, applied over the record and queued in one transaction.
 ///
-/// `clockOffset` is how far the server's clock is ahead of ours, as last measured: the last write wins by the server's.
+/// `clockOffset` is how far the server's clock is ahead of ours, as last measured: the last write wins by the server's clock.
 extension CacheStore {
-    /// Whatever `body` does happens in one transaction, or not at all when it throws; on disk when this returns.
+    /// Does `body` in one transaction; it is on disk when this returns, and undone when `body` throws.
+    ///
+    /// `body` may run twice, the first time undone, so it returns a value and renders nothing.
     package func write<Result: Sendable>(
         at now: Timestamp, clockOffset: Duration = .zero,
         _ body: @escaping @Sendable (LocalTransaction) throws -> Result
@@ -17,7 +19,7 @@ extension CacheStore {
         }
     }
 
-    /// Makes a record and queues its creation; returns its key, made here unless the body has one.
+    /// Creates a record and queues its creation; returns its key, which is generated unless the body has one.
     ///
     /// Throws `.invalid` for a body that does not fit the schema, `.conflict` for a key that is taken.
     package func create(_ entity: String, body: JSONText, at now: Timestamp, clockOffset: Duration = .zero) async throws
@@ -26,10 +28,10 @@ extension CacheStore {
         try await write(at: now, clockOffset: clockOffset) { try $0.create(entity, body) }
     }
 
-    /// Changes the fields in `body`, null setting null, and queues the change. Fields that already have their value are
-    /// not changes; when none is left nothing is queued.
+    /// Changes the fields in `body`, where null sets null, and queues the change. A field that already has its value is no
+    /// change; when none is left, nothing is queued.
     ///
-    /// Throws `.changed` for a version that is not expected; that is looked at in the transaction of the write.
+    /// Throws `.changed` for a version that is not expected; the transaction of the write checks that.
     package func update(
         _ entity: String, key: String, body: JSONText, expecting expected: ExpectedVersion = .any, at now: Timestamp,
         clockOffset: Duration = .zero
@@ -39,7 +41,7 @@ extension CacheStore {
         }
     }
 
-    /// Takes the record out of sight and queues its deletion. One that was never sent is gone for good, creation and all.
+    /// Hides the record and queues its deletion. A record that was never sent is removed with its queued creation.
     /// Throws `.changed` as `update` does.
     package func delete(
         _ entity: String, key: String, expecting expected: ExpectedVersion = .any, at now: Timestamp,

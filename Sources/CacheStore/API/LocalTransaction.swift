@@ -4,8 +4,8 @@ internal import GRDBSQLite
 package import JSONText
 internal import SQLiteStore
 
-/// What callers of the local API do in one transaction, and what they are answered from it: an answer that was made here
-/// is of the very state that the write left.
+/// What callers of the local API do in one transaction. What it reads is the state that the write left, and the answer is
+/// rendered from that after the commit.
 package struct LocalTransaction {
     let store: CacheStore
     let db: Database
@@ -19,9 +19,9 @@ package struct LocalTransaction {
         try working { try writer(entity).create(body) }
     }
 
-    /// Makes a record whose `field` refers to the record `key` of `parent`, by the key that it has now.
+    /// Creates a record whose `field` refers to the record `key` of `parent`, by its current key.
     ///
-    /// Throws `.notFound` without such a record, `.invalid` for a body that says otherwise.
+    /// Throws `.notFound` without such a record, `.invalid` for a body that names another parent.
     package func create(
         _ entity: String, _ body: JSONText, referring field: String, to key: String, of parent: Entity
     ) throws -> String {
@@ -49,7 +49,7 @@ package struct LocalTransaction {
         try working { try DeletionWriter(writer(entity)).delete(key, expecting: expected) }
     }
 
-    /// Queues the upload of `content`, or with nil its deletion, and shows it at once; `install` puts its file in place.
+    /// Queues the upload of `content`, or its deletion if nil, and shows it at once; `install` puts its file in place.
     ///
     /// Throws `.notFound` without such a record.
     package func setContent(
@@ -77,7 +77,7 @@ package struct LocalTransaction {
 
     package func undo(_ id: Int64) throws { try working { try conflicts.undo(id) } }
 
-    // MARK: Looking
+    // MARK: Reading
 
     /// One record as readers see it, secret fields left out; nil when it is not cached.
     package func shown(_ entity: String, key: String) throws -> ShownRecord? {
@@ -99,7 +99,7 @@ package struct LocalTransaction {
 
     // MARK: Parts
 
-    /// Whatever `body` makes stale is worked out before anything is answered.
+    /// Recomputes what `body` made stale, before the transaction reads any of it.
     private func working<Result>(_ body: () throws -> Result) throws -> Result {
         let result = try body()
         try DerivedRefresh(schema: store.schema, db: db, now: now).work()

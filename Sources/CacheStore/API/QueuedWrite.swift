@@ -2,14 +2,14 @@ package import EntitySchema
 internal import GRDB
 package import JSONText
 
-/// The changes of the queue that carry one write, gone from there or not.
+/// The queued changes that carry one write, whether they are still in the queue or not.
 package struct QueuedWrite: Sendable, Equatable {
     package var operation: Operation
-    /// The record's, as it was then.
+    /// The record's key at the time of the write.
     package var key: String
     package var changes: [Int64]
     var fields: [String]
-    /// Where log and conflicts ended before the write.
+    /// The last entries of change log and conflict log before the write.
     var mark: Mark
 
     struct Mark: Sendable, Equatable {
@@ -19,7 +19,7 @@ package struct QueuedWrite: Sendable, Equatable {
 }
 
 extension QueuedWrite {
-    /// As it is written down for those who repeat the write.
+    /// As it is stored for repeats of the write.
     package var document: JSONText {
         .object([
             "operation": .string(operation.rawValue), "key": .string(key),
@@ -28,7 +28,7 @@ extension QueuedWrite {
         ])
     }
 
-    /// Nil for what is no such document.
+    /// Nil for any other document.
     package init?(_ document: JSONText) {
         guard let operation = document["operation"]?.string.flatMap(Operation.init(rawValue:)),
             let key = document["key"]?.string, let position = document["position"]?.integer,
@@ -43,13 +43,15 @@ extension QueuedWrite {
 }
 
 extension LocalTransaction {
-    /// Does one write, `body`, which returns the record's key, and tells what carries it: the changes that it queued or
-    /// joined, and for fields that had their value already the last ones that set them.
-    package func track(
-        _ operation: Operation, of entity: String, fields: [String], _ body: () throws -> String
-    ) throws -> QueuedWrite {
+    /// Does one write, `body`, which returns the record's key, and returns the changes that carry it with the result.
+    ///
+    /// These are the changes that it queued or joined and, for fields that already had their value, the last that set them.
+    package func track<Result>(
+        _ operation: Operation, of entity: String, fields: [String],
+        _ body: () throws -> (key: String, result: Result)
+    ) throws -> (queued: QueuedWrite, result: Result) {
         let mark = try mark()
-        let key = try body()
+        let (key, result) = try body()
         let current = try KeyAlias.current(of: key, entity, db)
         let rows = try Row.fetchAll(
             db.cachedStatement(
@@ -68,7 +70,9 @@ extension LocalTransaction {
                 if let last = queue.last(where: { $0.body[field] != nil }) { changes.insert(last.id) }
             }
         }
-        return QueuedWrite(operation: operation, key: key, changes: changes.sorted(), fields: fields, mark: mark)
+        let queued = QueuedWrite(
+            operation: operation, key: key, changes: changes.sorted(), fields: fields, mark: mark)
+        return (queued, result)
     }
 
     private func mark() throws -> QueuedWrite.Mark {

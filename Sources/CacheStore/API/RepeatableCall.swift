@@ -1,15 +1,16 @@
 package import EntitySchema
 internal import GRDB
+package import JSONText
 internal import SQLiteStore
 
-/// A write that its caller may have to repeat without knowing whether it was done.
+/// A write that its caller may repeat without knowing whether the first one was done.
 package struct RepeatableCall: Sendable {
-    /// How long an answer is kept at least.
+    /// How long a result is kept at least.
     static let kept = Duration.seconds(24 * 3600)
 
-    /// The caller's own.
+    /// The name that the caller gives the request.
     package var key: String
-    /// All that tells this request from another.
+    /// Everything that distinguishes this request from others.
     package var request: [UInt8]
 
     package init(key: String, request: [UInt8]) {
@@ -17,15 +18,16 @@ package struct RepeatableCall: Sendable {
         self.request = request
     }
 
-    /// Tells whether two requests are the same, and nothing else: what they hold may be secret.
+    /// Shows whether two requests are the same and reveals nothing else, because they may hold secrets.
     func fingerprint(_ sealers: RecordSealers) -> String { sealers.fingerprint(of: Array(key.utf8) + [0] + request) }
 }
 
 extension CacheStore {
-    /// As `write(at:)`, but done once for each key: a repeat is given the answer of the first time, which was written down
-    /// in the transaction of the write. A repeat that comes while the first is under way waits for it.
+    /// As `write(at:)`, but done once for each key: a repeat gets the result of the first, which its transaction stored.
     ///
-    /// Throws `.invalid` for a key that another request had, and whatever `body` throws; then nothing is kept.
+    /// `body` returns the result as text, from which the caller renders its answer. A repeat that comes while the first is
+    /// under way waits for it. Throws `.invalid` for a key that another request had, and whatever `body` throws; then
+    /// nothing is stored.
     package func write(
         once call: RepeatableCall, at now: Timestamp, clockOffset: Duration = .zero,
         _ body: @escaping @Sendable (LocalTransaction) throws -> String
@@ -47,10 +49,38 @@ extension CacheStore {
                 }
                 return first["answer"]
             }
-            let answer = try body(transaction)
+            let result = try body(transaction)
             try db.cachedStatement(sql: "INSERT INTO sync_answer VALUES (?, ?, ?, ?)")
-                .execute(arguments: [call.key, now.milliseconds, fingerprint, answer])
-            return answer
+                .execute(arguments: [call.key, now.milliseconds, fingerprint, result])
+            return result
         }
     }
 }
+
+extension ShownRecord {
+    /// As a repeatable write stores it.
+    package var stored: JSONText {
+        .object([
+            "text": .string(String(decoding: bytes, as: UTF8.self)), "version": .string(hex(version.record)),
+            "shown_version": .string(hex(version.rest)),
+        ])
+    }
+
+    /// Nil for any other document.
+    package init?(_ stored: JSONText) {
+        guard let text = stored["text"]?.string,
+            let record = stored["version"]?.string.flatMap({ UInt64($0, radix: 16) }),
+            let rest = stored["shown_version"]?.string.flatMap({ UInt64($0, radix: 16) })
+        else { return nil }
+        self.init(bytes: Array(text.utf8), version: RecordVersion(record: record, rest: rest))
+    }
+}
+
+extension RecordVersion {
+    fileprivate init(record: UInt64, rest: UInt64) {
+        self.record = record
+        self.rest = rest
+    }
+}
+
+private func hex(_ number: UInt64) -> String { String(number, radix: 16) }

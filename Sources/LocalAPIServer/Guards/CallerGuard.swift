@@ -1,10 +1,11 @@
 package import CallerLookup
 package import SocketServer
 
-/// Decides who may call, before anything else is looked at.
+/// Decides who may call, before anything else in a request is read.
 ///
-/// A caller must mean us (Host), must not be a web page of somebody else's (Origin, Referer, Sec-Fetch-Site), and must be
-/// known: by what the kernel says of it, or by the token. Never is a CORS field sent, so no page can read an answer.
+/// A request must name this host (Host), must not come from a foreign web page (Origin, Referer, Sec-Fetch-Site), and its
+/// caller must be known: by the user that the kernel reports, or by the token. No CORS field is ever sent, so no page can
+/// read an answer.
 package struct CallerGuard: Sendable {
     private let token: [UInt8]
     private let owners: Set<UInt32>
@@ -14,9 +15,9 @@ package struct CallerGuard: Sendable {
     private let calls: RateLimit?
     private static let ownHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 
-    /// `owners` are ids of users who need no token, and neither do members of `group`. Where callers from other machines
-    /// are allowed, all need it over TCP, and may name this machine as they please. `rate`: the calls a second that one
-    /// caller may make; nil for any number.
+    /// `owners` are the ids of users who need no token; members of `group` need none either. Where callers from other
+    /// machines are allowed, every caller over TCP needs the token, and Host may name anything. `rate`: the calls a second
+    /// that one caller may make; nil for no limit.
     package init(
         token: String, owners: Set<UInt32>, group: GroupMembers?, isRemoteAllowed: Bool = false, rate: Int? = nil,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -29,9 +30,10 @@ package struct CallerGuard: Sendable {
         calls = rate.map { RateLimit(perSecond: $0, burst: 2 * $0, now: now) }
     }
 
-    // MARK: Who calls
+    // MARK: Callers
 
-    /// Who a connection's caller is, from what the kernel says; nil is nobody that is known. May ask the user database.
+    /// The caller of a connection, by the credentials that the kernel reports; nil credentials make an unknown caller. May
+    /// query the user database.
     package func caller(_ credentials: PeerCredentials?, over peer: Peer) -> Caller {
         guard let credentials else { return .unknown }
         let user = credentials.user
@@ -43,11 +45,11 @@ package struct CallerGuard: Sendable {
 
     // MARK: Requests
 
-    func check(_ request: Request) throws(Problem) {
+    /// `isOpen`: unknown callers may make this call.
+    func check(_ request: Request, isOpen: Bool = false) throws(Problem) {
         try requireOwnHost(request)
         try requireNoForeignPage(request)
-        // Whoever asks whether the daemon is alive may know it.
-        if request.path != "/healthz" {
+        if !isOpen {
             try requireKnown(request)
             if let wait = calls?.take(RateLimit.Key(request)) { throw .flood(wait) }
         }
@@ -63,7 +65,7 @@ package struct CallerGuard: Sendable {
             headers: [("WWW-Authenticate", "Bearer")])
     }
 
-    /// A name that was rebound to this machine by somebody's DNS is not ours.
+    /// Stops DNS rebinding: a foreign name that resolves to this machine is refused.
     private func requireOwnHost(_ request: Request) throws(Problem) {
         if isRemoteAllowed { return }
         guard let host = request.headers[single: "Host"], Self.ownHosts.contains(Self.name(of: host)) else {
@@ -83,9 +85,9 @@ package struct CallerGuard: Sendable {
         }
     }
 
-    /// A form of any web page can be sent anywhere, even an empty one; JSON cannot.
+    /// Any web page can send a form anywhere, even an empty one; it cannot send JSON.
     private func requireJSON(_ request: Request) throws(Problem) {
-        // PUT, the one method with a body that streams, is none that a form has.
+        // Only PUT has a body that streams, and forms cannot use it.
         guard request.stream == nil else { return }
         let types = request.headers[all: "Content-Type"]
         let isRead = request.method == "GET" || request.method == "HEAD"
@@ -97,7 +99,7 @@ package struct CallerGuard: Sendable {
         }
     }
 
-    /// Compares in a time that depends on the length alone.
+    /// Compares in a time that depends only on the length.
     private func carriesToken(_ request: Request) -> Bool {
         guard !token.isEmpty, let field = request.headers[single: "Authorization"]?.utf8, field.count > 7,
             field.prefix(7).map({ $0 | 0x20 }).elementsEqual("bearer ".utf8)
@@ -111,9 +113,9 @@ package struct CallerGuard: Sendable {
         Problem(status: 403, title: "Forbidden", detail: detail)
     }
 
-    /// Whether a page comes from the very host and port that it calls: another port is another's page.
+    /// Whether a page comes from the host and port that it calls. A page from another port is foreign.
     private func isOwn(origin: String, host: String) -> Bool {
-        // Who makes us reachable from elsewhere may have put TLS before us.
+        // Behind a proxy that terminates TLS, our own pages have https origins.
         for scheme in isRemoteAllowed ? ["http://", "https://"] : ["http://"] where origin.hasPrefix(scheme) {
             let authority = origin.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
             return !host.isEmpty && authority.lowercased() == host.lowercased()

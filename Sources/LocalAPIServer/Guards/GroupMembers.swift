@@ -2,9 +2,9 @@ internal import CallerLookup
 internal import Glibc
 internal import Synchronization
 
-/// The members of one group: processes that carry it, and users whom the user database lists in it.
+/// The members of one group: processes that run with it, and users that the user database lists in it.
 ///
-/// What the database says is kept for a while, so that nobody can keep it busy by calling often.
+/// Caches what the database says for 10 seconds, so that frequent calls cannot overload it.
 package final class GroupMembers: Sendable {
     private struct Finding {
         var isMember: Bool
@@ -16,7 +16,7 @@ package final class GroupMembers: Sendable {
     private let isListed: @Sendable (_ user: UInt32, _ group: UInt32) -> Bool
     private let findings = Mutex<[UInt32: Finding]>([:])
 
-    /// `isListed` asks the database; the system's unless a test says otherwise.
+    /// `isListed` queries the user database; a test may replace it.
     package init(
         of group: UInt32,
         isListed: @escaping @Sendable (_ user: UInt32, _ group: UInt32) -> Bool = { GroupMembers.isListed($0, in: $1) },

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A token bucket for each caller: so many calls a second in the long run, and a burst now and then.
+/// A token bucket for each caller: a sustained rate of calls a second, and short bursts.
 final class RateLimit: Sendable {
     enum Key: Hashable {
         case user(UInt32)
@@ -17,7 +17,7 @@ final class RateLimit: Sendable {
     private let burst: Double
     private let now: @Sendable () -> ContinuousClock.Instant
     private let buckets = Mutex<[Key: Bucket]>([:])
-    /// Callers remembered; the ones beyond it are let off what they took.
+    /// The most callers remembered. Beyond it, the counts of others are forgotten.
     private static let capacity = 1024
 
     init(perSecond: Int, burst: Int, now: @escaping @Sendable () -> ContinuousClock.Instant) {
@@ -26,7 +26,7 @@ final class RateLimit: Sendable {
         self.now = now
     }
 
-    /// Counts one call; nil when it may be made, else the time until the next one may.
+    /// Counts one call. Returns nil when it is allowed, else the time until the next call is.
     func take(_ key: Key) -> Duration? {
         let now = now()
         return buckets.withLock { buckets in

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How many event streams may be open at once.
+/// Limits how many event streams are open at once.
 final class StreamLimit: Sendable {
     private let limit: Int
     private let open = Mutex(0)
@@ -11,7 +11,7 @@ final class StreamLimit: Sendable {
 
     var openCount: Int { open.withLock { $0 } }
 
-    /// A place for one more; nil when there is none.
+    /// A place for one more stream; nil when all are taken.
     func take() -> Place? {
         open.withLock { open in
             guard open < limit else { return nil }
@@ -20,7 +20,7 @@ final class StreamLimit: Sendable {
         }
     }
 
-    /// Held as long as the stream's answer exists, whether it is ever written or not.
+    /// Held as long as the stream's response exists, whether or not it is ever written.
     final class Place: Sendable {
         private let limit: StreamLimit
 

@@ -4,9 +4,10 @@ internal import JSONText
 internal import SQLiteStore
 internal import SocketServer
 
-/// The change log, a page at a time, now or as soon as there is something new.
-extension LocalAPIServer {
-    /// Without `since` from here on. `wait` is for the first change to come; with none in time the page is empty.
+/// The change log, a page at a time: now, or as soon as there is a change.
+extension Handlers {
+    /// Without `since` the page starts at the end of the log. `wait` waits for the first change; the page is empty when none
+    /// comes in time.
     func changes(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["since", "epoch", "wait", "limit", "entity", "kind"])
@@ -28,7 +29,7 @@ extension LocalAPIServer {
         return response
     }
 
-    /// The first page that is not empty; an empty one when the task is cancelled or the server stops.
+    /// The first page that is not empty, or an empty one when the task is cancelled or the server stops.
     private func firstChanges(_ since: Int64, _ filter: ChangeFilter, _ limit: Int) async throws -> ChangePage {
         var since = since
         while true {
@@ -40,14 +41,14 @@ extension LocalAPIServer {
         }
     }
 
-    /// A number of another file's log must not be taken for one of ours.
+    /// Refuses a position from the log of another database file.
     func requireEpoch(_ epoch: String) throws {
         guard epoch == store.epoch else {
-            throw CacheError.gone("the cache is another than that of epoch \(epoch.prefix(50)); read the records anew")
+            throw CacheError.gone("this is not the cache of epoch \(epoch.prefix(50)); read the records again")
         }
     }
 
-    /// `entity=` and `kind=`, each one name or several with commas between.
+    /// `entity=` and `kind=`: each takes one name, or several separated by commas.
     func changeFilter(_ parameters: QueryParameters) throws(Problem) -> ChangeFilter {
         var filter = ChangeFilter()
         if let names = try parameters.value("entity") {
@@ -61,22 +62,11 @@ extension LocalAPIServer {
             for name in names.split(separator: ",", omittingEmptySubsequences: false) {
                 guard let kind = ChangeLogKind(rawValue: String(name)) else {
                     let known = ChangeLogKind.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw .badRequest("there is no kind \(name.prefix(50)); use some of \(known)", field: "kind")
+                    throw .badRequest("there is no kind \(name.prefix(50)); use any of \(known)", field: "kind")
                 }
                 filter.kinds?.append(kind)
             }
         }
         return filter
-    }
-}
-
-extension QueryParameters {
-    /// A number of the change log; nil when there is none.
-    func position(_ name: String) throws(Problem) -> Int64? {
-        guard let text = try value(name) else { return nil }
-        guard let number = Int64(text), number >= 0 else {
-            throw .badRequest("expected a number of the change log, 0 or greater", field: name)
-        }
-        return number
     }
 }

@@ -3,9 +3,9 @@ internal import JSONText
 internal import SocketServer
 internal import SyncEngine
 
-/// What merging decided, or left to a person.
-extension LocalAPIServer {
-    /// Newest first; `open=true` lists only those that wait for a choice.
+/// Conflicts: those that a policy resolved, and those that wait for a person.
+extension Handlers {
+    /// Newest first; `open=true` lists only unresolved ones.
     func conflicts(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["limit", "cursor", "open"])
@@ -42,7 +42,7 @@ extension LocalAPIServer {
         let id = try conflictNumber(id)
         let response = try await write(request) { transaction in
             try decision(transaction, id)
-            return .json(200, Array(try transaction.conflict(id).bytes))
+            return .document(try transaction.conflict(id))
         }
         engine.noteLocalWrite()
         return response

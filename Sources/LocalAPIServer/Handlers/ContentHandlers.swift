@@ -7,35 +7,11 @@ internal import Pictures
 internal import SocketServer
 internal import SyncEngine
 
-/// What records have besides their fields: bytes in, bytes out, never all of them at once.
-extension LocalAPIServer {
-    /// The most bytes that the body of such a request may have, where it is one that streams; nil for all others.
-    package func streamLimit(_ method: String, _ path: String) -> Int? {
-        guard method == "PUT" else { return nil }
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard segments.count == 5, segments[1] == "v1", segments[4] == "content",
-            let plan = schema[String(segments[2])]?.content, plan.upload != nil
-        else { return nil }
-        return plan.maximumSize
-    }
-
-    func contentResource(_ entity: Entity, _ key: String) -> Resource {
-        var resource = Resource(of: entity.name).on("GET") { request in try await content(of: entity, key, request) }
-        if entity.content?.upload != nil {
-            resource = resource.on("PUT") { request in try await putContent(of: entity, key, request) }
-        }
-        if entity.content?.delete != nil {
-            resource = resource.on("DELETE") { request in
-                try QueryParameters(request).requireOnly([])
-                return try await setContent(nil, of: entity, key) { _ in Response(status: 204) }
-            }
-        }
-        return resource
-    }
-
+/// The contents of records, such as pictures: bytes are streamed in and out and never all held in memory.
+extension Handlers {
     // MARK: Reading
 
-    private func content(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+    func content(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let kept = try await kept(entity, key, request, ["refresh"])
         let tag = "\"\(kept.content.sha256)\""
         var response: Response
@@ -65,11 +41,11 @@ extension LocalAPIServer {
         let size = try QueryParameters(request).integer("size", in: 1...Int.max, else: 256)
         guard Thumbnailer.sizes.contains(size) else {
             let sizes = Thumbnailer.sizes.map(String.init).joined(separator: ", ")
-            throw Problem.badRequest("there are thumbnails of \(sizes) pixels", field: "size")
+            throw Problem.badRequest("expected a size of \(sizes) pixels", field: "size")
         }
         let kept = try await kept(entity, key, request, ["refresh", "size"])
         guard let kind = PictureKind(mediaType: kept.content.type) else {
-            throw Problem.notFound("a content of type \(kept.content.type) has no thumbnail; pictures have")
+            throw Problem.notFound("content of type \(kept.content.type) has no thumbnail; only pictures have one")
         }
         let tag = "\"\(kept.content.sha256)-\(size)\""
         var response = Response(status: 304)
@@ -82,11 +58,11 @@ extension LocalAPIServer {
         return response
     }
 
-    /// Made once, and kept beside the content.
+    /// Makes a thumbnail on first use and stores it beside the content.
     private func thumbnail(of kept: Kept, size: Int) async throws -> ContentFile {
         let name = kept.content.sha256
         guard let contents = engine.contents, let thumbnailer else {
-            throw Problem.unavailable("there are no thumbnails")
+            throw Problem.unavailable("thumbnails are not available")
         }
         if let file = try contents.thumbnail(of: name, size: size) { return file }
         let bytes: [UInt8]
@@ -94,8 +70,8 @@ extension LocalAPIServer {
             bytes = try await thumbnailer.thumbnail(of: kept.file.descriptor, named: name, size: size)
         } catch {
             switch error {
-            case .problem(.unreadable): throw Problem.noThumbnail("the picture is damaged or not one at all")
-            case .problem(.tooLarge): throw Problem.noThumbnail("making one takes more memory or time than it may")
+            case .problem(.unreadable): throw Problem.noThumbnail("the content is damaged or not a picture")
+            case .problem(.tooLarge): throw Problem.noThumbnail("making it exceeds the limit of memory or time")
             case .busy: throw Problem.unavailable("too many thumbnails are being made")
             case .failed(let message):
                 log.error("a thumbnail could not be made", metadata: ["error": "\(message)"])
@@ -107,12 +83,12 @@ extension LocalAPIServer {
         _ = try await contents.finish(draft, type: "")
         try contents.install(draft, asThumbnailOf: name, size: size)
         guard let file = try contents.thumbnail(of: name, size: size) else {
-            throw Problem.notFound("the content was removed meanwhile")
+            throw Problem.notFound("the content was removed in the meantime")
         }
         return file
     }
 
-    // MARK: What is here
+    // MARK: The cached content
 
     private struct Kept {
         var content: Content
@@ -120,7 +96,7 @@ extension LocalAPIServer {
         var status: CacheStatus?
     }
 
-    /// The content as it is here; fetched first where it is not, where the record names another by now, or if asked.
+    /// The cached content. Fetches it first where it is missing, where the record now names another, or if `refresh` asks.
     private func kept(
         _ entity: Entity, _ key: String, _ request: Request, _ known: [String]
     ) async throws -> Kept {
@@ -145,7 +121,7 @@ extension LocalAPIServer {
         return Kept(content: content, file: file, status: outcome.map { CacheStatus($0, isMiss: isMiss) })
     }
 
-    /// To the hour, so that looking at a picture hardly ever writes.
+    /// Records the time of use to the hour, so that reading a content hardly ever writes.
     private func noteUse(of content: Content, _ last: Timestamp?) async throws {
         let time = now()
         guard let last, last + .seconds(3600) <= time else { return }
@@ -160,7 +136,7 @@ extension LocalAPIServer {
         }
     }
 
-    /// Whatever is in it must never run as a page of ours.
+    /// Keeps a browser from running the content as a page of ours.
     private static func contentHeaders(_ tag: String) -> [(name: String, value: String)] {
         [
             ("ETag", tag), ("Cache-Control", "private, no-cache"), ("X-Content-Type-Options", "nosniff"),
@@ -170,10 +146,10 @@ extension LocalAPIServer {
 
     // MARK: Writing
 
-    private func putContent(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+    func putContent(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         try QueryParameters(request).requireOnly([])
         guard let plan = entity.content, let contents = engine.contents, let stream = request.stream else {
-            throw Problem.unavailable("content cannot be taken")
+            throw Problem.unavailable("content cannot be stored")
         }
         guard try store.contentStatus(of: key, entity.name) != nil else { throw notCached(entity, key) }
         do {
@@ -185,32 +161,37 @@ extension LocalAPIServer {
             return try await setContent(
                 content, of: entity, key, install: { try contents.install(draft, as: content.sha256) }
             ) {
-                try Self.response(200, entity, key, $0)
+                .record(try Self.shown(entity, key, $0))
             }
         } catch let error as ContentError {
             throw Problem(error, plan)
         }
     }
 
+    func deleteContent(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        try QueryParameters(request).requireOnly([])
+        return try await setContent(nil, of: entity, key) { _ in .done }
+    }
+
     private static func next(of stream: BodyStream) async throws -> [UInt8]? {
         do {
             return try await stream()
         } catch {
-            throw Problem.badRequest("the body ended before all of it had come")
+            throw Problem.badRequest("the body ended early")
         }
     }
 
     private func setContent(
         _ content: Content?, of entity: Entity, _ key: String,
         install: @escaping @Sendable () throws -> Void = {},
-        answer: @escaping @Sendable (LocalTransaction) throws -> Response
+        result: @escaping @Sendable (LocalTransaction) throws -> WriteResult
     ) async throws -> Response {
-        let response = try await store.write(at: now(), clockOffset: clockOffset) { transaction in
+        let result = try await store.write(at: now(), clockOffset: clockOffset) { transaction in
             try transaction.setContent(entity.name, key: key, content, install: install)
-            return try answer(transaction)
+            return try result(transaction)
         }
         engine.noteLocalWrite()
-        return response
+        return result.response
     }
 }
 

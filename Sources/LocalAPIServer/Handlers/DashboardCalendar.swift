@@ -1,15 +1,15 @@
 package import EntitySchema
 internal import Foundation
 
-/// Where days, weeks and months begin in one time zone, by its rules of the day: some days have 23 or 25 hours.
+/// Where days, weeks and months begin in one time zone. With daylight saving time, some days have 23 or 25 hours.
 package struct DashboardCalendar: Sendable {
-    /// A period, named, and what it is compared with.
+    /// A named period, or one that it is compared with.
     struct Stretch {
         var name: String
         var range: Range<Timestamp>
     }
 
-    /// Days from the first of a month of the Gregorian calendar; none of the numbers needs to be in its range.
+    /// A day of the Gregorian calendar. Month and day may be out of range: day 0 is the last of the month before.
     private struct Day {
         var year: Int
         var month: Int
@@ -41,21 +41,21 @@ package struct DashboardCalendar: Sendable {
 
     package var timeZone: String { calendar.timeZone.identifier }
 
-    /// An hour of a date (`2026-03-01`), or the first moment after it where the clocks leave that out; nil for a date that
+    /// An hour of a date (`2026-03-01`), or the first moment after it where the clocks skip that hour; nil for a date that
     /// does not exist.
     package func time(ofHour hour: Int, onDate text: String) -> Timestamp? {
         guard let start = Timestamp(iso8601: text) else { return nil }
         var utc = Calendar(identifier: .gregorian)
         utc.timeZone = .gmt
         var parts = utc.dateComponents([.year, .month, .day], from: start.date)
-        // A day that its month does not have is read as one of the next.
+        // A day that its month does not have is read as one of the next month.
         guard String(start.description.prefix(10)) == text else { return nil }
         parts.hour = hour
         return calendar.date(from: parts).map(Timestamp.init)
     }
 
-    /// The period at a moment, then what it is compared with: the one before and, while it is under way, that up to the
-    /// same point: as many whole days, and as long after midnight.
+    /// The period at a moment, then what it is compared with: the period before it and, for a period under way, the part of
+    /// that one up to the same point (as many whole days, and the same time since midnight).
     func stretches(of period: DashboardPeriod, at now: Timestamp) -> [Stretch] {
         let date = calendar.dateComponents([.year, .month, .day, .weekday], from: now.date)
         let today = Day(year: date.year ?? 1970, month: date.month ?? 1, day: date.day ?? 1)
@@ -85,7 +85,7 @@ package struct DashboardCalendar: Sendable {
         return stretches
     }
 
-    /// The first moment of a day, which is not always at 0:00; noon is never left out.
+    /// The first moment of a day, which is not always 0:00. It starts from noon, which clocks never skip.
     private func midnight(_ day: Day) -> Timestamp {
         let noon = calendar.date(from: DateComponents(year: day.year, month: day.month, day: day.day, hour: 12))
         return Timestamp(calendar.startOfDay(for: noon ?? .distantPast))

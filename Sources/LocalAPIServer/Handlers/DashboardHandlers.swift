@@ -4,8 +4,8 @@ internal import JSONText
 internal import SQLiteStore
 internal import SocketServer
 
-/// The figures that people look at first, from the cache, so offline too.
-extension LocalAPIServer {
+/// The dashboard's figures, computed from the cache, so they work offline.
+extension Handlers {
     func dashboard(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["period", "scope", "user"])
@@ -29,7 +29,7 @@ extension LocalAPIServer {
         return .json(200, Array(JSONText.object(members: members).bytes))
     }
 
-    // MARK: Asking
+    // MARK: The request
 
     private func period(_ parameters: QueryParameters) throws(Problem) -> DashboardPeriod {
         guard let word = try parameters.value("period") else { return .today }
@@ -48,23 +48,22 @@ extension LocalAPIServer {
         let user = try parameters.value("user")
         switch try parameters.value("scope") ?? (user == nil ? "company" : "user") {
         case "company":
-            guard user == nil else { throw .badRequest("a user goes with scope=user", field: "user") }
+            guard user == nil else { throw .badRequest("user is only allowed with scope=user", field: "user") }
             return nil
         case "user":
             guard let user, !user.isEmpty else {
                 throw unanswerable(
-                    "the cache does not know who is signed in upstream; name the user whose figures are meant with "
-                        + "user=<id>", field: "user")
+                    "the cache does not know who is signed in upstream; name the user with user=<id>", field: "user")
             }
             if let figure = plan.figures.first(where: { $0.user == nil }) {
                 throw unanswerable(
-                    "the schema does not tell to which user a record of \(figure.entity) belongs, so \(figure.name) "
-                        + "is there for the company alone", field: "scope")
+                    "the schema does not say which user a record of \(figure.entity) belongs to, so \(figure.name) "
+                        + "exists only for the company", field: "scope")
             }
             return user
         case let scope:
             throw unanswerable(
-                "figures of the scope \(scope.prefix(50)) cannot be worked out from the cache; expected company or user",
+                "figures of the scope \(scope.prefix(50)) cannot be computed from the cache; expected company or user",
                 field: "scope")
         }
     }
@@ -73,9 +72,9 @@ extension LocalAPIServer {
         Problem(CacheError.invalid([FieldProblem(field: field, message: detail)]))
     }
 
-    // MARK: Answering
+    // MARK: The answer
 
-    /// One figure: what it is, and how that differs from each of the others.
+    /// One figure: its current value, and the change from each period that it is compared with.
     private static func document(_ values: [FigureValue], names: [String]) -> JSONText {
         let current = values.first ?? .count(0)
         let comparisons = zip(values, names).dropFirst().map { before, name in

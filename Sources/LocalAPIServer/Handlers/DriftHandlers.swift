@@ -5,8 +5,8 @@ internal import SchemaDrift
 internal import SocketServer
 
 /// Where the upstream's records and the schema disagree.
-extension LocalAPIServer {
-    /// So many of the records set aside are shown; the status has their number.
+extension Handlers {
+    /// The most set-aside records to show; the status has their total.
     private static let mostSetAside = 100
 
     func drift(_ request: Request) throws -> Response {
@@ -27,7 +27,7 @@ extension LocalAPIServer {
         ])
     }
 
-    /// The record as it came; as text where it is too long to be kept whole.
+    /// The record as it came, or as text where it was too long to store completely.
     private static func document(_ aside: SetAsideRecord) -> JSONText {
         .object([
             "entity": .string(aside.entity),

@@ -5,23 +5,23 @@ internal import SocketServer
 
 /// The change log as Server-Sent Events (WHATWG HTML, 9.2).
 ///
-/// Each reader is served from the log at the pace at which it takes what is written: one page of the log is all that it
-/// costs in memory, and one that stalls is dropped by the server's write deadline.
-extension LocalAPIServer {
-    /// Events read and written at a time.
+/// Each reader is served from the log at its own pace and costs one page of the log in memory. The server's write deadline
+/// drops a reader that stalls.
+extension Handlers {
+    /// The number of events read and written at a time.
     private static let pageSize = 100
-    /// Something is written at least this often, so that both sides notice when the other has gone.
+    /// How often something is written at least, so that each side notices when the other is gone.
     private static let heartbeat = Duration.seconds(15)
-    /// How long a reader that was cut off should wait before it comes back, in milliseconds.
+    /// How long a disconnected reader should wait before it reconnects, in milliseconds.
     private static let retry = 3000
 
-    /// `Last-Event-ID` goes before `since`: a reader that comes back asks for what it first asked for.
+    /// `Last-Event-ID` overrides `since`, because a reader that reconnects repeats its first request.
     func events(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["since", "epoch", "entity", "kind"])
         let filter = try changeFilter(parameters)
         let start = try start(request, parameters)
-        // Too old a place is told now, before the stream begins.
+        // A position that is too old must be reported before the stream begins.
         _ = try store.changes(since: start, filter: filter, limit: 1)
         guard let place = streams.take() else {
             throw Problem.unavailable("too many event streams are open; close one, or poll GET /v1/changes")
@@ -32,7 +32,7 @@ extension LocalAPIServer {
                 try await write(Array("retry: \(Self.retry)\n\n".utf8))
                 try await follow(from: start, filter, write)
             } catch {
-                // The reader has gone or is too slow, or its place was pruned meanwhile; it comes back and is told.
+                // The reader is gone or too slow, or its position was pruned: it reconnects and gets the error.
             }
             withExtendedLifetime(place) {}
         }
@@ -42,7 +42,7 @@ extension LocalAPIServer {
         let since = try parameters.position("since")
         if let last = request.headers[single: "Last-Event-ID"], !last.isEmpty {
             guard let dash = last.lastIndex(of: "-"), let number = Int64(last[last.index(after: dash)...]), number >= 0
-            else { throw Problem.badRequest("Last-Event-ID is none of ours; leave it out, or send one as it came") }
+            else { throw Problem.badRequest("Last-Event-ID is not one of this API; omit it, or send one unchanged") }
             try requireEpoch(String(last[..<dash]))
             return number
         }
@@ -50,7 +50,7 @@ extension LocalAPIServer {
         return try since ?? store.position()
     }
 
-    /// Returns when the server stops; throws when the reader has gone.
+    /// Returns when the server stops; throws when the reader is gone.
     private func follow(
         from start: Int64, _ filter: ChangeFilter, _ write: @Sendable ([UInt8]) async throws -> Void
     ) async throws {
@@ -65,7 +65,7 @@ extension LocalAPIServer {
                 await store.signal.wait(after: commits)
                 return store.signal.commits != commits
             }
-            // A comment with the place that has been reached: what a filter left out need not be read again.
+            // The comment has the position reached, so that what the filter left out is not read again.
             if !isNews { try await write(Array(": \nid: \(store.epoch)-\(position)\n\n".utf8)) }
         }
     }
@@ -74,7 +74,7 @@ extension LocalAPIServer {
         var bytes: [UInt8] = []
         for event in events {
             bytes += Array("id: \(store.epoch)-\(event.seq)\nevent: \(event.kind)\ndata: ".utf8)
-            // JSON as we write it has no line breaks.
+            // Our JSON has no line breaks.
             bytes += event.document.bytes
             bytes += [0x0A, 0x0A]
         }

@@ -3,8 +3,8 @@ internal import EntitySchema
 internal import SocketServer
 internal import SyncEngine
 
-/// `GET /metrics`, for Prometheus. docs/guides/operating.md says what to alert on.
-extension LocalAPIServer {
+/// `GET /metrics`, for Prometheus. docs/guides/operating.md lists what to alert on.
+extension Handlers {
     private static let prefix = "repairminder_sync_"
 
     func metricsText() async throws -> Response {
@@ -20,7 +20,7 @@ extension LocalAPIServer {
     }
 
     private func addProcess(to text: inout MetricsText) {
-        text.family("\(Self.prefix)build_info", .gauge, "The running version, and the schema that it serves.") {
+        text.family("\(Self.prefix)build_info", .gauge, "The running version and its schema.") {
             $0.sample([("version", about.version), ("schema", schema.name)], 1)
         }
         text.gauge(
@@ -29,8 +29,7 @@ extension LocalAPIServer {
     }
 
     private func addQueue(_ measures: CacheMeasures, to text: inout MetricsText) {
-        text.family("\(Self.prefix)queue_changes", .gauge, "Local changes that the upstream has yet to get, by state.")
-        {
+        text.family("\(Self.prefix)queue_changes", .gauge, "Local changes that are not yet upstream, by state.") {
             for (state, count) in measures.queue.sorted(by: { $0.key < $1.key }) {
                 $0.sample([("state", state)], Double(count))
             }
@@ -38,15 +37,15 @@ extension LocalAPIServer {
         let age = measures.oldestChange.map { max(now().since($0) / .seconds(1), 0) }
         text.gauge(
             "\(Self.prefix)queue_oldest_change_age_seconds",
-            "How long ago the oldest change of the queue was made; 0 for none.", age ?? 0)
+            "Age of the oldest queued change; 0 when there is none.", age ?? 0)
         text.family(
-            "\(Self.prefix)push_retries_total", .counter, "Attempts to send a change after which it is tried again."
+            "\(Self.prefix)push_retries_total", .counter, "Attempts to send a change that are retried later."
         ) {
             $0.sample([], Double(metrics.retries.value))
         }
         text.family(
             "\(Self.prefix)push_duration_seconds", .histogram,
-            "Attempts to send a change, by what came of them: acknowledged, postponed, retry, failed or gone."
+            "Attempts to send a change, by outcome: acknowledged, postponed, retry, failed or gone."
         ) { family in
             for (work, histogram) in metrics.pushes.all {
                 family.histogram([("entity", work.entity), ("outcome", work.outcome)], histogram.snapshot)
@@ -59,12 +58,12 @@ extension LocalAPIServer {
         text.gauge("\(Self.prefix)paused", "1 while syncing is paused.", status.state == .paused ? 1 : 0)
         if let offset = status.clockOffset {
             text.gauge(
-                "\(Self.prefix)clock_offset_seconds", "How far the upstream's clock is ahead of this one.",
+                "\(Self.prefix)clock_offset_seconds", "How far the upstream's clock is ahead of the local clock.",
                 offset / .seconds(1))
         }
         text.family(
             "\(Self.prefix)last_success_timestamp_seconds", .gauge,
-            "When an entity was last pulled to its end, in seconds since 1970."
+            "When the last complete pull of an entity ended, in seconds since 1970."
         ) { family in
             for entity in schema.entities {
                 let last = status.entities[entity.name]?.lastSyncedAt ?? measures.lastSyncedAt[entity.name]
@@ -73,7 +72,7 @@ extension LocalAPIServer {
         }
         text.family(
             "\(Self.prefix)pull_duration_seconds", .histogram,
-            "Pulls of an entity, by how they ended: completed, failed or interrupted."
+            "Pulls of an entity, by outcome: completed, failed or interrupted."
         ) { family in
             for (work, histogram) in metrics.pulls.all {
                 family.histogram([("entity", work.entity), ("outcome", work.outcome)], histogram.snapshot)
@@ -94,15 +93,16 @@ extension LocalAPIServer {
             }
         }
         text.family(
-            "\(Self.prefix)held_deletions", .gauge, "Records that are gone upstream and kept until somebody confirms."
+            "\(Self.prefix)held_deletions", .gauge,
+            "Records that are gone upstream and kept until their deletion is confirmed."
         ) { family in
             for (entity, count) in measures.heldDeletions.sorted(by: { $0.key < $1.key }) {
                 family.sample([("entity", entity)], Double(count))
             }
         }
         text.gauge(
-            "\(Self.prefix)open_conflicts", "Conflicts that wait for a decision.", Double(measures.openConflicts))
-        text.family("\(Self.prefix)conflicts_total", .counter, "Conflicts that there were in this cache.") {
+            "\(Self.prefix)open_conflicts", "Conflicts that wait for a person.", Double(measures.openConflicts))
+        text.family("\(Self.prefix)conflicts_total", .counter, "All conflicts recorded in this cache.") {
             $0.sample([], Double(measures.conflicts))
         }
         text.gauge(
@@ -112,13 +112,13 @@ extension LocalAPIServer {
         text.gauge(
             "\(Self.prefix)database_size_bytes", "Size of the database file.", Double(measures.databaseBytes))
         text.gauge(
-            "\(Self.prefix)database_wal_size_bytes", "Size of its write-ahead log.", Double(measures.logBytes))
+            "\(Self.prefix)database_wal_size_bytes", "Size of the write-ahead log.", Double(measures.logBytes))
     }
 
     private func addRequests(to text: inout MetricsText) {
         text.family(
             "\(Self.prefix)api_request_duration_seconds", .histogram,
-            "Requests to the local API until their answer was ready, by route, method and class of status."
+            "Time to answer requests to the local API, by route, method and status class."
         ) { family in
             for (request, histogram) in metrics.requests.all {
                 family.histogram(

@@ -3,9 +3,9 @@ internal import JSONText
 internal import SocketServer
 internal import SyncEngine
 
-/// The queue: how much, what, and what a person can do about it.
-extension LocalAPIServer {
-    /// `{"pending": 3, "failed": 1}`, or the one number 3 for callers that accept text.
+/// The queue: its count, its changes, and what a person can do with them.
+extension Handlers {
+    /// `{"pending": 3, "failed": 1}`, or just `3` for callers that accept text.
     func pendingCount(_ request: Request) throws -> Response {
         let count = try store.pendingCount()
         if request.headers[all: "Accept"].contains(where: { $0.hasPrefix("text/plain") }) {
@@ -31,17 +31,17 @@ extension LocalAPIServer {
         .json(200, Array(try store.pendingChange(number(id)).bytes))
     }
 
-    /// Nil retries all failed ones.
+    /// Nil retries all failed changes.
     func retry(_ id: String?, _ request: Request) async throws -> Response {
         let id = try id.map(number)
         let response = try await write(request) { transaction in
-            .json(200, Array(JSONText.object(["retried": .integer(try transaction.retry(id))]).bytes))
+            .retried(try transaction.retry(id))
         }
         await engine.noteRetry()
         return response
     }
 
-    /// Body: the fields to set; `remove=notes,total` takes others out of the change.
+    /// Body: the fields to set; `remove=notes,total` removes fields from the change.
     func correct(_ id: String, _ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["remove"])
@@ -50,7 +50,7 @@ extension LocalAPIServer {
         let fields = try object(request)
         let response = try await write(request) { transaction in
             try transaction.correct(id, setting: fields, removing: removed)
-            return .json(200, Array(try transaction.pendingChange(id).bytes))
+            return .document(try transaction.pendingChange(id))
         }
         await engine.noteRetry()
         return response
@@ -62,9 +62,9 @@ extension LocalAPIServer {
         let (id, cascade) = (try number(id), try parameters.flag("cascade"))
         let response = try await write(request) { transaction in
             try transaction.discard(id, cascade: cascade)
-            return Response(status: 204)
+            return .done
         }
-        // What waited for it may be ready now.
+        // Changes that waited for it may be ready now.
         engine.noteLocalWrite()
         return response
     }

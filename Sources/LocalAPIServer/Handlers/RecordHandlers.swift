@@ -4,8 +4,8 @@ internal import JSONText
 internal import SocketServer
 internal import SyncEngine
 
-/// Reading and changing records.
-extension LocalAPIServer {
+/// Lists and searches of records, and changes to records.
+extension Handlers {
     func list(_ entity: Entity, _ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         return try await listed(parameters.listQuery(of: entity), parameters, request)
@@ -16,7 +16,7 @@ extension LocalAPIServer {
         let parameters = try QueryParameters(request)
         var query = try parameters.listQuery(of: other)
         let record = try record(entity, key)
-        // Both ends by the key that the record has now; the caller may name one that it had before.
+        // Uses the record's current key; the caller may send an earlier one.
         let (field, value) =
             switch relation.kind {
             case .many(let field, _): (field, record[entity.key])
@@ -26,12 +26,34 @@ extension LocalAPIServer {
         return try await listed(query, parameters, request)
     }
 
+    /// `GET /v1/search`: full-text search across entities.
+    func search(_ request: Request) async throws -> Response {
+        let parameters = try QueryParameters(request)
+        try parameters.requireOnly(["q", "entity", "limit"])
+        guard let query = try parameters.searchQuery("q") else {
+            throw Problem.badRequest("q is required: at least two letters or digits", field: "q")
+        }
+        let limit = try parameters.integer("limit", in: 1...100, else: 20)
+        let names = try parameters.value("entity")?.split(separator: ",").map(String.init)
+        for name in names ?? [] { _ = try entity(name) }
+        try await store.catchUpSearch()
+        let result = try store.search(query, entities: names, limit: limit)
+        let hits = result.hits.map { hit in
+            JSONText.object([
+                "entity": .string(hit.entity), "id": .string(hit.key), "title": .string(hit.title),
+                "snippet": .string(hit.snippet),
+            ])
+        }
+        let answer = JSONText.object(["data": .array(hits), "complete": .boolean(result.isComplete)])
+        return .json(200, Array(answer.bytes))
+    }
+
     func create(_ entity: Entity, _ request: Request) async throws -> Response {
         let body = try object(request)
         return try await created(entity, request) { try $0.create(entity.name, body) }
     }
 
-    /// Creates a record that belongs to another, which the caller may name by a key that it had before.
+    /// Creates a record that belongs to another one; the caller may name that one by an earlier key.
     func create(
         _ entity: Entity, _ request: Request, referring field: String, to parent: String, of parents: Entity
     ) async throws -> Response {
@@ -46,7 +68,7 @@ extension LocalAPIServer {
         let expected = try EntityTag.expected(by: request)
         return try await change(.update, of: entity, request) { transaction in
             try transaction.update(entity.name, key: key, body, expecting: expected)
-            return (key, try Self.response(200, entity, key, transaction))
+            return (key, .record(try Self.shown(entity, key, transaction)))
         }
     }
 
@@ -54,7 +76,7 @@ extension LocalAPIServer {
         let expected = try EntityTag.expected(by: request)
         return try await change(.delete, of: entity, request) { transaction in
             try transaction.delete(entity.name, key: key, expecting: expected)
-            return (key, Response(status: 204))
+            return (key, .done)
         }
     }
 
@@ -67,21 +89,16 @@ extension LocalAPIServer {
     ) async throws -> Response {
         try await change(.create, of: entity, request) { transaction in
             let key = try create(transaction)
-            var response = try Self.response(201, entity, key, transaction)
-            response.headers.append(("Location", "/v1/\(entity.name)/\(Entity.percentEncoded(key))"))
-            return (key, response)
+            return (key, .created(try Self.shown(entity, key, transaction), entity: entity.name, key: key))
         }
     }
 
-    static func response(
-        _ status: Int, _ entity: Entity, _ key: String, _ transaction: LocalTransaction
-    ) throws -> Response {
+    /// The record as the write leaves it.
+    static func shown(_ entity: Entity, _ key: String, _ transaction: LocalTransaction) throws -> ShownRecord {
         guard let shown = try transaction.shown(entity.name, key: key) else {
             throw Problem.notFound("\(entity.name)/\(key) is not in the cache")
         }
-        var response = Response.json(status, shown.bytes)
-        response.headers.append(("ETag", EntityTag.text(of: shown.version)))
-        return response
+        return shown
     }
 
     func recordBytes(_ entity: Entity, _ key: String) throws -> [UInt8] {
@@ -93,7 +110,7 @@ extension LocalAPIServer {
         try JSONText(recordBytes(entity, key))
     }
 
-    /// The body as a JSON object; an empty body is none.
+    /// The body as a JSON object. Throws for an empty body too.
     func object(_ request: Request) throws(Problem) -> JSONText {
         do {
             let body = try JSONText(request.body)

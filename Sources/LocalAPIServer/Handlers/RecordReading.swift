@@ -4,9 +4,9 @@ internal import JSONText
 internal import SocketServer
 internal import SyncEngine
 
-/// Reading records: from the cache, and where that has none or somebody insists, from the upstream through it.
-extension LocalAPIServer {
-    /// One record; `refresh=true` asks the upstream first, `include=` shows related ones with it.
+/// Reading records: from the cache, or through it from the upstream where the cache has none or the caller asks.
+extension Handlers {
+    /// One record; `refresh=true` asks the upstream first, `include=` adds related records.
     func get(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         var include: [Inclusion] = []
         var outcome: RefreshOutcome?
@@ -64,7 +64,20 @@ extension LocalAPIServer {
         return response
     }
 
-    /// Why there is nothing to show; nil where the upstream was not asked.
+    /// `GET …/history`: why a record is as it is, oldest first.
+    func history(of entity: Entity, _ key: String, _ request: Request) throws -> Response {
+        let parameters = try QueryParameters(request)
+        try parameters.requireOnly(["limit", "cursor"])
+        let limit = try parameters.integer("limit", in: 1...1000, else: 50)
+        let after = try parameters.position("cursor") ?? 0
+        let (entries, next) = try store.history(of: entity.name, key: key, after: after, limit: limit)
+        let document = JSONText.object([
+            "data": .array(entries), "next": .string(next.map { String($0) }),
+        ])
+        return .json(200, Array(document.bytes))
+    }
+
+    /// Why there is no record to show; `outcome` is nil where the upstream was not asked.
     func notCached(_ entity: Entity, _ key: String, _ outcome: RefreshOutcome? = nil) -> Problem {
         notCached("\(entity.name)/\(key)", outcome)
     }
@@ -74,7 +87,7 @@ extension LocalAPIServer {
         case nil, .stored, .local: return .notFound("\(name) is not in the cache")
         case .absent: return .notFound("neither the cache nor the upstream has \(name)")
         case .unsupported:
-            return .notFound("\(name) is not in the cache, and the upstream cannot be asked for it by itself")
+            return .notFound("\(name) is not in the cache, and the upstream does not serve it by itself")
         case .unavailable(let reason): return .notFound("\(name) is not in the cache; the upstream: \(reason)")
         case .failed(let reason):
             return Problem(
@@ -82,8 +95,8 @@ extension LocalAPIServer {
         case .timedOut:
             return Problem(
                 status: 504, title: "Gateway timeout",
-                detail: "\(name) is not in the cache, and the upstream did not answer in time; ask again")
-        case .busy: return .unavailable("\(name) is not in the cache, and too many others are being asked for")
+                detail: "\(name) is not in the cache, and the upstream did not answer in time; try again")
+        case .busy: return .unavailable("\(name) is not in the cache, and too many other records are being fetched")
         }
     }
 }

@@ -3,9 +3,9 @@ internal import EntitySchema
 internal import JSONText
 internal import SocketServer
 
-/// What people are to be reminded of.
-extension LocalAPIServer {
-    /// By their times; without `state` all but those that were dismissed.
+/// Reminders: the list, and what a person can do with one.
+extension Handlers {
+    /// Ordered by time; without `state`, all but dismissed ones.
     func reminders(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["limit", "cursor", "state"])
@@ -26,11 +26,11 @@ extension LocalAPIServer {
     func dismissReminder(_ id: String, _ request: Request) async throws -> Response {
         let id = try reminderNumber(id)
         return try await write(request) { transaction in
-            .json(200, Array(try transaction.dismissReminder(id).document.bytes))
+            .document(try transaction.dismissReminder(id).document)
         }
     }
 
-    /// Body: `{"for": "10m"}`, a number of up to four digits with its unit.
+    /// Body: `{"for": "10m"}`, a number of up to four digits with a unit.
     func snoozeReminder(_ id: String, _ request: Request) async throws -> Response {
         let id = try reminderNumber(id)
         let body = try object(request)
@@ -38,7 +38,7 @@ extension LocalAPIServer {
             let duration = Duration(text: text), body.members.count == 1
         else { throw Problem.badRequest("expected {\"for\": \"10m\"}, from 1s to 9999d", field: "for") }
         return try await write(request) { transaction in
-            .json(200, Array(try transaction.snoozeReminder(id, for: duration).document.bytes))
+            .document(try transaction.snoozeReminder(id, for: duration).document)
         }
     }
 
@@ -55,7 +55,7 @@ extension QueryParameters {
         for name in names.split(separator: ",", omittingEmptySubsequences: false) {
             guard let state = Reminder.State(rawValue: String(name)) else {
                 let known = Reminder.State.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .badRequest("there is no state \(name.prefix(50)); use some of \(known)", field: "state")
+                throw .badRequest("there is no state \(name.prefix(50)); use any of \(known)", field: "state")
             }
             states.append(state)
         }
@@ -66,7 +66,7 @@ extension QueryParameters {
         guard let text = try value("cursor") else { return nil }
         let parts = text.split(separator: "_").map { Int64($0) }
         guard parts.count == 2, let time = parts[0], let id = parts[1] else {
-            throw .badRequest("this cursor is none of ours; take next of the page before", field: "cursor")
+            throw .badRequest("this cursor is not one of this API; send next of the previous page", field: "cursor")
         }
         return ReminderPlace(dueAt: Timestamp(milliseconds: time), id: id)
     }

@@ -4,11 +4,11 @@ internal import JSONText
 internal import Logging
 internal import SocketServer
 
-/// Showing secrets to those who ask for them by name.
-extension LocalAPIServer {
-    /// One record with the secret fields that `reveal` names, each under its own name; nil where nothing asks for any.
+/// Shows secret fields to callers that name them.
+extension Handlers {
+    /// One record with the secret fields that `reveal` names; nil without `reveal`.
     ///
-    /// It is logged who saw what of which record, never the value.
+    /// Logs the caller, the record and the names of the fields, never a value.
     func revealed(_ entity: Entity, _ key: String, _ request: Request) throws -> Response? {
         guard request.query != nil else { return nil }
         let parameters = try QueryParameters(request)
@@ -45,7 +45,7 @@ extension LocalAPIServer {
 }
 
 extension Request {
-    /// Who sent it, for the log.
+    /// The sender, for the log.
     fileprivate var sender: String {
         if let user = caller.user { return "user \(user)" }
         guard case .tcp(let remote, _) = peer else { return "unknown" }

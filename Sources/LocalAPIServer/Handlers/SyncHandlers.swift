@@ -5,8 +5,8 @@ internal import SocketServer
 internal import SyncEngine
 
 /// Status, and starting, pausing and resuming syncs.
-extension LocalAPIServer {
-    /// Able to answer: the database can be read. The upstream may be away.
+extension Handlers {
+    /// Ready means that the database can be read. The upstream may be unreachable.
     func ready() throws -> Response {
         _ = try store.pendingCount()
         return .text("ready\n")
@@ -103,7 +103,7 @@ extension LocalAPIServer {
         ])
     }
 
-    /// What became of a damaged database, for as long as that is kept.
+    /// The report on a damaged database, as long as it is kept.
     private func rescue(_ report: QueueRescue.Report?) -> JSONText {
         guard let report else { return .null }
         return .object([
@@ -133,7 +133,7 @@ extension LocalAPIServer {
                 })
     }
 
-    /// What the upstream no longer lists, but is kept until somebody confirms.
+    /// The message about records that the upstream no longer lists, which are kept until their deletion is confirmed.
     private func held(_ count: Int, of rows: Int, _ entity: Entity) -> String? {
         guard count > 0 else { return nil }
         return """
@@ -144,7 +144,7 @@ extension LocalAPIServer {
 
     private func time(_ time: Timestamp?) -> JSONText { .string(time?.description) }
 
-    /// Three decimals are plenty for a progress bar.
+    /// Three decimals are enough for a progress bar.
     private func number(_ value: Double) -> JSONText {
         let thousandths = Int((value * 1000).rounded(.down))
         let digits = String(thousandths % 1000)
@@ -154,7 +154,7 @@ extension LocalAPIServer {
 }
 
 extension Problem {
-    /// The problem that a caller is told of who waited for a sync.
+    /// For a caller that waited for a sync.
     fileprivate init(_ error: SyncError) {
         switch error {
         case .offline(let message): self = .unavailable(message)

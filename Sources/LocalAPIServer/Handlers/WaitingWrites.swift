@@ -6,35 +6,33 @@ internal import SocketServer
 internal import SyncEngine
 
 /// Writes whose callers wait for the upstream: `?wait=pushed&timeout=10`.
-extension LocalAPIServer {
-    /// Does a write to a record and, if the request asks for that, waits for what becomes of it; `body` returns the
-    /// record's key and the answer.
+extension Handlers {
+    /// Does a write to a record and, if the request asks for it, waits for the outcome; `body` returns the record's key and
+    /// what the write left.
     ///
-    /// Confirmed: the write's own status, with the record as the upstream has it. Anything else: 202 with the record, whose
-    /// `_sync` says in `push` what stands in the way. A repeat under an `Idempotency-Key` waits for the first one's changes.
+    /// A confirmed write answers with its own status and the record as the upstream has it. Any other answers 202 with the
+    /// record; `_sync.push` says why it is not confirmed. A repeat under an `Idempotency-Key` waits for the changes of the
+    /// first request.
     func change(
         _ operation: Operation, of entity: Entity, _ request: Request,
-        _ body: @escaping @Sendable (LocalTransaction) throws -> (key: String, answer: Response)
+        _ body: @escaping @Sendable (LocalTransaction) throws -> (key: String, result: WriteResult)
     ) async throws -> Response {
         let wait = try PushWait(request)
         let fields = try wait == nil || operation == .delete ? [] : object(request).members.map(\.key)
         let written = try await writeOnce(request) { transaction in
-            guard wait != nil else { return Written(response: try body(transaction).answer) }
-            var answer = Response(status: 204)
-            let queued = try transaction.track(operation, of: entity.name, fields: fields) {
-                let done = try body(transaction)
-                answer = done.answer
-                return done.key
+            guard wait != nil else { return Written(result: try body(transaction).result) }
+            let (queued, result) = try transaction.track(operation, of: entity.name, fields: fields) {
+                try body(transaction)
             }
-            return Written(response: answer, queued: queued)
+            return Written(result: result, queued: queued)
         }
         engine.noteLocalWrite()
-        guard let wait, let queued = written.queued else { return written.response }
+        guard let wait, let queued = written.queued else { return written.result.response }
         let progress = try await within(wait.limit) { try await outcome(of: queued) }
-        return try answer(written.response, entity, queued, progress)
+        return try answer(written.result, entity, queued, progress)
     }
 
-    /// Returns when it is not pending any more, the task is cancelled, or the server stops.
+    /// Returns when the write is no longer pending, the task is cancelled, or the server stops.
     private func outcome(of write: QueuedWrite) async throws -> PushProgress {
         while true {
             let commits = store.signal.commits
@@ -47,17 +45,16 @@ extension LocalAPIServer {
     // MARK: The answer
 
     private func answer(
-        _ written: Response, _ entity: Entity, _ queued: QueuedWrite, _ progress: PushProgress
+        _ written: WriteResult, _ entity: Entity, _ queued: QueuedWrite, _ progress: PushProgress
     ) throws -> Response {
-        if progress == .confirmed, queued.operation == .delete { return written }
+        if progress == .confirmed, queued.operation == .delete { return written.response }
         let shown = try store.shown(entity.name, key: queued.key)
         let record = try shown.map { try JSONText($0.bytes) }
         var response: Response
         if progress != .confirmed {
             response = .json(202, Array(unconfirmed(record, entity, queued, progress).bytes))
         } else if let shown {
-            response = .json(written.status, shown.bytes)
-            response.headers.append(("ETag", EntityTag.text(of: shown.version)))
+            response = .record(written.status, shown)
         } else {
             throw Problem.notFound(
                 "the upstream took the change, and \(entity.name)/\(queued.key) has been deleted since")
@@ -69,7 +66,7 @@ extension LocalAPIServer {
         return response
     }
 
-    /// The record, or what stands for one that is deleted here.
+    /// The record, or just its key where it is deleted locally.
     private func unconfirmed(
         _ record: JSONText?, _ entity: Entity, _ queued: QueuedWrite, _ progress: PushProgress
     ) -> JSONText {
@@ -95,8 +92,8 @@ extension LocalAPIServer {
     }
 }
 
-/// How long a write's caller waits; nil when it does not.
-struct PushWait {
+/// How long the caller of a write waits; nil when it does not wait.
+private struct PushWait {
     let limit: Duration
 
     init?(_ request: Request) throws(Problem) {
@@ -106,7 +103,7 @@ struct PushWait {
         case "pushed": limit = .seconds(timeout)
         case nil:
             guard try parameters.value("timeout") == nil else {
-                throw .badRequest("timeout goes with wait=pushed", field: "timeout")
+                throw .badRequest("timeout is only allowed with wait=pushed", field: "timeout")
             }
             return nil
         default: throw .badRequest("expected pushed", field: "wait")

@@ -1,19 +1,19 @@
 internal import Synchronization
 
-/// Counts durations by fixed bounds; recording is two atomic additions.
+/// Counts durations in fixed buckets. Recording takes two atomic additions.
 final class Histogram: Sendable {
     struct Snapshot: Sendable {
         /// In seconds, rising.
         var bounds: [Double]
-        /// One for each bound, and one for what is beyond the last.
+        /// One for each bound, and one for durations beyond the last.
         var counts: [UInt64]
         /// In seconds.
         var sum: Double
     }
 
-    /// For what answers from the cache.
+    /// For calls answered from the cache.
     static let quick: [Double] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-    /// For what waits for the network.
+    /// For calls that wait for the network.
     static let slow: [Double] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
     private let bounds: [Double]
@@ -36,7 +36,7 @@ final class Histogram: Sendable {
     }
 }
 
-/// A number that only grows, for any thread at once.
+/// A counter that any thread may increase.
 final class Tally: Sendable {
     private let total = Atomic<UInt64>(0)
 

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// One series for each set of labels that has come up. The caller sees to it that there can only be few.
+/// One series for each set of labels in use. The caller keeps their number small.
 final class LabelledSeries<Labels: Hashable & Comparable & Sendable, Series: Sendable>: Sendable {
     private let series = Mutex<[Labels: Series]>([:])
     private let make: @Sendable () -> Series
@@ -9,7 +9,7 @@ final class LabelledSeries<Labels: Hashable & Comparable & Sendable, Series: Sen
         self.make = make
     }
 
-    /// Locks for the look into a table alone; what is recorded goes into the series without a lock.
+    /// Locks only for the lookup; recording into the series takes no lock.
     subscript(labels: Labels) -> Series {
         series.withLock { series in
             if let known = series[labels] { return known }

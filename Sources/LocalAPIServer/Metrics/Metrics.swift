@@ -1,8 +1,8 @@
 package import SyncEngine
 
-/// What is counted between two looks at `/metrics`; everything else there is read from cache and engine when asked for.
+/// The counters and histograms of `/metrics`. Its other values are read from cache and engine on each request.
 ///
-/// Handed to whoever measures. Every label has a small fixed set of values, whatever callers send.
+/// Every label has a small fixed set of values, whatever callers send.
 package struct Metrics: Sendable {
     struct Request: Hashable, Comparable, Sendable {
         var route: String
@@ -28,7 +28,7 @@ package struct Metrics: Sendable {
     let written = LabelledSeries<String, Tally> { Tally() }
     let deleted = LabelledSeries<String, Tally> { Tally() }
     let retries = Tally()
-    /// Time since some moment, by a clock that nobody sets.
+    /// Time since a fixed moment, by a monotonic clock.
     let uptime: @Sendable () -> Duration
 
     package init(uptime: @escaping @Sendable () -> Duration) {

@@ -10,7 +10,7 @@ struct MetricsText {
 
     private(set) var bytes: [UInt8] = []
 
-    /// `samples` is called to write the samples of this family; one without any is left out.
+    /// `samples` writes the samples of the family; a family without samples is left out.
     mutating func family(_ name: String, _ kind: Kind, _ help: String, _ samples: (inout Family) -> Void) {
         var family = Family(name: name)
         samples(&family)

@@ -2,16 +2,16 @@ internal import CacheStore
 internal import EntitySchema
 internal import JSONText
 
-/// The parameters that an entity's schema decides: what its records are filtered and sorted by, and what is shown of them.
+/// The parameters that depend on an entity's schema: filters, order, and which fields and relations to show.
 struct EntityParameters {
     typealias Named = (key: String, value: JSONText)
 
     let schema: EntitySchema
     let entity: Entity
 
-    /// The component parameters, by their names there.
+    /// The component parameters by name.
     var all: [Named] { order + inclusion + secrets + filters }
-    /// The names of those that its lists take, and of those that one of its records takes.
+    /// The names of the parameters of its lists, and of a single record.
     var ofLists: [String] { (order + inclusion + filters).map(\.key) }
     var ofOne: [String] { (inclusion + secrets).map(\.key) }
 
@@ -19,21 +19,25 @@ struct EntityParameters {
 
     private func named(_ name: String, _ parameter: JSONText) -> Named { ("\(entity.name).\(name)", parameter) }
 
-    // MARK: What is shown
+    // MARK: What to show
 
     private var order: [Named] {
         let names = shown.map { JSONText.string($0.name) }
         let terms = shown.flatMap { [JSONText.string($0.name), .string("-\($0.name)")] }
         return [
-            named("sort", .parameter("sort", "by these in turn, - before one for descending", several: .values(terms))),
-            named("fields", .parameter("fields", "only these, and the key", several: .values(names))),
+            named(
+                "sort",
+                .parameter(
+                    "sort", "fields to sort by, in this order; - before a name for descending", several: .values(terms))
+            ),
+            named("fields", .parameter("fields", "show only these fields and the key", several: .values(names))),
         ]
     }
 
     private var inclusion: [Named] {
         let paths = paths(from: entity, depth: Inclusion.greatestDepth).map { JSONText.string($0) }
         guard !paths.isEmpty else { return [] }
-        return [named("include", .parameter("include", "relations to show with each", several: .values(paths)))]
+        return [named("include", .parameter("include", "relations to show with each record", several: .values(paths)))]
     }
 
     private func paths(from entity: Entity, depth: Int) -> [String] {
@@ -47,7 +51,7 @@ struct EntityParameters {
     private var secrets: [Named] {
         let names = entity.fields.filter(\.secret).map { JSONText.string($0.name) }
         guard !names.isEmpty else { return [] }
-        let note = "secret fields to show, instead of all other parameters; this is logged"
+        let note = "secret fields to show; not combined with other parameters, and logged"
         return [named("reveal", .parameter("reveal", note, several: .values(names), isUnique: true))]
     }
 
@@ -67,9 +71,9 @@ struct EntityParameters {
     }
 
     private func equality(_ field: Field) -> JSONText {
-        var note = "records with this value, or any of several"
+        var note = "records with any of these values"
         if case .enum(let values) = field.kind { note += ": \(values.map(\.value).joined(separator: ", "))" }
-        if !field.indexed && field.name != entity.key { note += "; there is no index, the whole table is read" }
+        if !field.indexed && field.name != entity.key { note += "; not indexed, reads the whole table" }
         return .parameter(field.name, note, several: Self.value(of: field))
     }
 
@@ -94,7 +98,7 @@ struct EntityParameters {
         ])
     }
 
-    /// A pattern for the fields of each type.
+    /// One pattern for the fields of each type.
     private var comparedByValue: [Named] {
         var types: [(type: JSONText, fields: [Field])] = []
         for field in filterable {
@@ -114,17 +118,22 @@ struct EntityParameters {
 }
 
 extension JSONText {
-    /// A parameter of the query that takes one value or several with commas between.
+    /// A query parameter that takes one value, or several separated by commas.
     static func parameter(
         _ name: String, _ description: String, several values: JSONText, isUnique: Bool = false
     ) -> JSONText {
         let list = JSONText.object(["type": "array", "items": values, "minItems": 1])
         return .object([
             "name": .string(name), "in": "query", "style": "form", "explode": false,
-            "description": .string("\(description); with commas between"),
+            "description": .string("\(description); separated by commas"),
             "schema": isUnique ? list.setting("uniqueItems", to: true) : list,
         ])
     }
 
     static func values(_ values: [JSONText]) -> JSONText { .object(["enum": .array(values)]) }
+}
+
+extension Entity {
+    /// Whether a search can find its records.
+    var isSearched: Bool { fields.contains { $0.search != nil && !$0.secret } }
 }

@@ -1,6 +1,6 @@
 internal import JSONText
 
-/// The component schemas and parameters that every system has, as they stand in the document.
+/// The component schemas and parameters that do not depend on the schema, as the document has them.
 enum FixedComponents {
     static func schemas() throws -> JSONText { try JSONText(parsing: schemaText) }
     static func parameters() throws -> JSONText { try JSONText(parsing: parameterText) }
@@ -9,7 +9,7 @@ enum FixedComponents {
         {
           "OpenAPI": {"type": "object", "required": ["openapi"]},
           "Time": {"type": ["string", "null"], "format": "date-time"},
-          "Cursor": {"type": ["string", "null"], "description": "for the next page; null after the last"},
+          "Cursor": {"type": ["string", "null"], "description": "for the next page; null on the last page"},
           "Fields": {"type": "object", "examples": [{"status": "ready"}]},
           "Problem": {
             "type": "object", "required": ["type", "title", "status", "detail"],
@@ -31,7 +31,7 @@ enum FixedComponents {
               "synced_at": {"$ref": "#/components/schemas/Time"},
               "error": {"type": ["object", "null"]}, "push": {"$ref": "#/components/schemas/Push"}}},
           "Push": {
-            "type": "object", "required": ["state", "changes"], "description": "what became of a write that was waited for",
+            "type": "object", "required": ["state", "changes"], "description": "the outcome of a write that was waited for",
             "properties": {
               "state": {"enum": ["pending", "failed", "blocked", "conflict", "discarded"]},
               "changes": {"type": "array", "items": {"type": "integer"}}, "position": {"type": ["integer", "null"]}}},
@@ -44,7 +44,7 @@ enum FixedComponents {
               "state": {"enum": ["idle", "syncing", "completed", "error", "offline", "paused"]},
               "progress": {"type": "number"}, "phase": {"type": ["string", "null"]},
               "error": {"type": ["string", "null"]},
-              "missing": {"type": ["string", "null"], "description": "what a person must still give before anything can be synced"},
+              "missing": {"type": ["string", "null"], "description": "what must still be configured before a sync can run"},
               "last_sync_at": {"$ref": "#/components/schemas/Time"},
               "next_sync_at": {"$ref": "#/components/schemas/Time"}, "pending": {"type": "integer"},
               "failed": {"type": "integer"}, "conflicts": {"type": "integer"}, "entities": {"type": "object"},
@@ -125,7 +125,7 @@ enum FixedComponents {
             "examples": [{"seq": 812, "at": "2026-11-21T10:42:00.000Z", "kind": "queued", "entity": "orders",
               "id": "ord_4bba", "fields": ["status"], "change_id": 4}]},
           "Event": {
-            "type": "object", "description": "one event of the stream, as Server-Sent Events have them",
+            "type": "object", "description": "one Server-Sent Event",
             "properties": {
               "id": {"type": "string"}, "event": {"type": "string"},
               "data": {"type": "string", "contentMediaType": "application/json",
@@ -177,27 +177,27 @@ enum FixedComponents {
 
     private static let parameterText = #"""
         {
-          "id": {"name": "id", "in": "path", "required": true, "description": "any key that the record has or had",
+          "id": {"name": "id", "in": "path", "required": true, "description": "the record's key, current or earlier",
             "schema": {"type": "string", "minLength": 1}},
           "number": {"name": "id", "in": "path", "required": true, "schema": {"type": "integer", "minimum": 1}},
           "limit": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000}},
           "limit_of_search": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 100}},
-          "cursor": {"name": "cursor", "in": "query", "description": "next of the page before, all else being the same",
+          "cursor": {"name": "cursor", "in": "query", "description": "next of the previous page; send the other parameters unchanged",
             "schema": {"type": "string"}},
-          "position": {"name": "cursor", "in": "query", "description": "next of the page before",
+          "position": {"name": "cursor", "in": "query", "description": "next of the previous page",
             "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
           "sync": {"name": "sync", "in": "query", "schema": {"enum": ["pending", "error", "conflict"]}},
           "count": {"name": "count", "in": "query", "schema": {"type": "boolean"}},
-          "q": {"name": "q", "in": "query", "description": "words to search by, with two letters or digits",
+          "q": {"name": "q", "in": "query", "description": "words to search for; at least two letters or digits",
             "schema": {"type": "string", "minLength": 2, "maxLength": 200}},
-          "words": {"name": "q", "in": "query", "required": true, "description": "words with two letters or digits",
+          "words": {"name": "q", "in": "query", "required": true, "description": "words to search for; at least two letters or digits",
             "schema": {"type": "string", "minLength": 2, "maxLength": 200}},
           "thumbnail_size": {"name": "size", "in": "query", "description": "the longest side, in pixels",
             "schema": {"enum": [64, 128, 256, 512, 1024], "default": 256}},
           "refresh": {"name": "refresh", "in": "query", "description": "ask the upstream first",
             "schema": {"type": "boolean"}},
           "wait_for_sync": {"name": "wait", "in": "query", "schema": {"type": "boolean"}},
-          "wait_for_push": {"name": "wait", "in": "query", "description": "answer when the upstream has it, or time is up",
+          "wait_for_push": {"name": "wait", "in": "query", "description": "answer when the upstream has the change, or after the timeout",
             "schema": {"enum": ["pushed"]}},
           "timeout": {"name": "timeout", "in": "query", "description": "seconds to wait",
             "schema": {"type": "integer", "minimum": 1, "maximum": 60}},
@@ -205,9 +205,9 @@ enum FixedComponents {
             "schema": {"type": "integer", "minimum": 0, "maximum": 60}},
           "since": {"name": "since", "in": "query",
             "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
-          "epoch": {"name": "epoch", "in": "query", "description": "the cache that since belongs to",
+          "epoch": {"name": "epoch", "in": "query", "description": "the epoch of the cache that since is from",
             "schema": {"type": "string"}},
-          "reminder_states": {"name": "state", "in": "query", "description": "only these; with commas between",
+          "reminder_states": {"name": "state", "in": "query", "description": "only these; separated by commas",
             "style": "form", "explode": false, "schema": {"type": "array", "minItems": 1, "items": {
               "enum": ["scheduled", "due", "delivered", "snoozed", "dismissed"]}}},
           "open": {"name": "open", "in": "query", "schema": {"type": "boolean"}},

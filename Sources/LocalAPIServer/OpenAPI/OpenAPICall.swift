@@ -1,54 +1,32 @@
 internal import JSONText
 
 /// One method at one address, as the OpenAPI document describes it.
-struct OpenAPICall {
-    /// What an answer or a body holds.
-    enum Content {
-        case nothing
-        /// The component schema of this name.
-        case json(String)
-        /// The same, or plain text where the caller asks for that.
-        case jsonOrText(String)
-        /// Bytes of any of these types.
-        case bytes([String])
-        /// Text of another type.
-        case text(String)
-        /// A stream whose every event is as this component schema says.
-        case events(String)
-    }
-
+struct OpenAPICall: Sendable {
     var method: String
-    /// With its holes in braces, as OpenAPI has them.
+    /// With its variable parts in braces, as OpenAPI has them.
     var path: String
-    var summary: String
-    /// Names of component parameters.
-    var parameters: [String] = []
-    /// The component schema of the body; nil where none is sent.
-    var body: String?
-    var bodyIsOptional = false
-    /// Of a body of bytes.
-    var bodyTypes: [String] = []
-    var answers: [(status: Int, content: Content)]
-    /// Problems that it meets besides those that every call may.
-    var problems: [Int] = []
-    /// Where what it answers can be called by itself: the address of all of it, and where the answer has a key (RFC 6901).
-    var leads: (to: String, key: String)?
+    /// Whether unknown callers may make it.
+    var isOpen: Bool
+    var operation: OpenAPIOperation
 
-    /// `calls` are all that there are, for links.
+    /// `calls`: all calls of the document, for links.
     func json(among calls: [OpenAPICall]) -> JSONText {
         var members: [(key: String, value: JSONText)] = [
-            ("operationId", .string(id)), ("summary", .string(summary)), ("tags", .array([.string(tag)])),
+            ("operationId", .string(id)), ("summary", .string(operation.summary)), ("tags", .array([.string(tag)])),
         ]
-        if path == "/healthz" { members.append(("security", .array([.object([:])]))) }
-        let all = (placeholders + parameters).map { Self.reference("parameters", $0) }
+        if isOpen { members.append(("security", .array([.object([:])]))) }
+        let all = (placeholders + operation.parameters).map { Self.reference("parameters", $0) }
         if !all.isEmpty { members.append(("parameters", .array(all))) }
-        if let body {
+        if let body = operation.body {
             members.append(
-                ("requestBody", .object(["required": .boolean(!bodyIsOptional), "content": Self.content(.json(body))])))
+                (
+                    "requestBody",
+                    .object(["required": .boolean(!operation.bodyIsOptional), "content": Self.content(.json(body))])
+                ))
         }
-        if !bodyTypes.isEmpty {
+        if !operation.bodyTypes.isEmpty {
             members.append(
-                ("requestBody", .object(["required": true, "content": Self.content(.bytes(bodyTypes))])))
+                ("requestBody", .object(["required": true, "content": Self.content(.bytes(operation.bodyTypes))])))
         }
         members.append(("responses", .object(members: responses(links(among: calls)))))
         return .object(members: members)
@@ -73,7 +51,7 @@ struct OpenAPICall {
     }
 
     private func links(among calls: [OpenAPICall]) -> JSONText? {
-        guard let leads else { return nil }
+        guard let leads = operation.leads else { return nil }
         let parameters = JSONText.object(["id": .string("$response.body#\(leads.key)")])
         let links = calls.filter { $0.path.hasPrefix("\(leads.to)/{id}") }.map { call in
             (key: call.id, value: JSONText.object(["operationId": .string(call.id), "parameters": parameters]))
@@ -82,21 +60,21 @@ struct OpenAPICall {
     }
 
     private func responses(_ links: JSONText?) -> [(key: String, value: JSONText)] {
-        let good = answers.map { status, content in
+        let good = operation.answers.map { status, content in
             var members: [(key: String, value: JSONText)] = [("description", .string(Self.meaning[status] ?? ""))]
             if let headers = Self.headers(of: status) { members.append(("headers", headers)) }
             if case .nothing = content {} else { members.append(("content", Self.content(content))) }
             if let links, status < 202 { members.append(("links", links)) }
             return (key: String(status), value: JSONText.object(members: members))
         }
-        let identity = path == "/healthz" ? [] : [401, 429]
-        let bad = Set(problems + identity + Self.always).sorted().map { status in
+        let identity = isOpen ? [] : [401, 429]
+        let bad = Set(operation.problems + identity + Self.always).sorted().map { status in
             (key: String(status), value: Self.reference("responses", String(status)))
         }
         return good + bad
     }
 
-    private static func content(_ content: Content) -> JSONText {
+    private static func content(_ content: OpenAPIOperation.Content) -> JSONText {
         switch content {
         case .nothing: .object([:])
         case .json(let name): .object(["application/json": reference(to: name)])
@@ -117,10 +95,10 @@ struct OpenAPICall {
 
     // MARK: Statuses
 
-    /// What any request can meet, whatever it asks for.
+    /// The problems that any request can meet.
     private static let always = [400, 403, 408, 413, 414, 415, 431, 503]
 
-    /// The header fields that every answer with a status has; nil for none in particular.
+    /// The header fields of every answer with this status; nil for none.
     static func headers(of status: Int) -> JSONText? {
         let names: [Int: [String]] = [
             201: ["Location", "ETag"], 304: ["ETag"], 401: ["WWW-Authenticate"], 405: ["Allow"], 429: ["Retry-After"],
@@ -133,23 +111,25 @@ struct OpenAPICall {
     }
 
     static let meaning = [
-        200: "as asked", 201: "created", 202: "taken; not done yet", 204: "done; there is nothing to say",
-        206: "the part that Range names", 304: "nothing has changed since the version that If-None-Match names",
+        200: "success", 201: "created", 202: "accepted; not done yet", 204: "done; no content",
+        206: "the requested range", 304: "not modified since the version that If-None-Match names",
     ]
 
     static let problemMeaning = [
-        400: "malformed JSON, or a parameter that cannot be meant", 401: "a token is needed, or not the right one",
-        403: "the request comes from another site, or calls by a name that is not the daemon's",
+        400: "malformed JSON, or an invalid parameter", 401: "the token is missing or wrong",
+        403: "the request comes from another site, or its Host does not name the daemon",
         404: "there is no such record, change, conflict or address",
-        405: "the schema has no way to send this; see Allow", 408: "the request did not arrive in time",
-        409: "cannot be done in the present state",
-        410: "a place in the change log that is not kept any more",
-        412: "the record has become another version than If-Match names",
-        413: "a body over 1 MiB, or a content over its size", 414: "a request line over 8 KiB",
-        415: "a body that is not application/json, or a content of a type that is not taken",
-        422: "a field that the schema does not know or cannot send, or a value that does not fit it",
+        405: "the address or the schema does not allow this method; see Allow",
+        408: "the request did not arrive in time",
+        409: "not possible in the current state",
+        410: "a position in the change log that is no longer kept",
+        412: "the record no longer has the version that If-Match names",
+        413: "a body over 1 MiB, or a content over its limit", 414: "a request line over 8 KiB",
+        415: "a body that is not application/json, or a content of a type that is not accepted",
+        422: "a field that the schema does not have or cannot send, or an invalid value",
         429: "too many calls; see Retry-After", 431: "header fields over 16 KiB, or more than 100",
         502: "the upstream failed",
-        503: "nothing can be read or written right now, or the upstream is away", 504: "the upstream was too slow",
+        503: "the database cannot be read or written right now, or the upstream is unreachable",
+        504: "the upstream was too slow",
     ]
 }

@@ -3,21 +3,23 @@ internal import EntitySchema
 internal import JSONText
 internal import SocketServer
 
-/// The local API in OpenAPI 3.1, made from the schema: exactly the calls that this daemon answers.
+/// The local API in OpenAPI 3.1, generated from the schema: exactly the calls that this daemon answers.
 struct OpenAPIDocument {
     let schema: EntitySchema
     let version: String
+    /// In the order of the document.
+    let calls: [OpenAPICall]
 
-    /// Throws only for a mistake in `FixedComponents`, which a test would find.
+    /// Throws only for a mistake in `FixedComponents`, which tests find.
     func json() throws -> JSONText {
         .object([
             "openapi": "3.1.0",
             "info": .object([
                 "title": .string("repairminder-sync: \(schema.name)"), "version": .string(version),
-                "description": "A cache of a remote API that reads and writes at once, online or not.",
+                "description": "A local cache of a remote API. Reads and writes work at once, online or offline.",
             ]),
             "servers": .array([.object(["url": "/"])]),
-            // Whom the kernel knows needs no token.
+            // A caller that the kernel identifies needs no token.
             "security": .array([.object([:]), .object(["token": .array([])])]),
             "paths": .object(members: paths),
             "components": .object([
@@ -30,15 +32,9 @@ struct OpenAPIDocument {
         ])
     }
 
-    var calls: [OpenAPICall] {
-        OpenAPICall.fixed + (schema.dashboard == nil ? [] : [.dashboard])
-            + schema.entities.flatMap { EntityCalls(schema: schema, entity: $0).all }
-    }
-
     private var paths: [(key: String, value: JSONText)] {
-        let all = calls
         var paths: [(key: String, calls: [OpenAPICall])] = []
-        for call in all {
+        for call in calls {
             if let index = paths.firstIndex(where: { $0.key == call.path }) {
                 paths[index].calls.append(call)
             } else {
@@ -46,7 +42,7 @@ struct OpenAPIDocument {
             }
         }
         return paths.map { path in
-            (path.key, .object(members: path.calls.map { (key: $0.method.lowercased(), value: $0.json(among: all)) }))
+            (path.key, .object(members: path.calls.map { (key: $0.method.lowercased(), value: $0.json(among: calls)) }))
         }
     }
 
@@ -55,9 +51,9 @@ struct OpenAPIDocument {
         let searched = schema.entities.filter(\.isSearched).map { JSONText.string($0.name) }
         let kinds = ChangeLogKind.allCases.map { JSONText.string($0.rawValue) }
         return try FixedComponents.parameters().members + [
-            ("entities", .parameter("entity", "only of these", several: .values(entities))),
-            ("searched_entities", .parameter("entity", "only of these", several: .values(searched))),
-            ("kinds", .parameter("kind", "only these", several: .values(kinds))),
+            ("entities", .parameter("entity", "only these entities", several: .values(entities))),
+            ("searched_entities", .parameter("entity", "only these entities", several: .values(searched))),
+            ("kinds", .parameter("kind", "only these kinds", several: .values(kinds))),
         ] + schema.entities.flatMap { EntityParameters(schema: schema, entity: $0).all }
     }
 
@@ -71,11 +67,5 @@ struct OpenAPIDocument {
             let headers = OpenAPICall.headers(of: status)
             return (key: String(status), value: headers.map { response.setting("headers", to: $0) } ?? response)
         }
-    }
-}
-
-extension LocalAPIServer {
-    func openAPI() throws -> Response {
-        .json(200, Array(try OpenAPIDocument(schema: schema, version: about.version).json().bytes))
     }
 }

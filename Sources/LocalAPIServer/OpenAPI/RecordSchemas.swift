@@ -3,21 +3,28 @@ internal import JSONText
 
 /// The component schemas of one entity's records, with an example.
 ///
-/// They say what the schema expects. Records that the upstream sends otherwise are served all the same, so nothing but the
-/// members that are ours is required of them.
+/// They describe what the schema expects. Records that differ are served all the same, so only the members that the API
+/// adds are required.
 struct RecordSchemas {
     let schema: EntitySchema
     let entity: Entity
 
     var all: [(key: String, value: JSONText)] {
-        var schemas = [(EntityCalls.record(entity), record), (EntityCalls.list(entity), list)]
+        var schemas = [(Self.record(entity), record), (Self.list(entity), list)]
         if entity.operations.contains(.create) {
-            schemas.append((EntityCalls.new(entity), new()))
-            schemas += foreignKeys.map { (EntityCalls.new(entity, without: $0), new(without: $0)) }
+            schemas.append((Self.new(entity), new()))
+            schemas += foreignKeys.map { (Self.new(entity, without: $0), new(without: $0)) }
         }
-        if entity.operations.contains(.update) { schemas.append((EntityCalls.changes(entity), changes)) }
+        if entity.operations.contains(.update) { schemas.append((Self.changes(entity), changes)) }
         return schemas.map { (key: $0.0, value: $0.1) }
     }
+
+    /// The names of the component schemas.
+    static func record(_ entity: Entity) -> String { "\(entity.name).record" }
+    static func list(_ entity: Entity) -> String { "\(entity.name).list" }
+    static func new(_ entity: Entity) -> String { "\(entity.name).new" }
+    static func new(_ entity: Entity, without field: String) -> String { "\(entity.name).new.without_\(field)" }
+    static func changes(_ entity: Entity) -> String { "\(entity.name).changes" }
 
     private var writable: [Field] { entity.fields.filter { !$0.isDerivedHere } }
     private var shown: [Field] { entity.fields.filter { !$0.secret } }
@@ -35,7 +42,7 @@ struct RecordSchemas {
     }
 
     private var list: JSONText {
-        let reference = OpenAPICall.reference("schemas", EntityCalls.record(entity))
+        let reference = OpenAPICall.reference("schemas", Self.record(entity))
         return .object([
             "type": "object", "required": .array(["data", "next"]),
             "properties": .object([
@@ -45,7 +52,7 @@ struct RecordSchemas {
         ])
     }
 
-    /// What a new record may be sent with; `field` is filled in by the address that it is sent to.
+    /// The body of a creation; `field` is left out where the path provides it.
     private func new(without field: String? = nil) -> JSONText {
         let fields = sendable(.create).filter { $0.name != field }
         let required = fields.filter { $0.required && $0.name != entity.key }.map { JSONText.string($0.name) }
@@ -55,7 +62,7 @@ struct RecordSchemas {
 
     private var changes: JSONText { body(of: sendable(.update).filter { $0.name != entity.key }) }
 
-    /// The fields that some route of the operation can send.
+    /// The fields that the operation can send.
     private func sendable(_ operation: Operation) -> [Field] {
         var names: Set<String> = []
         for route in entity.routes(for: operation) {

@@ -1,4 +1,4 @@
-/// A piece of a page; text becomes one by being escaped, so that nothing from a record or an error can be markup.
+/// A piece of a page. Interpolated text is escaped, so nothing from a record or an error becomes markup.
 struct HTML: ExpressibleByStringInterpolation {
     let source: String
 
@@ -15,7 +15,7 @@ struct HTML: ExpressibleByStringInterpolation {
         mutating func appendInterpolation(_ parts: [HTML]) { for part in parts { source += part.source } }
         mutating func appendInterpolation(_ number: Int) { source += String(number) }
 
-        /// Fit for content and for attributes in double quotes.
+        /// Safe in content and in double-quoted attributes.
         mutating func appendInterpolation(_ text: String) {
             for character in text.unicodeScalars {
                 switch character {

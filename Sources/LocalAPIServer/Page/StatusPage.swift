@@ -2,13 +2,13 @@ internal import CacheStore
 internal import JSONText
 internal import SocketServer
 
-/// The page at `/`: how it stands, for people with a browser.
+/// The page at `/`: the status, for people with a browser.
 ///
-/// It shows what `/v1/status` and the queue say, loads itself anew every ten seconds, and needs no script.
+/// It shows `/v1/status` and the changes with errors, reloads every ten seconds, and needs no script.
 struct StatusPage {
     /// As `GET /v1/status` answers.
     let status: JSONText
-    /// Changes that have met an error.
+    /// Changes with errors.
     let troubled: [JSONText]
 
     var response: Response {
@@ -17,7 +17,7 @@ struct StatusPage {
             body: Array(page.source.utf8))
     }
 
-    /// Nothing but our own style sheet may be loaded, nothing run, nothing sent, and no page may frame this one.
+    /// The page loads only our style sheet, runs no script, sends no form and cannot be framed.
     private static let protection = [
         (
             name: "Content-Security-Policy",
@@ -69,7 +69,7 @@ struct StatusPage {
             ("failed", "<a href=\"/v1/pending\">\(text("failed"))</a>"),
             ("conflicts", "<a href=\"/v1/conflicts\">\(text("conflicts"))</a>"),
             ("drift", "<a href=\"/v1/drift\">\(text("drift"))</a>"),
-            ("upstream", reachable ? "reachable" : "away"),
+            ("upstream", reachable ? "reachable" : "unreachable"),
             ("last sync", time(status["last_sync_at"])),
             ("next sync", time(status["next_sync_at"])),
         ]
@@ -125,7 +125,7 @@ struct StatusPage {
 
     private func text(_ key: String) -> HTML { text(key, of: status) }
 
-    /// Nothing for null, and for what is not there.
+    /// Empty for null and for a missing key.
     private func text(_ key: String, of object: JSONText) -> HTML {
         guard let value = object[key], value.kind != .null else { return "" }
         return "\(value.plain)"
@@ -143,7 +143,7 @@ struct StatusPage {
 }
 
 extension StatusPage {
-    /// A file of its own, since the page may hold no style.
+    /// A separate file, because the page allows no inline style.
     static var styleSheet: Response {
         Response(
             status: 200,
@@ -173,12 +173,4 @@ extension StatusPage {
         footer { margin-top: 2rem; font-size: .85rem; opacity: .8; }
 
         """
-}
-
-extension LocalAPIServer {
-    /// The page with the first 20 changes that have met an error; the queue itself has them all.
-    func statusPage() async throws -> Response {
-        let troubled = try store.pending(limit: 20, onlyWithErrors: true).changes
-        return StatusPage(status: try await statusDocument(), troubled: troubled).response
-    }
 }

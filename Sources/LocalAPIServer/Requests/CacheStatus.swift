@@ -1,24 +1,24 @@
 internal import SyncEngine
 
-/// Where an answer came from when the upstream was to be asked (RFC 9211).
+/// The `Cache-Status` of an answer for which the upstream was to be asked (RFC 9211).
 struct CacheStatus {
     let text: String
 
-    /// `isMiss`: the cache had nothing.
+    /// `isMiss`: the cache did not have the record.
     init(_ outcome: RefreshOutcome, isMiss: Bool) {
         let name = "repairminder-sync"
         switch outcome {
         case .stored: text = "\(name); fwd=\(isMiss ? "miss" : "request"); fwd-status=200; stored"
         case .absent: text = "\(name); fwd=\(isMiss ? "miss" : "request"); fwd-status=404"
-        case .local: text = "\(name); hit; detail=\"the upstream does not know of it yet\""
-        case .unsupported: text = "\(name); hit; detail=\"the upstream cannot be asked for it by itself\""
+        case .local: text = "\(name); hit; detail=\"the upstream does not have it yet\""
+        case .unsupported: text = "\(name); hit; detail=\"the upstream does not serve it by itself\""
         case .unavailable(let reason), .failed(let reason): text = "\(name); hit; detail=\"\(Self.plain(reason))\""
         case .timedOut: text = "\(name); hit; detail=\"the upstream did not answer in time\""
-        case .busy: text = "\(name); hit; detail=\"too many records are being asked for\""
+        case .busy: text = "\(name); hit; detail=\"too many records are being fetched\""
         }
     }
 
-    /// What may stand between quotes in a structured field (RFC 9651, 3.3.3), shortened.
+    /// The reason as the text of a quoted structured field (RFC 9651, 3.3.3), shortened.
     private static func plain(_ reason: String) -> String {
         let bytes = reason.utf8.prefix(200).map { byte in
             (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")

@@ -1,11 +1,11 @@
 internal import CacheStore
 internal import SocketServer
 
-/// Entity tags (RFC 9110, 8.8.3) and the conditions that callers make of them (13.1).
+/// Entity tags (RFC 9110, 8.8.3) and the conditions that callers build from them (13.1).
 ///
-/// A record's tag has two parts: one of the record's own members and one of what is shown with it, `_sync` and `_include`.
-/// Together they tell every byte, for `If-None-Match`. `If-Match` asks only for the first: a change that is on its way to
-/// the upstream moves `_sync`, which is no reason to refuse the next one.
+/// A record's tag has two parts: a hash of the record's own members, and one of what is shown with it (`_sync`,
+/// `_include`). `If-None-Match` compares both. `If-Match` compares only the first, because sending a change to the upstream
+/// changes `_sync`, which is no reason to refuse the next change.
 enum EntityTag {
     private struct Tag {
         var isWeak: Bool
@@ -24,7 +24,7 @@ enum EntityTag {
     /// The tag of a whole answer.
     static func text(of bytes: [UInt8]) -> String { "\"\(hex(RecordVersion.mark(of: bytes)))\"" }
 
-    /// Whether the caller has this version already (`If-None-Match`); a field that cannot be understood asks for nothing.
+    /// Whether the caller already has this version (`If-None-Match`); a malformed field is ignored.
     static func isKnown(_ tag: String, to request: Request) -> Bool {
         let values = request.headers[all: "If-None-Match"]
         guard !values.isEmpty else { return false }
@@ -35,13 +35,13 @@ enum EntityTag {
         }
     }
 
-    /// The versions that a write may meet (`If-Match`). What cannot be understood must not be taken for no condition.
+    /// The versions that a write expects (`If-Match`). A malformed field is an error: it must not count as no condition.
     static func expected(by request: Request) throws(Problem) -> ExpectedVersion {
         let values = request.headers[all: "If-Match"]
         guard !values.isEmpty else { return .any }
         switch condition(values) {
         case nil:
-            throw .badRequest("If-Match takes * or tags as ETag gives them, such as \"0123abcd-4567cdef\", or several")
+            throw .badRequest("If-Match takes * or one or more tags as ETag has them, such as \"0123abcd-4567cdef\"")
         case .any: return .any
         case .oneOf(let tags):
             // A weak tag never matches here (RFC 9110, 13.1.1).
@@ -55,7 +55,7 @@ enum EntityTag {
         return UInt64(parts[0], radix: 16)
     }
 
-    /// Nil for what is neither `*` nor a list of tags.
+    /// Nil for text that is neither `*` nor a list of tags.
     private static func condition(_ values: [String]) -> Condition? {
         let text = values.joined(separator: ",")
         if text.utf8.elementsEqual("*".utf8) { return .any }

@@ -9,7 +9,7 @@ struct Problem: Error {
     var title: String
     var detail: String
     var errors: [FieldProblem] = []
-    /// Changes that stand in the way.
+    /// The changes that prevent this one.
     var dependents: [Int64] = []
     var headers: [(name: String, value: String)] = []
 
@@ -41,10 +41,10 @@ extension Problem {
         Problem(status: 404, title: "Not found", detail: detail)
     }
 
-    /// `entity`: whose schema leaves the other methods out, if one does.
+    /// `entity`: the entity whose schema rules out the other methods, if one does.
     static func methodNotAllowed(_ allowed: [String], of entity: String? = nil) -> Problem {
         let list = allowed.joined(separator: ", ")
-        let reason = entity.map { "; the schema has no way to send other changes of \($0)" } ?? ""
+        let reason = entity.map { "; the schema cannot send other changes of \($0)" } ?? ""
         return Problem(
             status: 405, title: "Method not allowed", detail: "this address takes \(list)\(reason)",
             headers: [("Allow", list)])
@@ -58,7 +58,7 @@ extension Problem {
         Problem(status: 503, title: "Unavailable", detail: detail, headers: [("Retry-After", "5")])
     }
 
-    /// The problem that a caller is told of when the cache could not do what it was asked.
+    /// The problem that reports an error of the cache.
     init(_ error: CacheError) {
         switch error {
         case .invalid(let errors):

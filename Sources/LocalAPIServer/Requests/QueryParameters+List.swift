@@ -1,7 +1,7 @@
 internal import CacheStore
 internal import EntitySchema
 
-/// Reading a list's query: everything that is no parameter of lists is a filter on a field.
+/// The query of a list: every item that is not a parameter of lists is a filter on a field.
 extension QueryParameters {
     func listQuery(of entity: Entity) throws(Problem) -> ListQuery {
         var query = ListQuery(entity: entity.name)
@@ -42,5 +42,15 @@ extension QueryParameters {
     func inclusions(of entity: Entity, in schema: EntitySchema) throws -> [Inclusion] {
         guard let paths = try value("include") else { return [] }
         return try Inclusion.tree(paths.split(separator: ",").map(String.init), of: entity, in: schema)
+    }
+
+    /// Nil without the parameter. Throws for text that cannot be searched for.
+    func searchQuery(_ name: String) throws(Problem) -> SearchQuery? {
+        guard let text = try value(name) else { return nil }
+        do {
+            return try SearchQuery(text)
+        } catch {
+            throw Problem(error)
+        }
     }
 }

@@ -1,17 +1,17 @@
 internal import SocketServer
 
-/// A request's query, decoded (`application/x-www-form-urlencoded`), in the order it came.
+/// A request's query, decoded (`application/x-www-form-urlencoded`), in its order.
 struct QueryParameters {
     let items: [(name: String, value: String)]
 
     init(_ request: Request) throws(Problem) {
         guard let items = PercentCoding.parameters(request.query),
             items.allSatisfy({ !$0.name.utf8.contains(0) && !$0.value.utf8.contains(0) })
-        else { throw .badRequest("the query holds a broken %-escape, or what is not UTF-8 text") }
+        else { throw .badRequest("the query has a broken %-escape or is not UTF-8 text") }
         self.items = items
     }
 
-    /// The value of a parameter that may stand once; nil when it is not there.
+    /// The value of a parameter that may occur once; nil when it is missing.
     func value(_ name: String) throws(Problem) -> String? {
         let values = items.filter { $0.name == name }
         guard values.count <= 1 else { throw .badRequest("\(name) is given more than once", field: name) }
@@ -40,5 +40,14 @@ struct QueryParameters {
             let known = names.isEmpty ? "it takes none" : "it takes \(names.joined(separator: ", "))"
             throw .badRequest("this address has no parameter \(item.name); \(known)", field: item.name)
         }
+    }
+
+    /// A position in the change log; nil when it is missing.
+    func position(_ name: String) throws(Problem) -> Int64? {
+        guard let text = try value(name) else { return nil }
+        guard let number = Int64(text), number >= 0 else {
+            throw .badRequest("expected a position in the change log, 0 or greater", field: name)
+        }
+        return number
     }
 }

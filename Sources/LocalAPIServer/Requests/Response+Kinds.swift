@@ -1,3 +1,4 @@
+internal import CacheStore
 internal import SocketServer
 
 extension Response {
@@ -7,5 +8,12 @@ extension Response {
 
     static func text(_ text: String) -> Response {
         Response(status: 200, headers: [("Content-Type", "text/plain; charset=utf-8")], body: Array(text.utf8))
+    }
+
+    /// A record with its version.
+    static func record(_ status: Int, _ shown: ShownRecord) -> Response {
+        var response = Response.json(status, shown.bytes)
+        response.headers.append(("ETag", EntityTag.text(of: shown.version)))
+        return response
     }
 }

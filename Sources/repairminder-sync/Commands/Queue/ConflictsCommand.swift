@@ -41,11 +41,11 @@ struct ConflictsCommand: AsyncParsableCommand {
         let client = try options.client()
         if let resolve, let winner {
             let body = JSONText.object(["winner": .string(winner.rawValue)])
-            try options.show(await client.post(LocalAPIPaths.conflict(resolve, "resolve"), body: body).body) { _ in
+            try options.show(await client.post(LocalAPIPaths.resolveConflict(resolve), body: body).body) { _ in
                 "\(resolve) resolved: the \(winner == .local ? "local value" : "server's value") wins\n"
             }
         } else if let undo {
-            try options.show(await client.post(LocalAPIPaths.conflict(undo, "undo")).body) { _ in
+            try options.show(await client.post(LocalAPIPaths.undoConflict(undo)).body) { _ in
                 "\(undo) undone; the other value is queued\n"
             }
         } else if let id {

@@ -33,12 +33,12 @@ struct RemindersCommand: AsyncParsableCommand {
     func run() async throws {
         let client = try options.client()
         if let dismiss {
-            try options.show(await client.post(LocalAPIPaths.reminder(dismiss, "dismiss")).body) { _ in
+            try options.show(await client.post(LocalAPIPaths.dismissReminder(dismiss)).body) { _ in
                 "dismissed \(dismiss)\n"
             }
         } else if let snooze, let delay {
             let body = JSONText.object(["for": .string(delay)])
-            try options.show(await client.post(LocalAPIPaths.reminder(snooze, "snooze"), body: body).body) { reminder in
+            try options.show(await client.post(LocalAPIPaths.snoozeReminder(snooze), body: body).body) { reminder in
                 "snoozed \(snooze) until \(reminder["snoozed_until"]?.plain ?? "")\n"
             }
         } else {

@@ -1,0 +1,176 @@
+internal import EntitySchema
+internal import LocalAPI
+internal import SocketServer
+
+/// The calls of one entity, by its schema.
+struct EntityRoutes {
+    let schema: EntitySchema
+    let entity: Entity
+
+    var all: [Route] { [list, one] + writes + [history] + content + entity.relations.flatMap(related) }
+
+    // MARK: Records
+
+    private var list: Route {
+        route(
+            "GET", .records,
+            OpenAPIOperation(
+                "Lists \(entity.name)", parameters: listParameters(entity),
+                answers: [(200, .json(RecordSchemas.list(entity))), (304, .nothing)], leads: Self.first(of: entity))
+        ) { [entity] handlers, request, _ in try await handlers.list(entity, request) }
+    }
+
+    private var one: Route {
+        route(
+            "GET", .record,
+            OpenAPIOperation(
+                "One record of \(entity.name)",
+                parameters: EntityParameters(schema: schema, entity: entity).ofOne + ["refresh", "if_none_match"],
+                answers: [(200, .json(RecordSchemas.record(entity))), (304, .nothing)], problems: [404, 502, 504])
+        ) { [entity] handlers, request, id in
+            if let secrets = try handlers.revealed(entity, id, request) { return secrets }
+            return try await handlers.get(entity, id, request)
+        }
+    }
+
+    private var writes: [Route] { entity.operations.map(write) }
+
+    private func write(_ operation: Operation) -> Route {
+        switch operation {
+        case .create:
+            route(
+                "POST", .records,
+                creation(of: entity, "Creates a record of \(entity.name)", RecordSchemas.new(entity))
+            ) { [entity] handlers, request, _ in try await handlers.create(entity, request) }
+        case .update:
+            route(
+                "PATCH", .record,
+                OpenAPIOperation(
+                    "Changes the given fields; null sets null",
+                    parameters: Self.writeParameters + ["if_match"], body: RecordSchemas.changes(entity),
+                    answers: [200, 202].map { ($0, .json(RecordSchemas.record(entity))) },
+                    problems: [404, 405, 409, 410, 412, 422])
+            ) { [entity] handlers, request, id in try await handlers.update(entity, id, request) }
+        case .delete:
+            route(
+                "DELETE", .record,
+                OpenAPIOperation(
+                    "Deletes the record locally at once and queues its deletion",
+                    parameters: Self.writeParameters + ["if_match"],
+                    answers: [(204, .nothing), (202, .json("Pushing"))], problems: [404, 405, 409, 410, 412, 422])
+            ) { [entity] handlers, request, id in try await handlers.delete(entity, id, request) }
+        }
+    }
+
+    private var history: Route {
+        route(
+            "GET", .history, decidesMethods: false,
+            OpenAPIOperation(
+                "The history of a record, oldest first", parameters: ["limit", "position"],
+                answers: [(200, .json("History"))], problems: [404])
+        ) { [entity] handlers, request, id in try handlers.history(of: entity, id, request) }
+    }
+
+    // MARK: Content
+
+    private var content: [Route] {
+        guard let plan = entity.content else { return [] }
+        var routes = [download(plan), thumbnail]
+        if plan.upload != nil { routes.append(upload(plan)) }
+        if plan.delete != nil {
+            routes.append(
+                route(
+                    "DELETE", .content,
+                    OpenAPIOperation(
+                        "Deletes the content locally at once and queues its deletion", answers: [(204, .nothing)],
+                        problems: [404, 405, 422])
+                ) { [entity] handlers, request, id in try await handlers.deleteContent(of: entity, id, request) })
+        }
+        return routes
+    }
+
+    private func download(_ plan: ContentPlan) -> Route {
+        route(
+            "GET", .content,
+            OpenAPIOperation(
+                "The content of a record; supports Range", parameters: ["refresh", "if_none_match"],
+                answers: [(200, .bytes(plan.types)), (206, .bytes(plan.types)), (304, .nothing)],
+                problems: [404, 502, 504])
+        ) { [entity] handlers, request, id in try await handlers.content(of: entity, id, request) }
+    }
+
+    private var thumbnail: Route {
+        route(
+            "GET", .thumbnail, decidesMethods: false,
+            OpenAPIOperation(
+                "A thumbnail of the content", parameters: ["refresh", "if_none_match", "thumbnail_size"],
+                answers: [(200, .bytes(["image/jpeg", "image/png"])), (304, .nothing)], problems: [404, 422, 502, 504])
+        ) { [entity] handlers, request, id in try await handlers.thumbnail(of: entity, id, request) }
+    }
+
+    private func upload(_ plan: ContentPlan) -> Route {
+        var route = route(
+            "PUT", .content,
+            OpenAPIOperation(
+                "Replaces the content and queues its upload", bodyTypes: plan.types,
+                answers: [(200, .json(RecordSchemas.record(entity)))], problems: [404, 405, 413, 415, 422])
+        ) { [entity] handlers, request, id in try await handlers.putContent(of: entity, id, request) }
+        route.streamLimit = plan.maximumSize
+        return route
+    }
+
+    // MARK: Relations
+
+    private func related(_ relation: Relation) -> [Route] {
+        guard let other = schema[relation.entity] else { return [] }
+        let list = route(
+            "GET", .related, relation: relation, decidesMethods: false,
+            OpenAPIOperation(
+                "Lists the \(relation.name) of a record of \(entity.name)", parameters: listParameters(other),
+                answers: [(200, .json(RecordSchemas.list(other))), (304, .nothing)], problems: [404],
+                leads: Self.first(of: other))
+        ) { [entity] handlers, request, id in try await handlers.list(relation, of: entity, id, request) }
+        guard case .many(let field, _) = relation.kind, other.operations.contains(.create) else { return [list] }
+        let creation = route(
+            "POST", .related, relation: relation, decidesMethods: false,
+            creation(
+                of: other, "Creates a record of \(other.name) that belongs to this one",
+                RecordSchemas.new(other, without: field))
+        ) { [entity] handlers, request, id in
+            try await handlers.create(other, request, referring: field, to: id, of: entity)
+        }
+        return [list, creation]
+    }
+
+    // MARK: Parts
+
+    /// `decidesMethods`: whether the entity's schema decides which methods the address has.
+    private func route(
+        _ method: String, _ template: PathTemplate, relation: Relation? = nil, decidesMethods: Bool = true,
+        _ operation: OpenAPIOperation, _ handler: @escaping Route.Handler
+    ) -> Route {
+        let path = template.text.replacing("{entity}", with: entity.name)
+            .replacing("{relation}", with: relation?.name ?? "")
+        return Route(
+            method: method, template: template, path: path, entity: decidesMethods ? entity.name : nil,
+            operation: operation, handler: handler)
+    }
+
+    private func creation(of made: Entity, _ summary: String, _ body: String) -> OpenAPIOperation {
+        OpenAPIOperation(
+            summary, parameters: Self.writeParameters, body: body,
+            answers: [201, 202].map { ($0, .json(RecordSchemas.record(made))) },
+            problems: [404, 405, 409, 410, 422], leads: ("/v1/\(made.name)", "/\(made.key)"))
+    }
+
+    private static func first(of entity: Entity) -> (to: String, key: String) {
+        ("/v1/\(entity.name)", "/data/0/\(entity.key)")
+    }
+
+    private func listParameters(_ entity: Entity) -> [String] {
+        ["limit", "cursor", "sync", "count", "if_none_match"] + (entity.isSearched ? ["q"] : [])
+            + EntityParameters(schema: schema, entity: entity).ofLists
+    }
+
+    private static let writeParameters = ["wait_for_push", "timeout", "idempotency_key"]
+}

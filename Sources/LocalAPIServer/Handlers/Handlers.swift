@@ -1,0 +1,80 @@
+internal import CacheStore
+package import EntitySchema
+internal import JSONText
+internal import Logging
+internal import Pictures
+internal import SQLiteStore
+internal import SocketServer
+internal import SyncEngine
+
+/// Answers the calls of the API once their route is found. Each file extends it with the calls of one subject.
+struct Handlers: Sendable {
+    let schema: EntitySchema
+    let store: CacheStore
+    let engine: SyncEngine
+    let about: DaemonDescription
+    let now: @Sendable () -> Timestamp
+    /// Measures how long callers wait.
+    let clock: any Clock<Duration>
+    let streams: StreamLimit
+    /// The time zone of the dashboard's days.
+    let calendar: DashboardCalendar
+    let metrics: Metrics
+    /// Nil where no thumbnails are made.
+    let thumbnailer: Thumbnailer?
+    /// All calls, for the OpenAPI document.
+    let calls: [OpenAPICall]
+    let log: Logger
+
+    func entity(_ name: String) throws(Problem) -> Entity {
+        guard let entity = schema[name] else {
+            let near = Suggestion.nearest(to: name, among: schema.entities.map(\.name))
+            let hint = near.map { "; did you mean \($0)?" } ?? "."
+            throw .notFound(
+                "this system has no \(name)\(hint) It has \(schema.entities.map(\.name).joined(separator: ", "))")
+        }
+        return entity
+    }
+
+    /// Runs `body` and cancels it after `limit`; a cancelled `body` returns what it has.
+    func within<Result: Sendable>(
+        _ limit: Duration, _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask { try await body() }
+            group.addTask { [clock] in
+                try? await clock.sleep(for: limit)
+                return nil
+            }
+            var result: Result?
+            while let ended = try await group.next() {
+                group.cancelAll()
+                result = result ?? ended
+            }
+            guard let result else { throw CancellationError() }
+            return result
+        }
+    }
+
+    /// `GET /openapi.json`.
+    func openAPI() throws -> Response {
+        .json(200, Array(try OpenAPIDocument(schema: schema, version: about.version, calls: calls).json().bytes))
+    }
+
+    /// The page shows the first 20 changes with errors; the queue has them all.
+    func statusPage() async throws -> Response {
+        let troubled = try store.pending(limit: 20, onlyWithErrors: true).changes
+        return StatusPage(status: try await statusDocument(), troubled: troubled).response
+    }
+}
+
+/// What the status shows about the daemon itself.
+package struct DaemonDescription: Sendable {
+    package var version: String
+    package var startedAt: Timestamp
+
+    package init(version: String, startedAt: Timestamp) {
+        self.version = version
+        self.startedAt = startedAt
+    }
+}

@@ -1,0 +1,46 @@
+/// The description of a call in the OpenAPI document, without its method and path.
+struct OpenAPIOperation: Sendable {
+    /// What an answer or a body holds.
+    enum Content: Sendable {
+        case nothing
+        /// The component schema of this name.
+        case json(String)
+        /// The same, or plain text where the caller accepts that.
+        case jsonOrText(String)
+        /// Bytes of one of these media types.
+        case bytes([String])
+        /// Text of this media type.
+        case text(String)
+        /// A stream of events, each with this component schema.
+        case events(String)
+    }
+
+    var summary: String
+    /// Names of component parameters.
+    var parameters: [String]
+    /// The component schema of the body; nil without a body.
+    var body: String?
+    var bodyIsOptional: Bool
+    /// The media types of a body of bytes.
+    var bodyTypes: [String]
+    var answers: [(status: Int, content: Content)]
+    /// The statuses of its problems, besides those of every call.
+    var problems: [Int]
+    /// A link to the calls of what it answers: their common path, and a JSON pointer to the key in the answer (RFC 6901).
+    var leads: (to: String, key: String)?
+
+    init(
+        _ summary: String, parameters: [String] = [], body: String? = nil, bodyIsOptional: Bool = false,
+        bodyTypes: [String] = [], answers: [(status: Int, content: Content)], problems: [Int] = [],
+        leads: (to: String, key: String)? = nil
+    ) {
+        self.summary = summary
+        self.parameters = parameters
+        self.body = body
+        self.bodyIsOptional = bodyIsOptional
+        self.bodyTypes = bodyTypes
+        self.answers = answers
+        self.problems = problems
+        self.leads = leads
+    }
+}

@@ -1,0 +1,53 @@
+internal import EntitySchema
+internal import LocalAPI
+internal import SocketServer
+
+/// One call of the API, with everything the server knows about it. `RouteTable` lists them all.
+struct Route: Sendable {
+    /// Who may make the call. Host, origin and body type are checked for every call.
+    enum Access: Sendable {
+        /// Unknown callers too.
+        case anyone
+        /// A caller known by its user or by the token.
+        case knownCallers
+    }
+
+    /// `id` is the `{id}` of the path, or empty.
+    typealias Handler =
+        @Sendable (_ handlers: Handlers, _ request: Request, _ id: String) async throws -> Response
+
+    var method: String
+    /// The metric label. The client fills in the same template.
+    var template: PathTemplate
+    /// The template with the names of entity and relation filled in; only `{id}` is variable.
+    var path: String
+    var access = Access.knownCallers
+    /// The entity whose schema decides which methods the address has; nil where they are fixed.
+    var entity: String?
+    /// The limit of a body that streams, in bytes; nil where no body streams.
+    var streamLimit: Int?
+    /// Whether the OpenAPI document includes the call.
+    var isDocumented = true
+    var operation: OpenAPIOperation
+    var handler: Handler
+
+    /// A call that does not depend on an entity.
+    static func fixed(
+        _ method: String, _ template: PathTemplate, access: Access = .knownCallers, isDocumented: Bool = true,
+        _ operation: OpenAPIOperation, _ handler: @escaping Handler
+    ) -> Route {
+        Route(
+            method: method, template: template, path: template.text, access: access, isDocumented: isDocumented,
+            operation: operation, handler: handler)
+    }
+
+    /// The call as the OpenAPI document describes it.
+    var call: OpenAPICall {
+        OpenAPICall(method: method, path: path, isOpen: access == .anyone, operation: operation)
+    }
+
+    /// The segments of the path, without the empty one before its first slash.
+    var segments: [String] {
+        path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    }
+}

@@ -1,0 +1,112 @@
+internal import EntitySchema
+internal import LocalAPI
+internal import SocketServer
+
+/// Every call of the API for one schema, in the order of the OpenAPI document.
+///
+/// Add a call here and nowhere else: dispatch, `Allow`, the OpenAPI document and the metric labels all come from this table.
+struct RouteTable: Sendable {
+    let routes: [Route]
+
+    init(_ schema: EntitySchema) {
+        routes =
+            Self.daemon + Self.syncing + Self.queue + Self.conflicts + Self.watching + Self.reminders
+            + [Self.dashboard(isDocumented: schema.dashboard != nil)]
+            + schema.entities.flatMap { EntityRoutes(schema: schema, entity: $0).all }
+    }
+
+    /// The calls of the OpenAPI document.
+    var calls: [OpenAPICall] { routes.filter(\.isDocumented).map(\.call) }
+
+    // MARK: The daemon
+
+    private static let daemon: [Route] = [
+        .fixed(
+            "GET", .alive, access: .anyone,
+            OpenAPIOperation("Reports that the daemon runs; needs no token", answers: [(200, .text("text/plain"))])
+        ) { _, _, _ in .text("alive\n") },
+        .fixed(
+            "GET", .ready,
+            OpenAPIOperation(
+                "Reports that the daemon can answer, even if the upstream is unreachable",
+                answers: [(200, .text("text/plain"))])
+        ) { handlers, _, _ in try handlers.ready() },
+        .fixed("GET", .metrics, OpenAPIOperation("Metrics for Prometheus", answers: [(200, .text("text/plain"))])) {
+            handlers, _, _ in try await handlers.metricsText()
+        },
+        .fixed("GET", .openAPI, OpenAPIOperation("This document", answers: [(200, .json("OpenAPI"))])) {
+            handlers, _, _ in try handlers.openAPI()
+        },
+        .fixed("GET", .statusPage, OpenAPIOperation("The status page", answers: [(200, .text("text/html"))])) {
+            handlers, _, _ in try await handlers.statusPage()
+        },
+        .fixed(
+            "GET", .styleSheet,
+            OpenAPIOperation("The style sheet of the status page", answers: [(200, .text("text/css"))])
+        ) { _, _, _ in
+            StatusPage.styleSheet
+        },
+    ]
+
+    // MARK: Syncing
+
+    private static let syncing: [Route] = [
+        .fixed(
+            "GET", .status, OpenAPIOperation("The state of syncing and the queue", answers: [(200, .json("Status"))])
+        ) { handlers, _, _ in try await handlers.status() },
+        .fixed(
+            "POST", .sync,
+            OpenAPIOperation(
+                "Starts a sync, or joins the running one",
+                parameters: ["wait_for_sync"], body: "SyncRequest", bodyIsOptional: true,
+                answers: [(200, .json("Status")), (202, .json("Status"))], problems: [404, 409, 502])
+        ) { handlers, request, _ in try await handlers.sync(request) },
+        .fixed(
+            "POST", .pauseSync,
+            OpenAPIOperation("Pauses syncing", answers: [(200, .json("Status"))])
+        ) { handlers, _, _ in try await handlers.pause() },
+        .fixed(
+            "POST", .resumeSync, OpenAPIOperation("Resumes syncing", answers: [(200, .json("Status"))])
+        ) { handlers, _, _ in try await handlers.resume() },
+        .fixed(
+            "GET", .drift,
+            OpenAPIOperation(
+                "Differences between the upstream's records and the schema", answers: [(200, .json("Drift"))])
+        ) { handlers, request, _ in try handlers.drift(request) },
+    ]
+
+    // MARK: Changes and search
+
+    private static let watching: [Route] = [
+        .fixed(
+            "GET", .changes,
+            OpenAPIOperation(
+                "Changes after a position in the change log; can wait for one",
+                parameters: ["since", "wait_for_change", "limit", "entities", "kinds", "epoch"],
+                answers: [(200, .json("Changes"))], problems: [404, 410])
+        ) { handlers, request, _ in try await handlers.changes(request) },
+        .fixed(
+            "GET", .events,
+            OpenAPIOperation(
+                "Changes as Server-Sent Events",
+                parameters: ["since", "last_event_id", "entities", "kinds", "epoch"],
+                answers: [(200, .events("Event"))], problems: [404, 410])
+        ) { handlers, request, _ in try handlers.events(request) },
+        .fixed(
+            "GET", .search,
+            OpenAPIOperation(
+                "Searches the records of all entities, best match first",
+                parameters: ["words", "limit_of_search", "searched_entities"], answers: [(200, .json("Found"))],
+                problems: [404])
+        ) { handlers, request, _ in try await handlers.search(request) },
+    ]
+
+    private static func dashboard(isDocumented: Bool) -> Route {
+        .fixed(
+            "GET", .dashboard, isDocumented: isDocumented,
+            OpenAPIOperation(
+                "Counts and sums of a period, compared with earlier ones",
+                parameters: ["period", "scope", "user"], answers: [(200, .json("Dashboard"))], problems: [422])
+        ) { handlers, request, _ in try handlers.dashboard(request) }
+    }
+}

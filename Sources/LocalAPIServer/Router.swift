@@ -1,0 +1,78 @@
+internal import EntitySchema
+internal import LocalAPI
+
+/// Finds the routes of a path. Built once from the route table; a request costs one lookup for each segment.
+final class Router: Sendable {
+    /// The routes of one path, and its id.
+    struct Match {
+        let place: Place
+        /// The segment in the place of `{id}`, or empty.
+        var id = ""
+    }
+
+    private let root: Place
+    private let labels: RouteLabels
+    private let openPaths: [String]
+
+    init(_ table: RouteTable, _ schema: EntitySchema) {
+        let labels = RouteLabels(table.routes.map(\.template), entities: schema.entities.map(\.name))
+        self.labels = labels
+        openPaths = table.routes.filter { $0.access == .anyone }.map(\.path)
+        root = Place(table.routes.map { (segments: $0.segments[...], route: $0) }, labels)
+    }
+
+    /// Whether unknown callers may call the path.
+    func isOpen(_ path: String) -> Bool { openPaths.contains(path) }
+
+    /// `segments` of the path, decoded. Nil where there is no route.
+    func match(_ segments: [String]) -> Match? { root.match(segments, from: 0) }
+
+    /// The metric label of a path without a route.
+    func label(of segments: [String]) -> String { labels.label(of: segments) }
+}
+
+extension Router {
+    /// One segment of the paths, with the segments that can follow it.
+    final class Place: Sendable {
+        /// The metric label; empty without a route.
+        let label: String
+        /// The entity whose schema decides the methods, if one does.
+        let entity: String?
+        /// For `Allow`.
+        let methods: [String]
+        private let routes: [Route]
+        private let named: [String: Place]
+        private let byID: Place?
+
+        fileprivate init(_ below: [(segments: ArraySlice<String>, route: Route)], _ labels: RouteLabels) {
+            routes = below.filter(\.segments.isEmpty).map(\.route)
+            methods = routes.flatMap { $0.method == "GET" ? ["GET", "HEAD"] : [$0.method] }
+            entity = routes.first?.entity
+            // A relation may be named like a call of another path; its label then has that name.
+            label =
+                routes.first.map { $0.template == .related ? labels.label(of: $0.segments) : $0.template.text } ?? ""
+            var next: [String: [(segments: ArraySlice<String>, route: Route)]] = [:]
+            for (segments, route) in below {
+                guard let name = segments.first else { continue }
+                next[name, default: []].append((segments.dropFirst(), route))
+            }
+            byID = next.removeValue(forKey: "{id}").map { Place($0, labels) }
+            named = next.mapValues { Place($0, labels) }
+        }
+
+        /// HEAD is answered as GET; the server omits the body.
+        func route(for method: String) -> Route? {
+            let method = method == "HEAD" ? "GET" : method
+            return routes.first { $0.method == method }
+        }
+
+        /// Tries a name before an id.
+        fileprivate func match(_ segments: [String], from index: Int) -> Match? {
+            guard index < segments.count else { return routes.isEmpty ? nil : Match(place: self) }
+            if !named.isEmpty, let match = named[segments[index]]?.match(segments, from: index + 1) { return match }
+            guard var match = byID?.match(segments, from: index + 1) else { return nil }
+            match.id = segments[index]
+            return match
+        }
+    }
+}

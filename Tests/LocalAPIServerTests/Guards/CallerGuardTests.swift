@@ -1,0 +1,133 @@
+import CallerLookup
+import SocketServer
+import Testing
+
+@testable import LocalAPIServer
+
+@Suite("Who may call")
+struct CallerGuardTests {
+    @Test(
+        "the token lets in, anything else gets 401",
+        arguments: [
+            nil, "Bearer x", "Bearer ", "Bearer", "Basic 0123456789abcdef", "Bearer 0123456789abcdeF",
+            "Bearer 0123456789abcdef ", "0123456789abcdef",
+        ])
+    func token(_ authorization: String?) async throws {
+        let api = try TestAPI()
+        #expect(await api.call("GET", "/v1/status").status == 200)
+        #expect(
+            await api.call("GET", "/v1/status", headers: ["Authorization": "bearer \(TestAPI.token)"]).status == 200)
+        let refused = await api.call("GET", "/v1/status", headers: ["Authorization": authorization])
+        #expect(refused.status == 401)
+        #expect(refused.header("WWW-Authenticate") == "Bearer")
+    }
+
+    @Test("a daemon without a token accepts none")
+    func noToken() throws {
+        var headers = Headers()
+        headers.append(name: "Host", value: "localhost")
+        headers.append(name: "Authorization", value: "Bearer ")
+        let request = Request(method: "GET", path: "/v1/status", headers: headers)
+        #expect(throws: Problem.self) { try CallerGuard(token: "", owners: [], group: nil).check(request) }
+    }
+
+    @Test("a known caller needs no token, an unknown one does")
+    func known() async throws {
+        let api = try TestAPI()
+        let nothing: [String: String?] = ["Authorization": nil]
+        for (standing, status) in [(Caller.Standing.owner, 200), (.member, 200), (.stranger, 401)] {
+            let caller = Caller(user: 1000, standing: standing)
+            #expect(await api.call("GET", "/v1/status", headers: nothing, caller: caller).status == status)
+        }
+    }
+
+    @Test("owners and members are known on either kind of socket, others are not")
+    func standing() {
+        let guarding = CallerGuard(
+            token: "t", owners: [0, 1000], group: GroupMembers(of: 7) { user, group in user == 1001 && group == 7 })
+        for peer in [Peer.unix(pid: 1, uid: 1, gid: 1), Self.tcp] {
+            #expect(guarding.caller(PeerCredentials(user: 0), over: peer).standing == .owner)
+            #expect(guarding.caller(PeerCredentials(user: 1000), over: peer).standing == .owner)
+            #expect(guarding.caller(PeerCredentials(user: 1001), over: peer).standing == .member)
+            #expect(guarding.caller(PeerCredentials(user: 1002, groups: [1002, 7]), over: peer).standing == .member)
+            #expect(guarding.caller(PeerCredentials(user: 1002, groups: [1002]), over: peer).standing == .stranger)
+            #expect(guarding.caller(nil, over: peer) == .unknown)
+        }
+    }
+
+    @Test("where other machines may call, every caller over TCP needs the token")
+    func remote() {
+        let guarding = CallerGuard(token: "t", owners: [0], group: nil, isRemoteAllowed: true)
+        let root = PeerCredentials(user: 0)
+        #expect(guarding.caller(root, over: Self.tcp).standing == .stranger)
+        #expect(guarding.caller(root, over: .unix(pid: 1, uid: 0, gid: 0)).standing == .owner)
+    }
+
+    @Test("the user database is asked once in ten seconds for a user")
+    func database() {
+        let clock = Instants()
+        let asked = Instants()
+        let members = GroupMembers(of: 7) { _, _ in
+            asked.pass(.seconds(1))
+            return true
+        } now: {
+            clock.now
+        }
+        let start = asked.now
+        for _ in 0..<5 { #expect(members.includes(PeerCredentials(user: 1))) }
+        #expect(asked.now - start == .seconds(1))
+        clock.pass(.seconds(11))
+        #expect(members.includes(PeerCredentials(user: 1)))
+        #expect(asked.now - start == .seconds(2))
+    }
+
+    @Test("only /healthz answers unknown callers")
+    func health() async throws {
+        let api = try TestAPI()
+        #expect(await api.call("GET", "/healthz", headers: ["Authorization": nil]).status == 200)
+        #expect(await api.call("GET", "/readyz", headers: ["Authorization": nil]).status == 401)
+        #expect(await api.call("GET", "/readyz").status == 200)
+    }
+
+    @Test(
+        "a request that another machine or page has a hand in gets 403",
+        arguments: [
+            ("Host", "evil.example"), ("Host", "localhost.evil.example"), ("Host", "10.0.0.1:7679"),
+            ("Host", "127.0.0.1.evil.example:7679"), ("Host", "localhost:7679:80"), ("Host", "[::2]:7679"),
+            ("Origin", "https://evil.example"), ("Origin", "null"), ("Origin", "http://localhost.evil.example"),
+            ("Origin", "http://localhost:3000"), ("Origin", "https://localhost:7679"), ("Origin", ""),
+            ("Referer", "https://evil.example/page"), ("Referer", "http://localhost:7679.evil.example/"),
+            ("Referer", "http://localhost:7679@evil.example/"),
+            ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"),
+        ])
+    func foreign(_ name: String, _ value: String) async throws {
+        #expect(try await TestAPI().call("GET", "/v1/status", headers: [name: value]).status == 403)
+        #expect(try await TestAPI().call("GET", "/healthz", headers: [name: value]).status == 403)
+    }
+
+    @Test(
+        "its own names are the daemon's, and its own pages may call",
+        arguments: ["localhost", "LOCALHOST:1", "127.0.0.1:7679", "[::1]:7679", "[::1]"])
+    func own(_ host: String) async throws {
+        let headers = [
+            "Host": host, "Origin": "http://\(host)", "Referer": "http://\(host)/a?b", "Sec-Fetch-Site": "same-origin",
+        ]
+        let answer = try await TestAPI().call("GET", "/v1/status", headers: headers)
+        #expect(answer.status == 200)
+        #expect(!answer.response.headers.contains { $0.name.lowercased().hasPrefix("access-control") })
+    }
+
+    @Test(
+        "a body that is not JSON by its type gets 415, and so does an empty form",
+        arguments: ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", "", nil])
+    func contentType(_ type: String?) async throws {
+        let api = try await TestAPI.filled()
+        let answer = await api.call("PATCH", "/v1/orders/a", body: #"{"total":1}"#, headers: ["Content-Type": type])
+        #expect(answer.status == 415)
+        guard let type else { return }
+        #expect(await api.call("POST", "/v1/sync/pause", headers: ["Content-Type": type]).status == 415)
+    }
+
+    private static let tcp = Peer.tcp(
+        remote: Peer.Endpoint(address: "127.0.0.1", port: 1), local: Peer.Endpoint(address: "127.0.0.1", port: 2))
+}

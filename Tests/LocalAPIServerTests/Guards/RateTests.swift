@@ -1,0 +1,92 @@
+import SocketServer
+import Synchronization
+import Testing
+
+@testable import LocalAPIServer
+
+@Suite("Rate limits")
+struct RateTests {
+    @Test("a burst is allowed, then a fixed rate, for each caller separately")
+    func bucket() {
+        let clock = Instants()
+        let limit = RateLimit(perSecond: 10, burst: 3) { clock.now }
+        for _ in 0..<3 { #expect(limit.take(.user(1)) == nil) }
+        #expect(Self.wait(limit.take(.user(1))) == 100)
+        #expect(limit.take(.user(2)) == nil)
+        clock.pass(.milliseconds(250))
+        #expect(limit.take(.user(1)) == nil)
+        #expect(limit.take(.user(1)) == nil)
+        #expect(Self.wait(limit.take(.user(1))) == 50)
+        clock.pass(.seconds(3600))
+        for _ in 0..<3 { #expect(limit.take(.user(1)) == nil) }
+        #expect(limit.take(.user(1)) != nil)
+    }
+
+    /// In whole milliseconds.
+    private static func wait(_ duration: Duration?) -> Double? { duration.map { ($0 / .milliseconds(1)).rounded() } }
+
+    @Test("many callers cost bounded memory, and callers over the rate stay known")
+    func manyCallers() {
+        let clock = Instants()
+        let limit = RateLimit(perSecond: 1, burst: 1) { clock.now }
+        #expect(limit.take(.user(0)) == nil)
+        clock.pass(.milliseconds(500))
+        for user in 1..<1024 { _ = limit.take(.user(UInt32(user))) }
+        clock.pass(.milliseconds(500))
+        #expect(limit.take(.user(5000)) == nil)
+        #expect(limit.take(.user(1)) != nil)
+    }
+
+    @Test("a caller refused too often gets 429 with Retry-After instead of 401, and the token still works")
+    func refusals() throws {
+        let clock = Instants()
+        let guarding = CallerGuard(token: "secret", owners: [], group: nil) { clock.now }
+        let stranger = Caller(user: 1001, standing: .stranger)
+        for _ in 0..<100 { #expect(Self.check(guarding, stranger)?.status == 401) }
+        let problem = try #require(Self.check(guarding, stranger))
+        #expect(problem.status == 429)
+        #expect(problem.headers.contains { $0.name == "Retry-After" && $0.value == "1" })
+        #expect(Self.check(guarding, Caller(user: 1002, standing: .stranger))?.status == 401)
+        #expect(Self.check(guarding, stranger, token: "secret") == nil)
+        #expect(Self.check(guarding, stranger, path: "/healthz") == nil)
+        clock.pass(.seconds(1))
+        #expect(Self.check(guarding, stranger)?.status == 401)
+    }
+
+    @Test("with a rate even the owner gets 429 beyond it; without one no known caller does")
+    func rate() {
+        let clock = Instants()
+        let root = Caller(user: 0, standing: .owner)
+        let limited = CallerGuard(token: "secret", owners: [0], group: nil, rate: 5) { clock.now }
+        for _ in 0..<10 { #expect(Self.check(limited, root) == nil) }
+        #expect(Self.check(limited, root)?.status == 429)
+        clock.pass(.seconds(1))
+        #expect(Self.check(limited, root) == nil)
+        let free = CallerGuard(token: "secret", owners: [0], group: nil) { clock.now }
+        for _ in 0..<10_000 { #expect(Self.check(free, root) == nil) }
+    }
+
+    private static func check(
+        _ guarding: CallerGuard, _ caller: Caller, token: String? = nil, path: String = "/v1/status"
+    ) -> Problem? {
+        var headers = Headers()
+        headers.append(name: "Host", value: "localhost")
+        if let token { headers.append(name: "Authorization", value: "Bearer \(token)") }
+        do throws(Problem) {
+            try guarding.check(
+                Request(method: "GET", path: path, headers: headers, caller: caller), isOpen: path == "/healthz")
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+/// A clock that the test moves.
+final class Instants: Sendable {
+    private let instant = Mutex(ContinuousClock.now)
+
+    var now: ContinuousClock.Instant { instant.withLock(\.self) }
+
+    func pass(_ duration: Duration) { instant.withLock { $0 += duration } }
+}

@@ -1,0 +1,65 @@
+import JSONText
+import SocketServer
+import Testing
+
+@testable import LocalAPIServer
+
+@Suite("The status page")
+struct StatusPageTests {
+    @Test("it shows state, queue and entities, and is guarded like every call")
+    func contents() async throws {
+        let api = try await TestAPI.filled()
+        _ = await api.call("PATCH", "/v1/orders/a", body: #"{"total":1}"#)
+        let page = await api.call("GET", "/")
+        #expect(page.status == 200)
+        #expect(page.header("Content-Type") == "text/html; charset=utf-8")
+        #expect(page.text.contains("<dt>pending</dt><dd><a href=\"/v1/pending\">1</a></dd>"))
+        #expect(page.text.contains("<a href=\"/v1/orders\">orders</a></th><td class=\"number\">2</td>"))
+        #expect(await api.call("GET", "/", headers: ["Authorization": nil]).status == 401)
+        #expect(await api.call("GET", "/", headers: ["Host": "evil.example"]).status == 403)
+        #expect(await api.call("POST", "/").header("Allow") == "GET, HEAD")
+    }
+
+    @Test("it shows only the changes with errors")
+    func errors() async throws {
+        try await DeskAPI.serving { desk in
+            _ = try await desk.call("PATCH", "/v1/orders/a", #"{"notes":"x"}"#)
+            #expect(try await !desk.call("GET", "/").text.contains("Changes with errors"))
+            try await desk.attempt(DeskAPI.refusal)
+            _ = try await desk.call("POST", "/v1/clients", #"{"name":"c"}"#)
+            let page = try await desk.call("GET", "/").text
+            #expect(page.contains("<a href=\"/v1/pending/1\">1</a></th><td>update orders a</td><td>failed</td>"))
+            #expect(page.contains("<td>no such thing</td>"))
+            #expect(!page.contains("/v1/pending/2"))
+        }
+    }
+
+    @Test("it loads only its own style sheet, and has no script")
+    func loads() async throws {
+        let api = try await TestAPI.filled()
+        let page = await api.call("GET", "/")
+        #expect(page.header("Content-Security-Policy")?.hasPrefix("default-src 'none'; style-src 'self';") == true)
+        #expect(!page.text.contains("<script") && !page.text.contains("style=") && !page.text.contains("<style"))
+        #expect(page.text.ranges(of: "http").count == 1, "only http-equiv")
+        let style = await api.call("GET", "/style.css")
+        #expect(style.header("Content-Type") == "text/css; charset=utf-8")
+        #expect(style.text.contains("light dark"))
+    }
+
+    @Test("everything it shows is escaped")
+    func escaped() throws {
+        let evil = "</td><script>alert('1')</script>\"&"
+        let status = JSONText.object([
+            "state": .string(evil), "error": .string(evil), "schema": .string(evil), "version": .string(evil),
+            "last_sync_at": .string(evil), "pending": .string(evil),
+            "entities": .object(members: [(evil, .object(["rows": 1, "state": .string(evil), "error": .string(evil)]))]
+            ),
+        ])
+        let change = JSONText.object([
+            "id": .string(evil), "entity": .string(evil), "error": .object(["message": .string(evil)]),
+        ])
+        let text = TestAPI.Answer(response: StatusPage(status: status, troubled: [change]).response).text
+        #expect(text.contains("&lt;/td&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&quot;&amp;"))
+        #expect(!text.contains("<script") && !text.contains("alert('"))
+    }
+}

@@ -1,0 +1,193 @@
+import CacheStore
+import EntitySchema
+import Foundation
+import JSONText
+import Logging
+import ReferenceUpstream
+import SocketServer
+import SyncEngine
+import Synchronization
+import Testing
+import Upstream
+
+@Suite("The request that is shown and the one that is sent")
+struct ShownRequestTests {
+    private static let now = Timestamp(milliseconds: 1_795_257_720_000)
+    private static let secret = "secret-4711"
+
+    @Test(
+        "are the same for every operation and route of a shipped schema, but for secrets",
+        arguments: ["repairminder", "repairminder-live"])
+    func everyRoute(_ name: String) async throws {
+        let schema = try Self.schema(name)
+        let records =
+            name.hasSuffix("live") ? LiveShopGenerator(orders: 20).records() : ShopGenerator(orders: 20).records()
+        let line = RecordingLine(ReferenceUpstream(schema: schema, records: records, now: { Self.now }))
+        let upstream = HTTPUpstream(
+            plan: schema.upstream, baseURL: RecordingLine.base, transport: line, token: nil, now: { Self.now })
+        let store = try Self.store(schema)
+        for (entity, records) in records {
+            let page = PulledPage(entity: entity, records: JSONText.array(records).text)
+            _ = try await store.apply(page, at: Self.now)
+        }
+        let count = try await Self.queueEverything(schema, store, upstream)
+        let shown = try store.pending(after: 0, limit: 1000).changes.map { $0["request"] ?? .null }
+        #expect(shown.count == count && count >= 4)
+        try await Self.sync(schema, store, upstream)
+        let sent = line.changes
+        #expect(Set(sent.map { $0.replacing(Self.secret, with: "…") }) == Set(shown.map(\.text)))
+        #expect(sent.contains { $0.contains(Self.secret) } || !schema.entities.contains { $0.sendsSecrets })
+        #expect(!shown.contains { $0.text.contains(Self.secret) })
+        let hasVersion = schema.upstream.version != nil
+        #expect(shown.contains { $0.at(path: "headers.If-Match") != nil } == hasVersion)
+    }
+
+    // MARK: Changes
+
+    /// Queues a change for each route, each of a record of its own; returns how many.
+    private static func queueEverything(
+        _ schema: EntitySchema, _ store: CacheStore, _ upstream: any Upstream
+    ) async throws -> Int {
+        var count = 0
+        for entity in schema.entities {
+            var records = try JSONText(store.list(ListQuery(entity: entity.name)).records).elements
+            for route in entity.push.create {
+                let body = sample(entity, route, of: .object([:]), store, all: true)
+                _ = try await store.create(entity.name, body: body, at: now)
+                count += 1
+            }
+            for route in entity.push.update {
+                // One that is not as the route would have it already.
+                let index = records.lastIndex { record in
+                    sample(entity, route, of: record, store, all: false).members.contains { record[$0.key] != $0.value }
+                }
+                let record = records.remove(at: try #require(index))
+                try await learnVersion(of: record, entity, store, upstream)
+                let body = sample(entity, route, of: record, store, all: false)
+                try await store.update(entity.name, key: record[entity.key]?.plain ?? "", body: body, at: now)
+                count += 1
+            }
+            for _ in entity.push.delete {
+                let last = records.popLast()
+                let record = try #require(last)
+                try await store.delete(entity.name, key: record[entity.key]?.plain ?? "", at: now)
+                count += 1
+            }
+        }
+        return count
+    }
+
+    private static func learnVersion(
+        of record: JSONText, _ entity: Entity, _ store: CacheStore, _ upstream: any Upstream
+    ) async throws {
+        guard let found = try await upstream.record(of: entity, known: record) else { return }
+        // An equal value writes nothing, so something must differ.
+        let records = JSONText.array([found.record.setting("extra", to: 1)]).text
+        _ = try await store.apply(
+            PulledPage(entity: entity.name, records: records, position: store.position(), version: found.version),
+            at: now)
+    }
+
+    /// New values for what the route can send and for what it asks of the record.
+    private static func sample(
+        _ entity: Entity, _ route: PushRoute, of record: JSONText, _ store: CacheStore, all: Bool
+    ) -> JSONText {
+        let known = all ? route.path.placeholders + route.conditions.keys : []
+        let required = all ? entity.fields.filter(\.required).map(\.name) : []
+        let names = (route.sendable ?? required) + known + required
+        let fields = entity.fields.filter { names.contains($0.name) && $0.name != entity.key }
+        return .object(
+            members: fields.map { field in
+                if let text = route.conditions[field.name] {
+                    return (field.name, field.kind == .boolean ? .boolean(text == "true") : .string(text))
+                }
+                return (field.name, value(field, other: record[field.name], store))
+            })
+    }
+
+    private static func value(_ field: Field, other: JSONText?, _ store: CacheStore) -> JSONText {
+        switch field.kind {
+        case .string: .string(field.secret ? secret : "changed")
+        case .integer: 7
+        case .number, .money: 15
+        case .boolean: .boolean(other?.boolean == false)
+        case .time: "2026-11-21T10:42:00Z"
+        case .object: .object(["a": 1])
+        case .list: .array([1])
+        case .enum(let values): .string(values.first { $0.value != other?.string }?.value ?? "")
+        case .reference(let target):
+            (try? JSONText(store.list(ListQuery(entity: target)).records).elements)?
+                .compactMap { $0["id"] }.first { $0 != other } ?? "none"
+        }
+    }
+
+    // MARK: Parts
+
+    private static func schema(_ name: String) throws -> EntitySchema {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+        let file = root.appending(path: "config/schemas/\(name).yaml")
+        return try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.lastPathComponent)
+    }
+
+    private static func store(_ schema: EntitySchema) throws -> CacheStore {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "shown-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return try CacheStore(
+            path: folder.appending(path: "cache.db").path, schema: schema, sealer: TestAPI.sealer()
+        ) { UUID().uuidString }
+    }
+
+    /// Lets an engine send everything.
+    private static func sync(_ schema: EntitySchema, _ store: CacheStore, _ upstream: any Upstream) async throws {
+        let engine = SyncEngine(
+            store: store, schema: schema, upstream: upstream, settings: SyncSettings(), clock: ContinuousClock(),
+            now: { now }, random: { 0.5 }, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let running = Task { try await engine.run() }
+        try? await engine.sync(SyncRequest())
+        running.cancel()
+        _ = await running.result
+    }
+}
+
+extension Entity {
+    fileprivate var sendsSecrets: Bool {
+        let secrets = fields.filter(\.secret).map(\.name)
+        return (push.create + push.update).contains { route in secrets.contains(where: route.canSend) }
+    }
+}
+
+/// Carries requests to a reference upstream without any socket, and remembers those that change something.
+private final class RecordingLine: HTTPTransport {
+    static let base = "http://localhost"
+
+    private let reference: ReferenceUpstream
+    private let sent = Mutex<[String]>([])
+
+    init(_ reference: ReferenceUpstream) { self.reference = reference }
+
+    /// As the API would show them.
+    var changes: [String] { sent.withLock(\.self) }
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        let target = String(request.url.dropFirst(Self.base.count))
+        if request.method != "GET" {
+            let shown = JSONText.object([
+                "method": .string(request.method), "path": .string(target),
+                "headers": .object(members: request.headers.map { (key: $0.name, value: .string($0.value)) }),
+                "body": request.body.flatMap { try? JSONText($0) } ?? .null,
+            ])
+            sent.withLock { $0.append(shown.text) }
+        }
+        var headers = Headers()
+        for header in request.headers { headers.append(name: header.name, value: header.value) }
+        let parts = target.split(separator: "?", maxSplits: 1)
+        let call = Request(
+            method: request.method, path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil,
+            headers: headers, body: request.body ?? [])
+        guard let response = try? await reference.exchange(call), case .bytes(let body) = response.body else {
+            throw .ambiguous("no answer")
+        }
+        return HTTPResponse(
+            status: response.status, headers: response.headers.map { HTTPHeader($0.name, $0.value) }, body: body)
+    }
+}

@@ -1,0 +1,231 @@
+import CacheStore
+import EntitySchema
+import Foundation
+import JSONText
+import Logging
+import ReferenceUpstream
+import SocketServer
+import SyncEngine
+import Synchronization
+import Testing
+
+@testable import LocalAPIServer
+
+/// The dashboard from the cache beside the upstream's own, which works it out by other means.
+@Suite("Dashboard")
+struct DashboardTests {
+    /// The same records in a cache and in an upstream, at a time that the test sets.
+    private struct Pair {
+        let schema: EntitySchema
+        let api: LocalAPIServer
+        let upstream: ReferenceUpstream
+        private let time: Time
+
+        private final class Time: Sendable {
+            let now = Mutex(Timestamp(milliseconds: 0))
+        }
+
+        init(_ name: String, _ records: [String: [JSONText]], zone: String) async throws {
+            let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
+            let file = root.appending(path: "config/schemas/\(name).yaml")
+            schema = try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)
+            let folder = FileManager.default.temporaryDirectory.appending(path: "dashboard-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let store = try CacheStore(
+                path: folder.appending(path: "cache.db").path, schema: schema, sealer: TestAPI.sealer()
+            ) { UUID().uuidString }
+            for (entity, list) in records {
+                _ = try await store.apply(
+                    PulledPage(entity: entity, records: JSONText.array(list).text), at: Timestamp(milliseconds: 0))
+            }
+            let time = Time()
+            self.time = time
+            let now: @Sendable () -> Timestamp = { time.now.withLock { $0 } }
+            var settings = ReferenceUpstream.Settings()
+            settings.timeZone = zone
+            settings.user = ReferenceUpstream.User(name: "ada", password: "x")
+            settings.user?.id = Self.user(records)
+            settings.token = "t"
+            upstream = ReferenceUpstream(schema: schema, records: records, settings: settings, now: now)
+            let engine = SyncEngine(
+                store: store, schema: schema, upstream: AbsentUpstream(), settings: SyncSettings(),
+                clock: ContinuousClock(), now: now, random: { 0.5 }, log: Logger(label: "test"))
+            api = LocalAPIServer(
+                schema: schema, store: store, engine: engine,
+                callers: CallerGuard(token: TestAPI.token, owners: [], group: nil),
+                about: LocalAPIServer.About(version: "1", startedAt: now()),
+                calendar: try #require(DashboardCalendar(timeZone: zone)), now: now, log: Logger(label: "test"))
+        }
+
+        /// Somebody who has work.
+        private static func user(_ records: [String: [JSONText]]) -> String {
+            let orders = records["orders"] ?? []
+            return orders.compactMap { $0["assigned_user_id"]?.string ?? $0.at(path: "assigned_user.id")?.string }.first
+                ?? "nobody"
+        }
+
+        func set(_ now: Timestamp) { time.now.withLock { $0 = now } }
+
+        func cached(_ query: String) async throws -> JSONText {
+            var headers = Headers()
+            headers.append(name: "Host", value: "localhost")
+            headers.append(name: "Authorization", value: "Bearer \(TestAPI.token)")
+            let request = Request(method: "GET", path: "/v1/dashboard", query: query, headers: headers)
+            return try Self.body(await api.respond(to: request))
+        }
+
+        func upstreams(_ query: String) async throws -> JSONText {
+            var headers = Headers()
+            headers.append(name: "Authorization", value: "Bearer t")
+            let request = Request(
+                method: "GET", path: schema.dashboard?.path ?? "", query: query, headers: headers)
+            return try #require(try Self.body(try await upstream.exchange(request))["data"])
+        }
+
+        private static func body(_ response: Response) throws -> JSONText {
+            guard case .bytes(let bytes) = response.body else { return .null }
+            return try JSONText(bytes)
+        }
+
+        /// Figures that differ, with both values.
+        func differences(_ query: String, cached cachedQuery: String) async throws -> [String] {
+            let (ours, theirs) = (try await cached(cachedQuery), try await upstreams(query))
+            guard let plan = schema.dashboard, theirs["period"] != nil else { return ["no answer: \(ours) \(theirs)"] }
+            return plan.figures.map(\.name).compactMap { name in
+                let (our, their) = (ours[name]?.text ?? "nothing", theirs[name]?.text ?? "nothing")
+                return our == their ? nil : "\(name): cache \(our), upstream \(their)"
+            }
+        }
+
+        func compare(at times: [Timestamp]) async throws {
+            let user = Self.user(["orders": upstream.records(of: "orders")])
+            for time in times {
+                set(time)
+                for period in DashboardPeriod.allCases {
+                    let query = "period=\(period.rawValue)"
+                    let company = try await differences(query, cached: query + "&scope=company")
+                    #expect(company.isEmpty, "\(time) \(period): \(company)")
+                    let own = try await differences(query + "&scope=user", cached: query + "&scope=user&user=\(user)")
+                    #expect(own.isEmpty, "\(time) \(period) of \(user): \(own)")
+                }
+            }
+        }
+    }
+
+    private static let zones = [
+        "Europe/London", "America/Santiago", "Asia/Kolkata", "Australia/Lord_Howe",
+    ]
+
+    @Test("the cache's figures equal the upstream's, around daylight saving changes and month ends", arguments: zones)
+    func equality(_ zone: String) async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("dashboard of \(zone): seed \(seed)")
+        var random = SplitMix64(seed: seed)
+        let records = Self.crowded(ShopGenerator(orders: 60, seed: seed).records(), zone, &random)
+        let pair = try await Pair("repairminder", records, zone: zone)
+        try await pair.compare(at: Self.moments(zone, &random))
+    }
+
+    @Test("the same holds for the live shape, with money as text and nested names")
+    func liveShape() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("dashboard of the live shape: seed \(seed)")
+        var random = SplitMix64(seed: seed)
+        let pair = try await Pair(
+            "repairminder-live", LiveShopGenerator(orders: 60, seed: seed).records(), zone: "Europe/London")
+        try await pair.compare(at: Self.moments("Europe/London", &random).suffix(8).map { $0 })
+    }
+
+    /// Moments within minutes of changes of clocks and of month's ends, and some of any kind.
+    private static func moments(_ zone: String, _ random: inout SplitMix64) -> [Timestamp] {
+        edges(zone).flatMap { edge in
+            [edge, edge - .milliseconds(1), edge + .seconds(Int64(random.below(7200)) - 3600)]
+        } + (0..<2).map { _ in ShopGenerator.reference - .seconds(Int64(random.below(40_000_000))) }
+    }
+
+    private static func edges(_ name: String) -> [Timestamp] {
+        var edges = [
+            "2026-02-28T23:30:00Z", "2026-03-01T00:00:00Z", "2025-12-31T23:59:59.999Z", "2026-03-31T10:30:00Z",
+        ]
+        .compactMap { Timestamp(iso8601: $0) }
+        var date = Date(timeIntervalSince1970: 1_740_000_000)
+        while let next = TimeZone(identifier: name)?.nextDaylightSavingTimeTransition(after: date), edges.count < 5 {
+            edges.append(Timestamp(milliseconds: Int64(next.timeIntervalSince1970 * 1000)))
+            date = next
+        }
+        return edges
+    }
+
+    /// Orders and devices moved to the hours around the edges, some of them with amounts of odd kinds.
+    private static func crowded(
+        _ records: [String: [JSONText]], _ zone: String, _ random: inout SplitMix64
+    ) -> [String: [JSONText]] {
+        let edges = edges(zone)
+        let amounts: [JSONText] = ["0.1", "0.2", "\"150.00\"", "null", "1e2", "0.005", "\"lots\""].compactMap {
+            try? JSONText(parsing: $0)
+        }
+        var records = records
+        for entity in ["orders", "devices"] {
+            records[entity] = records[entity]?.map { record in
+                guard random.below(2) == 0 else { return record }
+                let near = edges[random.below(edges.count)] + .seconds(Int64(random.below(400_000)) - 200_000)
+                let time = random.below(8) == 0 ? edges[random.below(edges.count)] : near
+                return record.setting("created_at", to: .string(time.description))
+                    .setting("total", to: amounts[random.below(amounts.count)])
+            }
+        }
+        return records
+    }
+
+    // MARK: Asking
+
+    static func smallAPI() async throws -> LocalAPIServer { try await small().api }
+
+    private static func small() async throws -> Pair {
+        let order = try JSONText(
+            parsing: """
+                {"id":"o","status":"ready","total":129.90,"client_id":"c","assigned_user_id":"u",
+                "created_at":"2026-03-29T00:30:00Z"}
+                """)
+        let pair = try await Pair("repairminder", ["orders": [order]], zone: "Europe/London")
+        pair.set(try #require(Timestamp(iso8601: "2026-03-29T12:00:00Z")))
+        return pair
+    }
+
+    @Test("a day of 23 hours is shown with its ends, and money with its decimals")
+    func shortDay() async throws {
+        let answer = try await Self.small().cached("period=today")
+        #expect(answer["from"]?.string == "2026-03-29T00:00:00.000Z")
+        #expect(answer["until"]?.string == "2026-03-29T23:00:00.000Z")
+        #expect(answer["time_zone"]?.string == "Europe/London")
+        #expect(
+            answer["revenue"]?.text == """
+                {"current":{"total":129.90},"comparisons":[\
+                {"period":"yesterday","total":0.00,"change":129.90,"change_percent":null},\
+                {"period":"yesterday_to_date","total":0.00,"change":129.90,"change_percent":null}]}
+                """)
+        #expect(try await Self.small().cached("")["period"]?.string == "today")
+    }
+
+    @Test(
+        "what cannot be answered is refused with the parameter and what is possible",
+        arguments: [
+            ("period=last_year", 400, "period", "expected one of today"),
+            ("period=this_mont", 400, "period", "did you mean this_month?"),
+            ("scope=user", 422, "user", "user=<id>"), ("scope=team", 422, "scope", "company or user"),
+            ("scope=company&user=u", 400, "user", "scope=user"), ("colour=red", 400, "colour", "it takes period"),
+        ])
+    func refusals(_ query: String, _ status: Int, _ field: String, _ message: String) async throws {
+        let problem = try await Self.small().cached(query)
+        #expect(problem["status"]?.integer == status)
+        #expect(problem["errors"]?.elements.first?["field"]?.string == field)
+        #expect(problem["detail"]?.string?.lowercased().contains(message) == true, "\(problem)")
+    }
+
+    @Test("a schema without a dashboard answers 404")
+    func none() async throws {
+        let answer = await (try TestAPI()).call("GET", "/v1/dashboard")
+        #expect(answer.status == 404)
+        #expect(answer.text.contains("declares no dashboard"))
+    }
+}

@@ -1,0 +1,143 @@
+import JSONText
+import Testing
+
+@Suite("Records over the API")
+struct RecordTests {
+    @Test("a record keeps its numbers byte for byte")
+    func get() async throws {
+        let answer = try await TestAPI.filled().call("GET", "/v1/orders/a")
+        #expect(answer.status == 200)
+        #expect(answer.header("Content-Type") == "application/json")
+        #expect(answer.text.contains(#""total":129.90"#))
+    }
+
+    @Test("a list is filtered, ordered, limited and counted")
+    func list() async throws {
+        let api = try await TestAPI.filled()
+        let one = await api.call("GET", "/v1/orders?limit=1&count=true")
+        #expect(one.json["data"]?.elements.map { $0["id"]?.string } == ["a"])
+        #expect(one.json["total"]?.integer == 2)
+        let cursor = try #require(one.json["next"]?.string)
+        let two = await api.call("GET", "/v1/orders?limit=1&cursor=\(cursor)")
+        #expect(two.json["data"]?.elements.map { $0["id"]?.string } == ["b"])
+        #expect(two.json["next"] == .null)
+        let ready = await api.call("GET", "/v1/orders?status=ready,lost&total.gte=100")
+        #expect(ready.json["data"]?.elements.count == 1)
+    }
+
+    @Test("a list can be limited to fields, always with the key, numbers byte for byte")
+    func fields() async throws {
+        let list = try await TestAPI.filled().call("GET", "/v1/orders?fields=total&limit=1")
+        #expect(list.text.hasPrefix(#"{"data":[{"id":"a","total":129.90,"_sync":"#))
+    }
+
+    @Test(
+        "a query that cannot be meant gets 400 and names the parameter",
+        arguments: [
+            "limit=0", "limit=1001", "limit=x", "stat=ready", "status.like=r", "sync=maybe", "cursor=abc", "sort=nope",
+            "fields=nope",
+            "count=7", "limit=1&limit=2", "status=%zz", "status=%+5", "status=%00",
+        ])
+    func badQuery(_ query: String) async throws {
+        let answer = try await TestAPI.filled().call("GET", "/v1/orders?\(query)")
+        #expect(answer.status == 400)
+        #expect(answer.header("Content-Type") == "application/problem+json")
+        #expect(answer.json["status"]?.integer == 400)
+    }
+
+    @Test("a change is answered with the whole record, pending, and counted")
+    func change() async throws {
+        let api = try await TestAPI.filled()
+        let answer = await api.call("PATCH", "/v1/orders/a", body: #"{"status":"open"}"#)
+        #expect(answer.status == 200)
+        #expect(answer.json["status"]?.string == "open")
+        #expect(answer.json["total"]?.text == "129.90")
+        #expect(answer.json.at(path: "_sync.state")?.string == "pending")
+        let count = await api.call("GET", "/v1/pending/count").text
+        #expect(count == #"{"pending":1,"failed":0}"#)
+        #expect(await api.call("GET", "/v1/pending/count", headers: ["Accept": "text/plain"]).text == "1\n")
+    }
+
+    @Test("a record is created with a generated id, and Location names it")
+    func create() async throws {
+        let api = try await TestAPI.filled()
+        let answer = await api.call("POST", "/v1/orders", body: #"{"status":"open","total":0.10}"#)
+        #expect(answer.status == 201)
+        let location = try #require(answer.header("Location"))
+        #expect(await api.call("GET", location).json["total"]?.text == "0.10")
+    }
+
+    @Test("a related record is created with its foreign key and listed under its parent")
+    func related() async throws {
+        let api = try await TestAPI.filled()
+        let answer = await api.call("POST", "/v1/orders/a/messages", body: #"{"text":"hello"}"#)
+        #expect(answer.status == 201)
+        #expect(answer.json["order_id"]?.string == "a")
+        let list = await api.call("GET", "/v1/orders/a/messages")
+        #expect(list.json["data"]?.elements.map { $0["text"]?.string } == ["hello"])
+        let message = try #require(answer.json["id"]?.string)
+        let order = await api.call("GET", "/v1/messages/\(message)/order")
+        #expect(order.json["data"]?.elements.map { $0["id"]?.string } == ["a"])
+    }
+
+    @Test(
+        "what is not there gets 404",
+        arguments: [
+            "/nothing", "/v1", "/v2/orders", "/v1/order", "/v1/orders/zz", "/v1/orders/a/devices",
+            "/v1/orders/zz/messages",
+            "/v1/pending/9", "/v1/pending/x", "/v1/orders/a/messages/b",
+        ])
+    func notFound(_ path: String) async throws {
+        #expect(try await TestAPI.filled().call("GET", path).status == 404)
+    }
+
+    @Test("a method that a path does not have gets 405 and Allow")
+    func methods() async throws {
+        let api = try await TestAPI.filled()
+        let answer = await api.call("DELETE", "/v1/orders/a")
+        #expect(answer.status == 405)
+        #expect(answer.header("Allow") == "GET, HEAD, PATCH")
+        #expect(await api.call("POST", "/v1/status").header("Allow") == "GET, HEAD")
+        #expect(await api.call("PATCH", "/v1/messages/m", body: "{}").status == 405)
+    }
+
+    @Test("malformed JSON gets 400, invalid fields get 422 with a message each")
+    func badBodies() async throws {
+        let api = try await TestAPI.filled()
+        for body in ["{", "[]", "{} {}", "{\"a\":\u{1}}", String(repeating: "[", count: 10_000)] {
+            #expect(await api.call("PATCH", "/v1/orders/a", body: body).status == 400)
+        }
+        let answer = await api.call("PATCH", "/v1/orders/a", body: #"{"status":"lost","totl":1}"#)
+        #expect(answer.status == 422)
+        #expect(answer.json["errors"]?.elements.map { $0["field"]?.string } == ["status", "totl"])
+        #expect(answer.json["detail"]?.string?.contains("expected one of open, ready") == true)
+    }
+
+    @Test("a change can be read and discarded, and is then gone")
+    func discard() async throws {
+        let api = try await TestAPI.filled()
+        _ = await api.call("PATCH", "/v1/orders/a", body: #"{"status":"open"}"#)
+        let change = try #require(await api.call("GET", "/v1/pending").json["data"]?.elements.first)
+        #expect(change.at(path: "request.path")?.string == "/orders/a")
+        let id = try #require(change["id"]?.integer)
+        #expect(await api.call("DELETE", "/v1/pending/\(id)").status == 204)
+        #expect(await api.call("GET", "/v1/orders/a").json["status"]?.string == "ready")
+        #expect(await api.call("GET", "/v1/pending").json["data"]?.elements.isEmpty == true)
+        #expect(await api.call("DELETE", "/v1/pending/\(id)").status == 404)
+    }
+
+    @Test("the status has every documented key")
+    func status() async throws {
+        let status = try await TestAPI.filled().call("GET", "/v1/status").json
+        let keys = Set(status.members.map(\.key))
+        #expect(
+            keys.isSuperset(of: [
+                "state", "progress", "phase", "missing", "last_sync_at", "next_sync_at", "pending", "failed",
+                "conflicts",
+                "entities",
+                "upstream", "schema", "version", "uptime_s",
+            ]))
+        #expect(status.at(path: "entities.orders.rows")?.integer == 2)
+        #expect(status["uptime_s"]?.integer == 5)
+    }
+}

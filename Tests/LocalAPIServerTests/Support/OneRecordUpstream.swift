@@ -1,0 +1,42 @@
+import EntitySchema
+import JSONText
+import Synchronization
+import Upstream
+
+/// An upstream that serves only single records.
+final class OneRecordUpstream: Upstream, Sendable {
+    private struct State {
+        var records: [String: JSONText]
+        var failure: UpstreamError?
+        var asked: [String] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// `records`: by `entity/key`.
+    init(_ records: [String: JSONText] = [:]) {
+        state = Mutex(State(records: records))
+    }
+
+    var asked: [String] { state.withLock { $0.asked } }
+    func set(_ name: String, _ record: JSONText?) { state.withLock { $0.records[name] = record } }
+    func fail(_ error: UpstreamError?) { state.withLock { $0.failure = error } }
+
+    func account() async throws(UpstreamError) -> String? { nil }
+    func page(_ request: PageRequest) async throws(UpstreamError) -> Page { Page(records: .array([]), count: 0) }
+
+    func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
+        let name = "\(entity.name)/\(known[entity.key]?.plain ?? "")"
+        let (record, failure) = state.withLock { state in
+            state.asked.append(name)
+            return (state.records[name], state.failure)
+        }
+        if let failure { throw failure }
+        return record.map { RemoteRecord($0) }
+    }
+
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
+        throw .offline("unreachable")
+    }
+    func probe() async throws(UpstreamError) {}
+}
