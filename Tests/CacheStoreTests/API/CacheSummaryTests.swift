@@ -3,13 +3,13 @@ import Testing
 
 @testable import CacheStore
 
-<@Suite("Cache status")
+@Suite("Cache summary")
 struct CacheSummaryTests {
     private let now = TestCache.now
 
     @Test("one read returns rows, queue and cursors")
     func summary() async throws {
-=        let cache = try TestCache()
+        let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
         let cursor = PullCursor(
             watermark: "2026-01-01T00:00:00Z", lastSyncedAt: now, heldDeletions: 3, error: "cannot be read")
