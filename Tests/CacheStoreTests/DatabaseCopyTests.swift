@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -142,8 +143,8 @@ struct DatabaseCopyTests {
     func elsewhere() async throws {
         let scene = try await RescueScene()
         let backup = try scene.backUp()
-        let folder = try TestCache.temporaryFolder()
-        let report = try await restore(backup, to: folder.appending(path: "cache.db").path)
+        let folder = try TemporaryFolder()
+        let report = try await restore(backup, to: folder.path("cache.db"))
         #expect(report.replaced == nil && report.uncertain == 3)
         let cache = try TestCache(in: folder)
         #expect(try RescueScene.queue(cache.store).map(\.key) == scene.queue().map(\.key))

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SQLiteStore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -20,11 +21,13 @@ struct GroupCommitTests {
     /// Writes come together in one group, which is committed when the test says so.
     private struct Scene {
         let held = Held()
+        private let folder: TemporaryFolder
         private let pool: DatabasePool
         private let writer: GroupCommit
 
         init(refusesToFinish: Bool = false) throws {
-            pool = try DatabasePool(path: TestCache.temporaryFolder().appending(path: "group.db").path)
+            folder = try TemporaryFolder()
+            pool = try DatabasePool(path: folder.path("group.db"))
             try pool.write { try $0.execute(sql: "CREATE TABLE numbers (number INTEGER PRIMARY KEY)") }
             writer = GroupCommit(
                 writer: pool, schedule: { [held] commit in held.due.withLock { $0.append(commit) } },

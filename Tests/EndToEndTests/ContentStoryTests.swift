@@ -1,5 +1,6 @@
 import Foundation
 import JSONText
+import TestSupport
 import Testing
 import Upstream
 
@@ -41,12 +42,20 @@ struct ContentStoryTests {
         await shop.end()
     }
 
-    /// As many bytes as there are of a picture that nobody has to hold.
+    /// A picture of `size` bytes that is generated while it is sent.
     private func picture(_ size: Int) -> BodySource {
-        BodySource(size: size) { offset, count in
-            (offset..<(offset + count)).map { at in
-                at < 3 ? [0xFF, 0xD8, 0xFF][at] : UInt8(truncatingIfNeeded: at &* 31)
+        // The bytes repeat after 256, so any part of the picture begins within the first 256 of these.
+        let repeated = (0..<(256 + (1 << 20))).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        return BodySource(size: size) { offset, count in
+            var bytes: [UInt8] = []
+            while bytes.count < count {
+                let start = (offset + bytes.count) % 256
+                bytes += repeated[start..<(start + min(count - bytes.count, 1 << 20))]
             }
+            for (index, byte) in ([0xFF, 0xD8, 0xFF] as [UInt8]).enumerated() where offset <= index && index < offset + count {
+                bytes[index - offset] = byte
+            }
+            return bytes
         }
     }
 

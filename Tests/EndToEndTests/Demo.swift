@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// `make demo` as people start it, with the commands that are tested, at ports that the system chooses.
 struct Demo {
@@ -19,7 +20,7 @@ struct Demo {
 
     private init() async throws {
         program = try Program(
-            Shop.root.appending(path: "scripts/demo"), ["--port", "0"],
+            ProjectFiles.root.appending(path: "scripts/demo"), ["--port", "0"],
             environment: ["REPAIRMINDER_BIN": Program.products.absoluteURL.path])
         let line = try await program.line(containing: "The local API is at ")
         guard let match = line.firstMatch(of: /is at (\S+), its upstream at (\S+)\./) else {

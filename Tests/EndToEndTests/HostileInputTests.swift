@@ -1,4 +1,5 @@
 import JSONText
+import TestSupport
 import Testing
 
 /// Values that mean something to a file system, to SQL or to a page: in paths, bodies and header fields at large.

@@ -1,4 +1,5 @@
 import JSONText
+import TestSupport
 import Testing
 import Upstream
 
@@ -13,15 +14,18 @@ struct HostilePlacesTests {
             let calls = Self.calls(in: document)
             #expect(calls.count > 50)
             var connection = try daemon.connect()
-            for string in HostileInputTests.strings {
-                for call in calls {
-                    // A stream never ends.
-                    if call.path == "/v1/events" { connection = try daemon.connect() }
-                    for request in call.requests(with: string) {
+            var deck = Deck(HostileInputTests.strings)
+            for call in calls {
+                // A stream never ends.
+                if call.path == "/v1/events" { connection = try daemon.connect() }
+                for place in call.places {
+                    let strings = TestRun.isFull ? HostileInputTests.strings : (0..<2).map { _ in deck.draw() }
+                    for request in strings.compactMap(place) {
                         let status = try connection.exchange(request)
-                        // Who waits for a sync, which an empty wait= asks for, is told that the upstream is away.
+                        // A call that waits for a sync, which an empty wait= requests, reports that the upstream is
+                        // unreachable.
                         let isFine = status ?? 0 < 500 || status == 503 && call.path == "/v1/sync"
-                        #expect(isFine, "\(request.prefix(200)): \(String(describing: status))")
+                        #expect(isFine, "\(request.prefix(200)): \(String(describing: status)), \(TestRun.note())")
                         if status == nil || call.path == "/v1/events" { connection = try daemon.connect() }
                     }
                 }
@@ -80,26 +84,39 @@ struct HostileCall {
     /// The members of its body; nil where it takes none.
     var members: [String]?
 
-    /// One request for each place, with `text` there.
-    func requests(with text: String) -> [String] {
-        let value = HostileInputTests.encoded(text)
+    /// For each place in the call, the request with a text in it; nil when the place cannot hold the text.
+    var places: [(String) -> String?] {
         let plain = path.replacing("{id}", with: "1")
-        let segments = plain.split(separator: "/")
-        var requests = segments.indices.map { index in
-            request(segments.indices.map { "/" + ($0 == index ? value : String(segments[$0])) }.joined())
+        let segments = plain.split(separator: "/").map(String.init)
+        let paths = segments.indices.map { index -> (String) -> String? in
+            { text in
+                var parts = segments
+                parts[index] = HostileInputTests.encoded(text)
+                return request("/" + parts.joined(separator: "/"))
+            }
         }
-        let queries = parameters.flatMap { ["\($0)=\(value)", "\($0).gte=\(value)"] }
-        requests += (queries + ["\(value)=1", "id.\(value)=1"]).map { request("\(plain)?\($0)") }
-        // Without what a field cannot hold; that has its place among the hostile requests.
-        if text.unicodeScalars.allSatisfy({ $0.value >= 32 }) {
-            requests += fields.map { request(plain, field: "\($0): \(text)\r\n") }
+        let queries = (parameters.flatMap { ["\($0)=TEXT", "\($0).gte=TEXT"] } + ["TEXT=1", "id.TEXT=1"])
+            .map { query -> (String) -> String? in
+                { request("\(plain)?\(query.replacing("TEXT", with: HostileInputTests.encoded($0)))") }
+            }
+        let headers = fields.map { name -> (String) -> String? in
+            { text in
+                // The hostile requests cover what a header field cannot hold.
+                guard text.unicodeScalars.allSatisfy({ $0.value >= 32 }) else { return nil }
+                return request(plain, field: "\(name): \(text)\r\n")
+            }
         }
-        if let members {
-            let string = JSONText.string(text)
-            let bodies = members.flatMap { [(key: $0, value: string), (key: $0, value: .array([string]))] }
-            requests += (bodies + [(key: text, value: 1)]).map { request(plain, body: .object(members: [$0])) }
+        return paths + queries + headers + bodies(plain)
+    }
+
+    private func bodies(_ plain: String) -> [(String) -> String?] {
+        guard let members else { return [] }
+        func body(_ member: @escaping (String) -> (key: String, value: JSONText)) -> (String) -> String? {
+            { request(plain, body: .object(members: [member($0)])) }
         }
-        return requests
+        return members.flatMap { name in
+            [body { (name, .string($0)) }, body { (name, .array([.string($0)])) }]
+        } + [body { ($0, 1) }]
     }
 
     private func request(_ target: String, field: String = "", body: JSONText? = nil) -> String {

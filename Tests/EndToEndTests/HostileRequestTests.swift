@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// What no honest client sends, against the built daemon: refused, never answered twice, and nothing breaks.
@@ -49,9 +50,7 @@ struct HostileRequestTests {
 
     @Test("requests that chance has garbled never get 5xx, and the daemon lives on")
     func fuzz() async throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("hostile requests: seed \(seed)")
-        var random = Sequence64(seed: seed)
+        var random = SeededRandom()
         let samples =
             [HostileRequest.smuggled]
             + (HostileRequest.lines + HostileRequest.fields + HostileRequest.bodies)
@@ -63,13 +62,14 @@ struct HostileRequestTests {
                 let statuses = try Self.statuses(daemon, bytes)
                 let isFine = statuses.allSatisfy { $0 < 500 || $0 == 501 || $0 == 505 }
                 #expect(
-                    isFine, "seed \(seed): \(statuses) for \(String(decoding: bytes, as: UTF8.self).debugDescription)")
+                    isFine,
+                    "\(TestRun.note()): \(statuses) for \(String(decoding: bytes, as: UTF8.self).debugDescription)")
             }
             #expect(try daemon.status(HostileRequest.smuggled) == 200)
         }
     }
 
-    private static func garble(_ bytes: inout [UInt8], using random: inout Sequence64) {
+    private static func garble(_ bytes: inout [UInt8], using random: inout SeededRandom) {
         let position = Int.random(in: 0...bytes.count, using: &random)
         switch Int.random(in: 0..<5, using: &random) {
         case 0: bytes.insert(UInt8.random(in: 0...255, using: &random), at: position)
@@ -89,20 +89,5 @@ struct HostileRequestTests {
         connection.send(bytes)
         connection.finishSending()
         return try connection.receiveAll().matches(of: #/HTTP/1\.1 ([0-9]{3}) /#).compactMap { Int($0.1) }
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed.
-struct Sequence64: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

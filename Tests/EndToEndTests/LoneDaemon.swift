@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SocketServer
+import TestSupport
 
 /// A daemon as built, whose upstream is away, with a folder of its own: for what callers do to it.
 struct LoneDaemon {

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What `docs/api.md` shows is what happens. `UPDATE_DOCS=1` writes what happened into it.
 @Suite("The manual", .serialized)
 struct ManualTests {
-    private static let file = Shop.root.appending(path: "docs/api.md")
+    private static let file = ProjectFiles.root.appending(path: "docs/api.md")
     private static let isUpdating = ProcessInfo.processInfo.environment["UPDATE_DOCS"] == "1"
 
     @Test("every example answers what is shown, one after the other", .timeLimit(.minutes(5)))

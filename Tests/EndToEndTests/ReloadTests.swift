@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import JSONText
+import TestSupport
 import Testing
 
 /// SIGHUP, with the built daemon.

@@ -11,7 +11,7 @@ struct ServiceManagerTests {
     func life() async throws {
         try await SupervisedDaemon.run(setup: { try $0.configure() }) { daemon throws in
             _ = try await daemon.manager.message(containing: "READY=1")
-            #expect(await daemon.manager.heard.count == 1)
+            #expect(await daemon.manager.received.count == 1)
             #expect(try await daemon.call("GET", "/readyz").status == 200)
             let status = try await daemon.manager.message(containing: "signed in")
             #expect(
@@ -51,7 +51,7 @@ struct ServiceManagerTests {
             let (code, output) = await daemon.program.finish()
             #expect(code == 78)
             #expect(output == "repairminder-sync: " + status.dropFirst("STATUS=".count))
-            #expect(await daemon.manager.heard.count == 1)
+            #expect(await daemon.manager.received.count == 1)
         }
     }
 
@@ -83,7 +83,7 @@ struct ServiceManagerTests {
         let other = shop.folder.appending(path: "other.yaml").path
         try schema.replacing("client_email: { type: string }", with: "client_email: { type: string, secret: true }")
             .write(toFile: other, atomically: true, encoding: .utf8)
-        let manager = try NotifySocket()
+        let manager = try ServiceManagerFake()
         let daemon = try Program(
             "repairminder-sync", ["run", "--config", config, "--schema", other],
             environment: ["NOTIFY_SOCKET": manager.path])

@@ -1,5 +1,6 @@
 import Foundation
 import JSONText
+import TestSupport
 import Upstream
 
 /// A reference upstream with data and a daemon on it, as built, in a temporary folder.
@@ -53,11 +54,7 @@ actor Shop {
     }
 
     static let schema = path(ofSchema: "repairminder")
-    static func path(ofSchema name: String) -> String { schemas.appending(path: "\(name).yaml").path }
-    private static let schemas = root.appending(path: "config/schemas")
-    /// The project's own folder.
-    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    static func path(ofSchema name: String) -> String { ProjectFiles.schemaFile(name).path }
 
     // MARK: The daemon
 

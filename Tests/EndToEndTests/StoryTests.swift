@@ -1,5 +1,6 @@
 import Foundation
 import JSONText
+import TestSupport
 import Testing
 
 /// The main job as a user sees it, with the built commands.
@@ -35,8 +36,7 @@ struct StoryTests {
         let sync = try await shop.command("sync", "--wait")
         #expect(sync.status == 0, "\(sync.output)")
         let status = try await shop.call("GET", "/v1/status").body
-        var random = SeededGenerator.chosen()
-        print("records are chosen with seed \(random.seed); SEED=\(random.seed) repeats it")
+        var random = SeededRandom()
         for entity in Self.entities {
             let there = try await shop.admin("records/\(entity)")
             #expect(status.at(path: "entities.\(entity).rows")?.integer == there.count, "\(entity)")
@@ -44,7 +44,7 @@ struct StoryTests {
                 let key = try #require(record["id"]?.string)
                 let here = try await shop.call("GET", "/v1/\(entity)/\(key)").body
                 // All but what is secret, and the state that is added: byte for byte.
-                #expect(without("_sync", here).text == without("passcode", record).text)
+                #expect(without("_sync", here).text == without("passcode", record).text, "\(TestRun.note())")
             }
         }
     }
@@ -117,30 +117,5 @@ struct StoryTests {
 
     private func without(_ key: String, _ record: JSONText) -> JSONText {
         .object(members: record.members.filter { $0.key != key })
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed, so that a failed run can be repeated.
-struct SeededGenerator: RandomNumberGenerator {
-    let seed: UInt64
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        self.seed = seed
-        state = seed
-    }
-
-    /// With the seed in `SEED`, else with a new one.
-    static func chosen() -> SeededGenerator {
-        let given = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) }
-        return SeededGenerator(seed: given ?? UInt64.random(in: .min ... .max))
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -6,7 +6,7 @@ import Upstream
 /// A daemon as built, started as a service manager does it, in a folder of its own.
 struct SupervisedDaemon {
     let folder: URL
-    let manager: NotifySocket
+    let manager: ServiceManagerFake
     let program: Program
     private let local: CurlTransport
 
@@ -29,7 +29,7 @@ struct SupervisedDaemon {
 
     private init(_ folder: Folder, _ environment: [String: String]) throws {
         self.folder = folder.url
-        manager = try NotifySocket()
+        manager = try ServiceManagerFake()
         local = try CurlTransport(userAgent: "test", unixSocketPath: folder.socket)
         program = try Program(
             "repairminder-sync", ["run", "--config", folder.config],
@@ -61,11 +61,11 @@ struct SupervisedDaemon {
 
     /// Sends SIGHUP and returns when the daemon is ready again; everything that it told meanwhile.
     func reload() async throws -> [String] {
-        let before = await manager.heard.count
+        let before = await manager.received.count
         await program.signal(SIGHUP)
         _ = try await manager.message(containing: "RELOADING=1")
         _ = try await manager.message(containing: "READY=1")
-        return Array(await manager.heard[before...])
+        return Array(await manager.received[before...])
     }
 
     /// Where a supervised daemon keeps its files.

@@ -1,5 +1,6 @@
 import ServiceManager
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Telling the service manager how it stands", .timeLimit(.minutes(1)))
@@ -69,7 +70,7 @@ struct StatusTellerTests {
 
 /// A service of which there is one line to tell, and what its teller does in the order of its doing.
 private final class Scene: Sendable {
-    let clock = StepClock()
+    let clock = ManualClock()
     let line = Mutex<String?>("idle")
     let looks = Mutex(0)
     private let changes = Mutex(0)

@@ -2,6 +2,7 @@ import EntitySchema
 import GRDB
 import JSONText
 import Synchronization
+import TestSupport
 import Upstream
 
 @testable import CacheStore
@@ -135,7 +136,7 @@ enum Mutation: String, Sendable, CaseIterable {
 private final class DamagedUpstream: Upstream {
     private let upstream: SimulatedUpstream
     private let mutation: Mutation
-    private let attempts = Mutex(0)
+    private let attempts = Counter()
 
     init(upstream: SimulatedUpstream, mutation: Mutation) {
         self.upstream = upstream
@@ -153,10 +154,7 @@ private final class DamagedUpstream: Upstream {
     }
 
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
-        let attempt = attempts.withLock { attempts in
-            attempts += 1
-            return attempts
-        }
+        let attempt = attempts.next()
         let key = mutation == .changesKeys ? "\(idempotencyKey)/\(attempt)" : idempotencyKey
         do { return try await upstream.push(request, idempotencyKey: key) } catch { throw damaged(error) }
     }

@@ -1,5 +1,6 @@
 import EntitySchema
 import Synchronization
+import TestSupport
 
 /// One machine's clocks: a monotonic one, which sleeps, and a time of day that can jump.
 final class SimulatedClock: Clock, Sendable {
@@ -12,7 +13,7 @@ final class SimulatedClock: Clock, Sendable {
     }
 
     /// 2026-11-21T10:42:00Z: the true time when a simulation begins.
-    static let beginning = Timestamp(milliseconds: 1_795_257_720_000)
+    static let beginning = Timestamp.sample
 
     private let executor: SimulatedExecutor
     /// How far the time of day is from the true one.

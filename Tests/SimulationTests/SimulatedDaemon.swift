@@ -4,6 +4,7 @@ import Logging
 import ReferenceUpstream
 import SyncEngine
 import Synchronization
+import TestSupport
 import Upstream
 
 @testable import CacheStore
@@ -29,17 +30,6 @@ final class SimulatedDaemon {
     private(set) var life: Life?
     private(set) var crashes = 0
 
-    private final class Counter: Sendable {
-        private let value = Mutex(0)
-
-        func next() -> Int {
-            value.withLock { value in
-                value += 1
-                return value
-            }
-        }
-    }
-
     init(number: Int, server: SimulatedServer, workplace: Workplace, mutation: Mutation?) throws {
         self.number = number
         self.server = server
@@ -56,7 +46,7 @@ final class SimulatedDaemon {
         guard life == nil else { return }
         let executor = server.executor
         let store = try CacheStore(
-            path: path, schema: server.schema, sealer: Workplace.sealer(),
+            path: path, schema: server.schema, sealer: .sample(),
             schedule: { commit in executor.enqueue(commit) },
             makeID: { [number, ids] in "d\(number)-\(ids.next())" })
         try mutation?.damage(store)

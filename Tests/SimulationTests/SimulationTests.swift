@@ -1,27 +1,18 @@
-import Foundation
+import TestSupport
 import Testing
 
 /// Thousands of bad days, each decided by its seed.
 @Suite("Simulated bad days", .serialized)
 struct SimulationTests {
-    private var environment: [String: String] { ProcessInfo.processInfo.environment }
-
-    /// `SEED` alone, or `SEEDS` of them from `FIRST_SEED`.
-    private var seeds: Range<UInt64> {
-        if let seed = environment["SEED"].flatMap(UInt64.init) { return seed..<seed + 1 }
-        let first = environment["FIRST_SEED"].flatMap(UInt64.init) ?? 1
-        return first..<first + (environment["SEEDS"].flatMap(UInt64.init) ?? 50)
-    }
-
     @Test("whatever happens, in whatever order, the rules hold")
     func holds() throws {
         let workplace = try Workplace()
         defer { workplace.remove() }
         var isFirst = true
-        for seed in seeds {
+        for seed in SimulationSeeds.chosen(15, full: 50) {
             let simulation = Simulation(seed: seed, workplace: workplace)
             let outcome = try simulation.run(simulation.script)
-            if environment["SEED"] != nil { print(outcome.log.joined(separator: "\n")) }
+            if TestRun.replayed != nil { print(outcome.log.joined(separator: "\n")) }
             guard let violation = outcome.violation else { continue }
             // Finding the shortest script takes many runs.
             Issue.record("\(isFirst ? try simulation.report(violation) : "seed \(seed) breaks \(violation)")")

@@ -4,6 +4,7 @@ import Logging
 import ReferenceUpstream
 import SyncEngine
 import Synchronization
+import TestSupport
 import Upstream
 
 @testable import CacheStore
@@ -73,7 +74,7 @@ final class SystemWorld {
     func start() throws {
         guard store == nil else { return }
         let store = try CacheStore(
-            path: path, schema: schema, sealer: Workplace.sealer(),
+            path: path, schema: schema, sealer: .sample(),
             schedule: { [executor] commit in executor.enqueue(commit) },
             makeID: { [executor] in "here-\(executor.random { $0.hex(12) })" })
         let upstream = HTTPUpstream(

@@ -2,6 +2,7 @@ import EntitySchema
 import Foundation
 import Secrets
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -10,7 +11,7 @@ import Testing
 final class Workplace: Sendable {
     private let folder: URL
     private let templates = Mutex<[String: String]>([:])
-    private let count = Mutex(0)
+    private let count = Counter()
 
     init() throws {
         let memory = URL(filePath: "/dev/shm", directoryHint: .isDirectory)
@@ -18,11 +19,6 @@ final class Workplace: Sendable {
         let parent = isThere ? memory : FileManager.default.temporaryDirectory
         folder = parent.appending(path: "simulation-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    /// The same in all of a daemon's lives.
-    static func sealer() throws -> SecretSealer {
-        try #require(SecretSealer(key: Array(repeating: 1, count: SecretSealer.keyLength)))
     }
 
     func remove() { try? FileManager.default.removeItem(at: folder) }
@@ -40,7 +36,7 @@ final class Workplace: Sendable {
             return path
         }
         let template = newPath()
-        try CacheStore(path: template, schema: schema, sealer: Self.sealer(), makeID: { "" }).close()
+        try CacheStore(path: template, schema: schema, sealer: .sample(), makeID: { "" }).close()
         templates.withLock { $0[yaml] = template }
         try FileManager.default.copyItem(atPath: template, toPath: path)
         return path
@@ -60,10 +56,6 @@ final class Workplace: Sendable {
     }
 
     private func newPath() -> String {
-        let number = count.withLock { count in
-            count += 1
-            return count
-        }
-        return folder.appending(path: "cache-\(number).db").path
+        folder.appending(path: "cache-\(count.next()).db").path
     }
 }

@@ -1,4 +1,5 @@
 import SocketServer
+import TestSupport
 import Testing
 
 /// One connection's input, and the statuses it gets before the server closes.

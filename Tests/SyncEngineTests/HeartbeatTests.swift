@@ -1,4 +1,5 @@
 import SyncEngine
+import TestSupport
 import Testing
 
 @Suite("Whether the loops move", .timeLimit(.minutes(1)))

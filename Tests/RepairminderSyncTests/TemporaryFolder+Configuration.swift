@@ -1,30 +1,8 @@
-import Foundation
+import TestSupport
 
 @testable import repairminder_sync
 
-/// A folder of one test's own; it goes with the last reference.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/repairminder-sync-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
-    /// Returns the file's path; folders on the way are made.
-    @discardableResult
-    func write(_ text: String, to name: String) throws -> String {
-        let file = URL(fileURLWithPath: path + "/" + name)
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try text.write(to: file, atomically: true, encoding: .utf8)
-        return file.path
-    }
-
+extension TemporaryFolder {
     /// A process started in this folder on a machine where nothing is installed.
     func environment(_ environment: [String: String] = [:]) -> Environment {
         Environment(
@@ -40,7 +18,7 @@ final class TemporaryFolder: Sendable {
             .configuration()
     }
 
-    /// What is said of a configuration that is refused, without this folder's path.
+    /// What the reason says why a configuration is refused, without this folder's path.
     func refusal(
         yaml: String? = nil, flags: [ConfigurationKey: String] = [:], environment: [String: String] = [:]
     ) throws -> String? {
