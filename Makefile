@@ -1,63 +1,67 @@
-# The commands that people and CI type. `make` alone lists them.
+# The commands for developers and CI. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help packages build test lint demo bench bench-setup simulate fuzz sanitize fuzz-api torture completions man deb boot \
-    clean
+.PHONY: help packages build check test test-all lint demo bench bench-setup simulate fuzz sanitize fuzz-api torture completions man deb \
+    boot clean
 
 help:            ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-packages:        ## install the Debian packages that are missing (asks for root only then)
+packages:        ## install missing Debian packages (needs root only if one is missing)
 	@scripts/packages
 
 build: packages  ## build the release binaries into .build/release
 	scripts/release-build
 
-demo: packages   ## an upstream and the daemon on it, until Ctrl-C; SCHEMA=propdocs for another system, ARGS="--rows 100000" for more
+demo: packages   ## run an upstream and the daemon until Ctrl-C; SCHEMA=propdocs for another, ARGS="--rows 100000" for more
 	@scripts/demo $(if $(SCHEMA),--schema $(SCHEMA)) $(ARGS)
 
-# One at a time: some tests hold sockets open on purpose, and on two cores they would starve each other.
-test: packages   ## run every test
-	swift build --build-tests
-	swift test --skip-build --no-parallel
+check: packages  ## the quick loop: lint, the fence, and the fast tests of the modules you edited; TESTS="CacheStoreTests" for others
+	@scripts/check $(TESTS)
 
-simulate: packages ## run SEEDS (2000) bad days from FIRST (1) against engine and store, or replay one: SEED=n
+test: packages   ## run every test; FILTER="PusherTests" for some
+	@scripts/test $(FILTER)
+
+test-all: packages ## run every test with every draw of the randomized suites
+	@scripts/test --all $(FILTER)
+
+simulate: packages ## simulate SEEDS (2000) bad days from FIRST (1), or replay one: SEED=n
 	@scripts/simulate $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),2000) --first $(or $(FIRST),1))
 
-lint:            ## formatting, imports, line counts, log lines that nobody explains
+lint:            ## check formatting, imports, file sizes, undocumented log lines
 	swift format lint --strict -rp Sources Tests Package.swift
-	scripts/import-fence
+	scripts/import-fence --check
 	scripts/file-sizes
 	scripts/log-lines
 
-bench: packages  ## measure against floors and rivals, write docs/benchmarks.md; ARGS="--smallest" to see that it works
+bench: packages  ## measure against floors and competitors, write docs/benchmarks.md; ARGS="--smallest" to try it
 	@scripts/bench $(ARGS)
 
-bench-setup:     ## install what is measured against: nginx, wrk, and rivals from PyPI
+bench-setup:     ## install what the benchmarks compare with: nginx, wrk, competitors from PyPI
 	@scripts/bench-setup
 
-fuzz: packages   ## fuzz what reads strangers' bytes for SECONDS (60) each; TARGETS="request schema page list cursor"
+fuzz: packages   ## fuzz the parsers of untrusted input, SECONDS (60) each; TARGETS="request schema page list cursor"
 	Fuzz/run $(or $(SECONDS),60) $(TARGETS)
 
-sanitize: packages ## run the tests, or FILTER's, under the thread and the address sanitizer, each built in a folder of its own
+sanitize: packages ## run the tests (or those of FILTER) under the thread and the address sanitizer
 	scripts/sanitize $(FILTER)
 
-fuzz-api: packages ## fuzz the local API from its own description: CASES (10000) requests from SEED (1)
+fuzz-api: packages ## fuzz the local API from its OpenAPI document: CASES (10000) requests from SEED (1)
 	@scripts/fuzz-api --cases $(or $(CASES),10000) --seed $(or $(SEED),1)
 
-torture: build   ## hurt the built daemon (crashes, power cuts, disks, …) for hours; ARGS="--small crashes" for less
+torture: build   ## inject faults into the built daemon (crashes, power cuts, …) for hours; ARGS="--small crashes" for less
 	Tests/Torture/run $(or $(ARGS),--full)
 
-completions: build ## shell completions into .build/share
+completions: build ## write shell completions to .build/share
 	scripts/completions
 
-man: build       ## man pages into .build/share/man
+man: build       ## write man pages to .build/share/man
 	scripts/manual
 
-deb: completions man ## the Debian package into .build/deb; ARGS="--check" asks lintian about it
+deb: completions man ## build the Debian package in .build/deb; ARGS="--check" runs lintian
 	scripts/deb $(ARGS)
 
-boot: deb        ## prove the package on a Debian booted in a container; needs root
+boot: deb        ## test the package on a Debian booted in a container; needs root
 	Tests/Boot/run $(ARGS)
 
-clean:           ## remove what was built
+clean:           ## remove all build output
 	rm -rf .build

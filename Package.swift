@@ -211,3 +211,8 @@ if Context.environment["FUZZ"] != nil {
             name: "FuzzedCache", dependencies: ["CacheStore", "EntitySchema", "Secrets"], path: "Fuzz/Cache",
             swiftSettings: strict))
 }
+
+// For scripts/check alone, which names the only test targets to build.
+if let names = Context.environment["TEST_TARGETS"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}

@@ -1,13 +1,13 @@
-# From a command's --experimental-dump-help to a man page in roff (man(7)): the command, then each of its commands.
+# Turns a command's --experimental-dump-help into a man page in roff (man(7)): the command, then each subcommand.
 
-# Text that roff is not to read anything into.
+# Escapes text, so that roff reads no markup in it.
 def plain: gsub("\\\\"; "\\e") | gsub("-"; "\\-") | gsub("(?m)^(?<c>[.'])"; "\\&" + .c);
 
 def name: if .kind == "long" then "--" + .name elif .kind == "longWithSingleDash" then "-" + .name else "-" + .name end;
 
 def value: if .valueName then .valueName else "value" end;
 
-# --name <value>, as a synopsis has it.
+# --name <value>, as in a synopsis.
 def usage:
     (if .kind == "positional" then "<" + value + ">"
      elif .kind == "flag" then (.preferredName | name)
@@ -16,7 +16,7 @@ def usage:
 def repeated: if .isRepeating then " ..." else "" end;
 def optional($text): if .isOptional or .defaultValue then "[" + $text + "]" else $text end;
 
-# What every command takes is told of once, at the top.
+# The options that every command takes appear only once, at the top.
 def own: [.arguments[]? | select(.shouldDisplay) | select([.names[]?.name] | any(. == "help" or . == "version") | not)];
 
 def synopsis($path):
@@ -34,7 +34,7 @@ def argument:
 
 def arguments: [own[] | argument] | join("\n");
 
-# Lines as they stand.
+# Text with its line breaks.
 def verbatim: ".nf\n" + plain + "\n.fi";
 
 def chapter($path):

@@ -1,7 +1,7 @@
 import CacheStore
 import EntitySchema
 
-/// A cache with a few records in which values repeat, are missing, or are of another type than the schema says.
+/// A cache with a few records whose values repeat, are missing, or have another type than the schema says.
 package enum FilledCache {
     package static let records = 40
 

@@ -1,9 +1,9 @@
-/// What libFuzzer's entry point comes to: `body` with a copy of the input. An error that it lets through is a finding.
+/// Implements libFuzzer's entry point: runs `body` with a copy of the input. An error that escapes is a finding.
 package func fuzzing(_ data: UnsafePointer<UInt8>?, _ count: Int, _ body: ([UInt8]) throws -> Void) -> CInt {
     do {
         try body(Array(UnsafeBufferPointer(start: data, count: count)))
     } catch {
-        fatalError("an error that nobody expects: \(error)")
+        fatalError("unexpected error: \(error)")
     }
     return 0
 }

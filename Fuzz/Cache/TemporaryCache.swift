@@ -4,7 +4,7 @@ import Foundation
 import Secrets
 import Synchronization
 
-/// A cache in memory (`/dev/shm`), which goes with it.
+/// A cache in memory (`/dev/shm`), deleted with this object.
 package final class TemporaryCache: Sendable {
     package static let now = Timestamp(milliseconds: 1_795_257_720_000)
 
@@ -17,7 +17,7 @@ package final class TemporaryCache: Sendable {
         folder = URL(filePath: "/dev/shm/repairminder-fuzz-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         guard let sealer = SecretSealer(key: Array(repeating: 1, count: SecretSealer.keyLength)) else {
-            fatalError("32 bytes are no key")
+            fatalError("a key of 32 bytes was rejected")
         }
         let count = Atomic(0)
         store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema, sealer: sealer) {

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Waits for what is asynchronous, since libFuzzer calls without a task.
+/// Waits for asynchronous work, because libFuzzer calls outside of any task.
 package func waiting<Value: Sendable>(for body: @escaping @Sendable () async throws -> Value) throws -> Value {
     let result = Mutex<Result<Value, any Error>?>(nil)
     let done = DispatchSemaphore(value: 0)
@@ -12,6 +12,6 @@ package func waiting<Value: Sendable>(for body: @escaping @Sendable () async thr
         done.signal()
     }
     done.wait()
-    guard let outcome = result.withLock({ $0 }) else { fatalError("ended without an outcome") }
+    guard let outcome = result.withLock({ $0 }) else { fatalError("the task ended without an outcome") }
     return try outcome.get()
 }

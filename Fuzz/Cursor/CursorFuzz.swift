@@ -4,17 +4,17 @@ import Foundation
 import FuzzedCache
 import JSONText
 
-/// Goes on with lists from cursors that were tampered with, mark and all.
+/// Continues lists from forged cursors, including ones with a valid mark.
 ///
-/// The first byte chooses the list, the rest is the cursor's text, or stands in place of the values in one of ours.
-/// It is refused as the caller's fault or answered with JSON.
+/// The first byte chooses the list. The rest is the cursor's text, or replaces the values in a real cursor. The request
+/// must be refused as the caller's error or answered with JSON.
 struct CursorFuzz: Sendable {
     private static let sorts = ["", "total", "-total", "status,-total", "-updated_at", "notes,done,-pieces"]
 
     private let cache: TemporaryCache
 
     init() {
-        do { cache = try FilledCache.made() } catch { fatalError("no cache: \(error)") }
+        do { cache = try FilledCache.made() } catch { fatalError("cannot create the cache: \(error)") }
     }
 
     func run(_ input: [UInt8]) throws {
@@ -37,7 +37,7 @@ struct CursorFuzz: Sendable {
         guard let real = try cache.store.list(query).next,
             let data = Data(base64Encoded: Self.padded(real.replacing("-", with: "+").replacing("_", with: "/"))),
             let mark = try JSONText(Array(data)).elements.first
-        else { fatalError("the first page of 40 records is the last") }
+        else { fatalError("the first page of 40 records has no next page") }
         let text = Data(Array("[\(mark.text),".utf8) + values + Array("]".utf8)).base64EncodedString()
         return text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }

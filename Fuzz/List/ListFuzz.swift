@@ -6,19 +6,20 @@ import SocketServer
 
 @testable import LocalAPIServer
 
-/// Asks for a list by any query at all: filters, orders, fields, words to search, pages.
+/// Requests a list with an arbitrary query: filters, orders, fields, search words, pages.
 ///
-/// It is refused as the caller's fault or answered; and page by page it is the same list, no record twice, none missing.
+/// The request must be refused as the caller's error or answered. Page by page, the list must be the same as in one
+/// piece, with no record repeated or missing.
 struct ListFuzz: Sendable {
     private let cache: TemporaryCache
 
     init() {
-        do { cache = try FilledCache.made() } catch { fatalError("no cache: \(error)") }
+        do { cache = try FilledCache.made() } catch { fatalError("cannot create the cache: \(error)") }
     }
 
     func run(_ input: [UInt8]) throws {
         let request = Request(method: "GET", path: "/v1/orders", query: String(decoding: input, as: UTF8.self))
-        guard let entity = cache.schema["orders"] else { fatalError("no orders") }
+        guard let entity = cache.schema["orders"] else { fatalError("the schema has no orders") }
         do {
             let parameters = try QueryParameters(request)
             var query = try parameters.listQuery(of: entity)
@@ -32,12 +33,12 @@ struct ListFuzz: Sendable {
             let whole = try cache.store.list(query)
             let keys = try Self.keys(whole)
             precondition(whole.total == keys.count, "counted \(whole.total ?? -1), listed \(keys.count)")
-            precondition(Set(keys).count == keys.count, "a record twice")
+            precondition(Set(keys).count == keys.count, "a record is listed twice")
             query.limit = 7
             let listed = try pages(query)
-            precondition(listed == keys, "the pages are another list than the whole")
+            precondition(listed == keys, "the pages differ from the whole list")
         } catch let problem as Problem {
-            precondition((400..<500).contains(problem.status), "the caller's fault answered as \(problem.status)")
+            precondition((400..<500).contains(problem.status), "a caller's error was answered with \(problem.status)")
         } catch CacheError.badQuery, CacheError.invalid, CacheError.notFound {
             return
         }
@@ -50,7 +51,7 @@ struct ListFuzz: Sendable {
             let page = try cache.store.list(query)
             keys += try Self.keys(page)
             query.cursor = page.next
-            precondition(keys.count <= FilledCache.records, "the pages never end")
+            precondition(keys.count <= FilledCache.records, "the pages do not end")
         } while query.cursor != nil
         return keys
     }

@@ -5,12 +5,12 @@ import JSONText
 import Synchronization
 import Upstream
 
-/// Answers a pull with any body at all, and applies what is taken for a page.
+/// Answers a pull with an arbitrary body, and applies it if it is accepted as a page.
 ///
-/// A page is taken whole or not at all; each of its records is written, left or set aside; what is then stored is JSON; and
-/// the same page again writes nothing, unless it tells of one record twice.
+/// A page must be accepted completely or not at all. Each of its records must be written, skipped or set aside, and
+/// what is stored must be JSON. The same page again must write nothing, unless it has one record twice.
 final class PageFuzz: Sendable {
-    /// So that no input meets more than what some others left.
+    /// Limits how many earlier inputs can affect one input.
     private static let inputsPerCache = 500
 
     private let state = Mutex<(cache: TemporaryCache?, inputs: Int)>((nil, 0))
@@ -22,10 +22,12 @@ final class PageFuzz: Sendable {
         try waiting {
             let pulled = PulledPage(entity: "orders", records: page.records.text)
             let outcome = try await cache.store.apply(pulled, at: TemporaryCache.now)
-            precondition(outcome.records == page.count, "a record was passed over")
-            precondition(outcome.written + outcome.deleted + outcome.setAside <= outcome.records, "one counted twice")
+            precondition(outcome.records == page.count, "a record was skipped without being counted")
+            precondition(
+                outcome.written + outcome.deleted + outcome.setAside <= outcome.records, "a record was counted twice")
             let again = try await cache.store.apply(pulled, at: TemporaryCache.now)
-            precondition(Set(keys).count < keys.count || !again.changed, "the same page again changed something")
+            precondition(
+                Set(keys).count < keys.count || !again.changed, "the same page changed something the second time")
             for key in keys.prefix(5) {
                 if let record = try cache.store.record("orders", key: key) { _ = try JSONText(record) }
             }
@@ -43,7 +45,7 @@ final class PageFuzz: Sendable {
     }
 
     private func page(_ body: [UInt8], _ schema: EntitySchema) throws -> Page? {
-        guard let list = schema["orders"]?.pull?.list else { fatalError("orders are not pulled") }
+        guard let list = schema["orders"]?.pull?.list else { fatalError("the schema does not pull orders") }
         return try waiting {
             do throws(UpstreamError) {
                 let upstream = HTTPUpstream(

@@ -1,9 +1,9 @@
 @testable import SocketServer
 
-/// Feeds the request parser whole and in pieces.
+/// Feeds the request parser, whole and in pieces.
 ///
-/// The first byte says how the rest is cut. The cut must not matter, no limit may be passed, and nothing that could split
-/// a line may come through.
+/// The first byte says how the rest is cut. The cut must not matter, no limit may be exceeded, and no character that
+/// could split a line may get through.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: data, count: count))
@@ -11,7 +11,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     input.dropFirst().withUnsafeBytes { input in
         let whole = outcome(of: input, pieceSize: max(input.count, 1))
         let pieces = outcome(of: input, pieceSize: Int(cut % 61) + 1)
-        precondition(whole == pieces, "the same bytes in other pieces gave another result")
+        precondition(whole == pieces, "the same bytes cut differently gave another result")
         whole.messages.forEach(check)
     }
     return 0

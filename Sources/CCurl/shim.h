@@ -1,4 +1,4 @@
-// libcurl's setters and getters are variadic, which Swift cannot call: one typed function for each kind of value.
+// Swift cannot call libcurl's variadic setters and getters: one typed function for each type of value.
 #pragma once
 #include <curl/curl.h>
 
@@ -19,7 +19,7 @@ static inline CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, const 
     return curl_easy_setopt(handle, option, value);
 }
 
-// libcurl keeps the list: free it after the handle.
+// libcurl keeps a reference to the list: free it after the handle.
 static inline CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct curl_slist *value) {
     return curl_easy_setopt(handle, option, value);
 }
@@ -53,7 +53,7 @@ static inline CURLcode ccurl_get_off_t(CURL *handle, CURLINFO info, curl_off_t *
     return curl_easy_getinfo(handle, info, value);
 }
 
-// The text is the handle's, until its next request.
+// The handle owns the text; it is valid until the next request.
 static inline CURLcode ccurl_get_string(CURL *handle, CURLINFO info, char **value) {
     return curl_easy_getinfo(handle, info, value);
 }

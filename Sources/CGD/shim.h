@@ -1,10 +1,10 @@
-// libgd, loaded when it is needed: it brings some thirty libraries along, which whoever makes no thumbnail can do without.
+// libgd, loaded on demand: it loads about thirty other libraries, which are needed only for thumbnails.
 #pragma once
 #include <dlfcn.h>
 #include <gd.h>
 #include <stddef.h>
 
-// The functions that are called.
+// The functions in use.
 #define CGD_FUNCTIONS(use)                                                                                    \
     use(gdFree) use(gdImageAlphaBlending) use(gdImageCopyResampled) use(gdImageCreateFromGifPtr)              \
     use(gdImageCreateFromJpegPtr) use(gdImageCreateFromPngPtr) use(gdImageCreateFromWebpPtr)                  \
@@ -17,7 +17,7 @@ struct cgd {
 };
 #undef CGD_FIELD
 
-/// Libgd's functions; false where the library, or one of them, is not there.
+/// Loads libgd's functions; false when the library or one of the functions is missing.
 static inline int cgd_load(struct cgd *_Nonnull functions) {
     void *library = dlopen("libgd.so.3", RTLD_NOW | RTLD_LOCAL);
     if (!library) return 0;

@@ -1,5 +1,5 @@
-// The kernel interfaces that Swift's Glibc module leaves out. No feature macro may be set here: it would give the types
-// that both modules share another shape.
+// Kernel interfaces missing from Swift's Glibc module. Define no feature macro here: it would change the layout of types
+// that both modules share.
 #pragma once
 #include <linux/inet_diag.h>
 #include <linux/prctl.h>
@@ -16,7 +16,7 @@ struct clinux_credentials {
     uint32_t gid;
 };
 
-/// `accept4` (accept(2)); the address and its length are not asked for and stay null.
+/// `accept4` (accept(2)); pass null for the address and its length.
 extern int clinux_accept4(int descriptor, void *address, void *length, int flags) __asm__("accept4");
 
 /// `pipe2` (pipe(2)).

@@ -2,13 +2,13 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// A netlink socket that asks the kernel about other sockets; one question at a time, answered at once.
+/// A netlink socket for queries about other sockets; one query at a time, answered immediately.
 final class DiagnosisSocket: Sendable {
     /// `NETLINK_SOCK_DIAG` and `SO_NETNS_COOKIE`, which Glibc does not name.
     private static let netlinkSocketDiagnosis: Int32 = 4
     private static let namespaceCookie: Int32 = 71
 
-    /// Which network the questions are about; nil before Linux 5.14.
+    /// The network namespace that the queries are about; nil before Linux 5.14.
     let networkNamespace: UInt64?
     private let descriptor: Int32
     private let lastSequence = Mutex<UInt32>(0)
@@ -16,7 +16,7 @@ final class DiagnosisSocket: Sendable {
     init() throws(CallerLookupError) {
         let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         descriptor = socket(AF_NETLINK, type, Self.netlinkSocketDiagnosis)
-        guard descriptor >= 0 else { throw CallerLookupError("no netlink socket could be made") }
+        guard descriptor >= 0 else { throw CallerLookupError("cannot open a netlink socket") }
         networkNamespace = Self.networkNamespace(of: descriptor)
         // Only the kernel can send to a connected netlink socket.
         var kernel = sockaddr_nl()
@@ -24,19 +24,19 @@ final class DiagnosisSocket: Sendable {
         let connected = withUnsafeBytes(of: &kernel) { bytes in
             connect(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
         }
-        guard connected == 0 else { throw CallerLookupError("the kernel could not be spoken to over netlink") }
+        guard connected == 0 else { throw CallerLookupError("cannot connect to the kernel over netlink") }
     }
 
     deinit { close(descriptor) }
 
-    /// The user whose socket is the source end; nil when there is none, or the kernel does not say.
+    /// The owner of the socket at the source end; nil when there is none or the kernel does not report it.
     func owner(of tuple: SocketTuple) -> UInt32? {
         lastSequence.withLock { last in
             last &+= 1
             let question = SocketDiagnosis.question(tuple, sequence: last)
             guard send(descriptor, question, question.count, Int32(MSG_NOSIGNAL)) == question.count else { return nil }
             var buffer = [UInt8](repeating: 0, count: 4096)
-            // The kernel has answered by the time that `send` returns. What was left of earlier questions is passed over.
+            // The kernel has answered when `send` returns. Leftover answers to earlier queries are skipped.
             while true {
                 let count = recv(descriptor, &buffer, buffer.count, 0)
                 if count < 0, errno == EINTR || errno == ENOBUFS { continue }
@@ -46,7 +46,7 @@ final class DiagnosisSocket: Sendable {
                 }
                 switch answer {
                 case .owner(let user): return user
-                case .nobody: return nil
+                case .noOwner: return nil
                 case .other: continue
                 }
             }

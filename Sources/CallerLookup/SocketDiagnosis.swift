@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// The question who owns the source end of a connection, and the kernel's answer, as bytes (sock_diag(7)).
+/// The query for the owner of a connection's source end, and the kernel's answer, as bytes (sock_diag(7)).
 enum SocketDiagnosis {
     private static let headerSize = MemoryLayout<nlmsghdr>.size
     /// The loopback interface's number, the same in every network namespace.
@@ -9,7 +9,7 @@ enum SocketDiagnosis {
     /// A caller that has finished sending is still the caller.
     private static let callerStates = TCPState.areOpen.union([.finWait1, .finWait2])
 
-    /// Asks for exactly one socket, not for a list.
+    /// A query for exactly one socket, not a list.
     static func question(_ tuple: SocketTuple, sequence: UInt32) -> [UInt8] {
         let isIPv4 = tuple.source.isIPv4 && tuple.destination.isIPv4
         var request = inet_diag_req_v2()
@@ -32,30 +32,30 @@ enum SocketDiagnosis {
 
     enum Answer: Equatable {
         case owner(UInt32)
-        /// The kernel knows no such socket, or it has nobody who holds it.
-        case nobody
-        /// An answer to something else.
+        /// The socket does not exist, or no process holds it.
+        case noOwner
+        /// An answer to another query.
         case other
     }
 
-    /// Reads one datagram; believes nothing that was not asked for.
+    /// Parses one datagram; ignores anything that does not match the query.
     static func answer(_ datagram: UnsafeRawBufferPointer, to tuple: SocketTuple, sequence: UInt32) -> Answer {
         guard datagram.count >= headerSize else { return .other }
         let header = datagram.loadUnaligned(as: nlmsghdr.self)
         guard header.nlmsg_seq == sequence, header.nlmsg_len <= datagram.count else { return .other }
         guard Int32(header.nlmsg_type) == SOCK_DIAG_BY_FAMILY,
             Int(header.nlmsg_len) >= headerSize + MemoryLayout<inet_diag_msg>.size
-        else { return .nobody }
+        else { return .noOwner }
         let message = datagram.loadUnaligned(fromByteOffset: headerSize, as: inet_diag_msg.self)
-        guard tuple == Self.tuple(message) else { return .nobody }
-        // A socket that its process has closed lingers without an owner and would be shown as root's. It has no inode.
+        guard tuple == Self.tuple(message) else { return .noOwner }
+        // A socket that its process has closed lingers without an inode, and the kernel would report root as its owner.
         guard message.idiag_inode != 0, callerStates.contains(TCPState(rawValue: message.idiag_state)) else {
-            return .nobody
+            return .noOwner
         }
         return .owner(message.idiag_uid)
     }
 
-    /// Of which socket the kernel speaks: where the one asked for has gone it may find one that listens.
+    /// The socket that the answer describes: when the requested one has gone, the kernel may return a listening socket.
     private static func tuple(_ message: inet_diag_msg) -> SocketTuple? {
         let length: Int
         switch Int32(message.idiag_family) {
@@ -72,5 +72,33 @@ enum SocketDiagnosis {
                         address: destination.prefix(length), port: UInt16(bigEndian: id.idiag_dport)))
             }
         }
+    }
+}
+
+/// The state of a TCP connection, in the kernel's numbers (`include/net/tcp_states.h`).
+struct TCPState: RawRepresentable, Hashable {
+    var rawValue: UInt8
+
+    static let established = TCPState(rawValue: 1)
+    static let finWait1 = TCPState(rawValue: 4)
+    static let finWait2 = TCPState(rawValue: 5)
+    static let timeWait = TCPState(rawValue: 6)
+    static let closeWait = TCPState(rawValue: 8)
+    static let listen = TCPState(rawValue: 10)
+    private static let closed = TCPState(rawValue: 7)
+
+    /// The states in which the original two ends are still connected and data can arrive.
+    static let areOpen: Set<TCPState> = [established, closeWait]
+
+    init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The state of one of our own sockets: the first byte of `TCP_INFO` (tcp(7)).
+    init(of descriptor: Int32) {
+        var state: UInt8 = 0
+        var size = socklen_t(1)
+        let result = getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &state, &size)
+        self = result == 0 ? TCPState(rawValue: state) : .closed
     }
 }

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// The two ends that tell one TCP connection from all others; the source is the end whose owner is asked for.
+/// The two ends that identify a TCP connection; the source is the end whose owner is queried.
 struct SocketTuple: Equatable {
     var source: End
     var destination: End
 
-    /// An address of either family: IPv4 ones are kept mapped into IPv6 (RFC 4291, 2.5.5.2), since a connection may have
-    /// a socket of either family at either end.
+    /// An address of either family. IPv4 addresses are stored mapped to IPv6 (RFC 4291, 2.5.5.2), because each end of a
+    /// connection may be a socket of either family.
     struct End: Equatable {
         /// 16 bytes in network order.
         var address: [UInt8]
@@ -18,7 +18,7 @@ struct SocketTuple: Equatable {
             isIPv4 ? address[12] == 127 : address == [UInt8](repeating: 0, count: 15) + [1]
         }
 
-        /// As the kernel writes it: 4 bytes, or 16.
+        /// `address` has 4 or 16 bytes, as the kernel writes it.
         init(address: some Collection<UInt8>, port: UInt16) {
             self.address = address.count == 4 ? Self.mapped + address : Array(address)
             self.port = port
@@ -34,7 +34,8 @@ struct SocketTuple: Equatable {
         self.destination = destination
     }
 
-    /// The caller's side of an accepted socket: its source is our remote end; nil when it is no TCP over IP.
+    /// The tuple of an accepted socket from the caller's side: the source is the remote end. Nil unless it is TCP over
+    /// IP.
     init?(ofPeerOf descriptor: Int32) {
         guard let remote = Self.end({ getpeername(descriptor, $0, $1) }),
             let local = Self.end({ getsockname(descriptor, $0, $1) })

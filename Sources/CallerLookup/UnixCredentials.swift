@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// The process that connected to a Unix socket, as it was when it did (unix(7)).
+/// The process that connected to a Unix socket, as it was at that time (unix(7)).
 enum UnixCredentials {
     /// `SO_PEERGROUPS`, which Glibc does not name.
     private static let peerGroups: Int32 = 59
@@ -24,7 +24,7 @@ enum UnixCredentials {
             if getsockopt(descriptor, SOL_SOCKET, peerGroups, &groups, &size) == 0 {
                 return Array(groups.prefix(Int(size) / width))
             }
-            // Where there are more, the kernel says how much room they need.
+            // If there are more, the kernel reports the required size.
             guard errno == ERANGE, Int(size) > groups.count * width else { return [] }
             groups = [UInt32](repeating: 0, count: Int(size) / width)
         }

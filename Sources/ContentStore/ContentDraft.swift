@@ -1,9 +1,9 @@
 internal import Crypto
 internal import Glibc
+internal import Pictures
 internal import Synchronization
 
-/// A file that is being written and has no name among contents yet; without being installed it goes with its last
-/// reference.
+/// A content file that is being written. Unless it is installed, it is deleted with its last reference.
 package final class ContentDraft: Sendable {
     private struct State {
         var hash = SHA256()
@@ -23,13 +23,13 @@ package final class ContentDraft: Sendable {
 
     deinit {
         close(descriptor)
-        // Nothing is there any more once it was installed.
+        // An installed draft has moved, so there is nothing left to delete.
         unlink(path)
     }
 
     package var size: Int { state.withLock { $0.size } }
 
-    /// Appends bytes. Throws `.tooLarge` for what goes beyond the limit; nothing of it is written then.
+    /// Appends bytes. Throws `.tooLarge` and writes nothing when they would exceed the limit.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(ContentError) {
         try state.withLock { state throws(ContentError) in
             guard bytes.count <= limit - state.size else { throw .tooLarge(limit: limit) }
@@ -49,7 +49,7 @@ package final class ContentDraft: Sendable {
         try bytes.span.withUnsafeBytes { bytes throws(ContentError) in try write(bytes) }
     }
 
-    /// The first bytes of what was written, at most `count`.
+    /// The first bytes written, at most `count`.
     package func beginning(_ count: Int) throws(ContentError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let read = pread(descriptor, &bytes, count, 0)
@@ -57,7 +57,7 @@ package final class ContentDraft: Sendable {
         return Array(bytes[..<read])
     }
 
-    /// Brings all of it to disk and returns the SHA-256.
+    /// Syncs the file to disk and returns its SHA-256.
     func finish() throws(ContentError) -> String {
         guard fsync(descriptor) == 0 else { throw .failing("write", path) }
         return state.withLock { state in
@@ -66,5 +66,25 @@ package final class ContentDraft: Sendable {
                 return digits.utf8.count == 1 ? "0\(digits)" : digits
             }.joined()
         }
+    }
+}
+
+extension ContentDraft {
+    /// The media type of the bytes written. A picture's type comes from its first bytes, whatever type was declared.
+    ///
+    /// Throws `.unwelcome` for a type that is not allowed, and for bytes declared as a picture that do not start like
+    /// one.
+    package func type(saidToBe declared: String?, among allowed: [String]) throws(ContentError) -> String {
+        let declared = declared.map { $0.prefix { $0 != ";" }.lowercased().filter { $0 != " " } }
+        if let kind = PictureKind(beginningWith: try beginning(PictureKind.signatureLength)) {
+            guard allowed.contains(kind.mediaType) else { throw .unwelcome("it is \(kind.mediaType)") }
+            return kind.mediaType
+        }
+        guard let declared, !declared.isEmpty else { throw .unwelcome("its type is unknown") }
+        guard PictureKind(mediaType: declared) == nil else {
+            throw .unwelcome("it is declared as \(declared) but is not")
+        }
+        guard allowed.contains(declared) else { throw .unwelcome("it is \(declared)") }
+        return declared
     }
 }

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// A content's file, open for reading: as long as it is, its bytes stay as they are, removed or not.
+/// A content's file, open for reading. While it is open its bytes do not change, even if the content is removed.
 package final class ContentFile: Sendable {
     package let descriptor: Int32
     package let size: Int
 
-    /// Nil where there is no such file, or it is being overwritten.
+    /// Nil when there is no such file, or it is being overwritten.
     init?(path: String) throws(ContentError) {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -13,7 +13,7 @@ package final class ContentFile: Sendable {
             throw .failing("read", path)
         }
         var status = stat()
-        // Whoever erases it takes the other lock, and what was erased has no name any more.
+        // Erasing takes the exclusive lock, and an erased file has no name any more.
         guard flock(descriptor, LOCK_SH | LOCK_NB) == 0, fstat(descriptor, &status) == 0, status.st_nlink > 0 else {
             close(descriptor)
             return nil

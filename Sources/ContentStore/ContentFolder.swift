@@ -3,18 +3,18 @@ package import EntitySchema
 internal import Glibc
 internal import Synchronization
 
-/// The files beside one database that hold what records have besides their fields, each named by its SHA-256.
+/// The content files beside one database, each named by its SHA-256.
 ///
-/// Says nothing of which are needed: that is counted in the database. `install` and `retire` are each one step of the file
-/// system, meant to be called inside the transaction that counts, so that the two can never cross.
+/// The database counts which of them are needed. `install` and `retire` are each one atomic file system operation; call
+/// them inside the transaction that changes the count, so the two cannot race.
 package final class ContentFolder: Sendable {
     package let path: String
-    /// Drafts made so far, which names them.
+    /// The number of drafts so far, which names them.
     private let count = Atomic<UInt64>(0)
-    /// For what waits for the disk.
+    /// For operations that wait for the disk.
     private let disk = DispatchQueue(label: "content", attributes: .concurrent)
 
-    /// Makes the folder if it is not there, for this user alone, and forgets drafts that a crash left behind.
+    /// Creates the folder if it is missing, readable by this user only, and deletes drafts that a crash left behind.
     package init(path: String) throws(ContentError) {
         self.path = path
         for folder in [path, drafts, gone] {
@@ -27,12 +27,12 @@ package final class ContentFolder: Sendable {
     private var gone: String { "\(path)/gone" }
     private func folder(of sha256: String) -> String { "\(path)/\(sha256.prefix(2))" }
 
-    /// Where the file of this content is, if it is here.
+    /// The path of this content's file, whether or not it exists.
     package func path(of sha256: String) -> String { "\(folder(of: sha256))/\(sha256.dropFirst(2))" }
 
     // MARK: Writing
 
-    /// A new file that is nobody's content yet, of at most `limit` bytes.
+    /// A new draft of at most `limit` bytes.
     package func draft(limit: Int) throws(ContentError) -> ContentDraft {
         let number = count.wrappingAdd(1, ordering: .relaxed).newValue
         let path = "\(drafts)/\(number)"
@@ -41,13 +41,14 @@ package final class ContentFolder: Sendable {
         return ContentDraft(path: path, descriptor: descriptor, limit: limit)
     }
 
-    /// Brings the draft to disk and says what it is; it is nobody's content until it is installed.
+    /// Syncs the draft to disk and returns its content, which does not exist until `install`.
     package func finish(_ draft: ContentDraft, type: String) async throws(ContentError) -> Content {
         let sha256 = try await onDisk { () throws(ContentError) in try draft.finish() }
         return Content(sha256: sha256, size: draft.size, type: type)
     }
 
-    /// Makes the finished draft the file of its content, in one step; one that is there already is the same. Idempotent.
+    /// Moves the finished draft to its content's path in one step. An existing file there has the same bytes.
+    /// Idempotent.
     package func install(_ draft: ContentDraft, as sha256: String) throws(ContentError) {
         try place(draft.path, at: path(of: sha256), in: folder(of: sha256))
     }
@@ -56,22 +57,22 @@ package final class ContentFolder: Sendable {
 
     private func thumbnail(of sha256: String, size: Int) -> String { "\(path(of: sha256)).\(size)" }
 
-    /// Keeps the finished draft as the thumbnail of a content; it goes when that goes.
+    /// Stores the finished draft as a content's thumbnail, which is removed with the content.
     package func install(_ draft: ContentDraft, asThumbnailOf sha256: String, size: Int) throws(ContentError) {
         try place(draft.path, at: thumbnail(of: sha256, size: size), in: folder(of: sha256))
     }
 
-    /// Nil where none has been made yet.
+    /// Nil when none has been made yet.
     package func thumbnail(of sha256: String, size: Int) throws(ContentError) -> ContentFile? {
         try ContentFile(path: thumbnail(of: sha256, size: size))
     }
 
     // MARK: Reading
 
-    /// Nil where it is not here, or just being removed.
+    /// Nil when it does not exist, or is being removed.
     package func open(_ sha256: String) throws(ContentError) -> ContentFile? { try ContentFile(path: path(of: sha256)) }
 
-    /// Every content there is a file of.
+    /// Every content with a file.
     package func all() throws(ContentError) -> Set<String> {
         var found: Set<String> = []
         for prefix in try Self.names(in: path) where prefix.utf8.count == 2 {
@@ -82,7 +83,7 @@ package final class ContentFolder: Sendable {
 
     // MARK: Removing
 
-    /// Takes a content's file and thumbnails out of sight, each in one step; `eraseRetired` destroys them.
+    /// Moves a content's file and thumbnails out of reach, each in one step; `eraseRetired` destroys them.
     package func retire(_ sha256: String) throws(ContentError) {
         let folder = folder(of: sha256)
         for name in try Self.names(in: folder) where name.prefix(while: { $0 != "." }) == sha256.dropFirst(2) {
@@ -91,7 +92,7 @@ package final class ContentFolder: Sendable {
         }
     }
 
-    /// Overwrites and deletes what was retired. What somebody still reads is left for the next time.
+    /// Overwrites and deletes retired files. A file that is still being read is left for the next call.
     package func eraseRetired() async throws(ContentError) {
         try await onDisk { [self] () throws(ContentError) in
             for name in try Self.names(in: gone) { try erase("\(gone)/\(name)") }
@@ -120,7 +121,7 @@ package final class ContentFolder: Sendable {
 
     // MARK: Steps
 
-    /// Renames and makes that last: a name is on disk only once its folder is.
+    /// Renames the file and syncs the folder: a name is on disk only once its folder is.
     private func place(_ source: String, at target: String, in folder: String) throws(ContentError) {
         if mkdir(folder, 0o700) == 0 { try Self.sync(path) }
         let isPlaced = rename(source, target) == 0 || errno == ENOENT && access(target, F_OK) == 0
@@ -135,7 +136,7 @@ package final class ContentFolder: Sendable {
         guard fsync(descriptor) == 0 else { throw .failing("write", folder) }
     }
 
-    /// Empty for a folder that is not there.
+    /// Empty for a folder that does not exist.
     private static func names(in folder: String) throws(ContentError) -> [String] {
         guard let stream = opendir(folder) else {
             if errno == ENOENT { return [] }
@@ -152,7 +153,7 @@ package final class ContentFolder: Sendable {
         return names
     }
 
-    /// Waits for the disk without keeping a thread from others.
+    /// Waits for the disk without blocking a thread of the concurrency pool.
     private func onDisk<Result: Sendable>(
         _ work: @escaping @Sendable () throws(ContentError) -> Result
     ) async throws(ContentError) -> Result {
@@ -160,5 +161,28 @@ package final class ContentFolder: Sendable {
             disk.async { continuation.resume(returning: Swift.Result { () throws(ContentError) in try work() }) }
         }
         return try outcome.get()
+    }
+}
+
+/// Why content was not written or read.
+package enum ContentError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// It is larger than allowed: send less.
+    case tooLarge(limit: Int)
+    /// Its type is not allowed: send another. The text names its type.
+    case unwelcome(String)
+    /// A file system operation failed: check the free space and the folder's owner.
+    case failed(String)
+
+    package var description: String {
+        switch self {
+        case .tooLarge(let limit): "the content is larger than \(limit) bytes"
+        case .unwelcome(let what): "the content's type is not accepted: \(what)"
+        case .failed(let message): message
+        }
+    }
+
+    static func failing(_ operation: String, _ path: String) -> ContentError {
+        .failed(
+            "could not \(operation) \(path): \(String(cString: strerror(errno))); check the free space and the owner")
     }
 }

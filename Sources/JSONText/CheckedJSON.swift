@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Finding the way in text that was checked before.
+/// Navigation in text that has been validated.
 package enum CheckedJSON {
-    /// The place behind the quote that closes the string whose opening one stands at `start`: the first that has no odd
-    /// number of backslashes before it. The end of the text where there is none.
+    /// The offset after the closing quote of the string that opens at `start`: the first quote after an even number of
+    /// backslashes. The end of the text when there is none.
     package static func endOfString(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         guard let base = bytes.baseAddress else { return bytes.count }
         var at = start + 1
@@ -15,5 +15,45 @@ package enum CheckedJSON {
             if (end - escape).isMultiple(of: 2) { return at }
         }
         return bytes.count
+    }
+}
+
+/// Skipping over text that has been validated.
+extension JSONScanner {
+    mutating func skipCheckedValue() {
+        switch current {
+        case UInt8(ascii: "\""): skipCheckedString()
+        case UInt8(ascii: "{"), UInt8(ascii: "["): skipCheckedNested()
+        default: skipCheckedWord()
+        }
+    }
+
+    /// Starts at the opening quote; ends after the closing one.
+    mutating func skipCheckedString() { at = CheckedJSON.endOfString(bytes, from: at) }
+
+    private mutating func skipCheckedNested() {
+        var depth = 0
+        while at < bytes.count {
+            switch bytes[at] {
+            case UInt8(ascii: "\""):
+                skipCheckedString()
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case 0...0x20: hasSkippedSpace = true
+            default: break
+            }
+            at += 1
+            if depth == 0 { return }
+        }
+    }
+
+    private mutating func skipCheckedWord() {
+        while at < bytes.count {
+            switch bytes[at] {
+            case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), 0...0x20: return
+            default: at += 1
+            }
+        }
     }
 }

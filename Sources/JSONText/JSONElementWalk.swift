@@ -1,26 +1,26 @@
-/// Goes over the elements of an array that was checked before and tells where each stands, and some of its members.
+/// Walks over the elements of a validated array and reports the range of each element and of some of its members.
 ///
-/// Nothing is decoded or allocated. Text that is no JSON leads to odd places, never outside the text.
+/// Nothing is decoded or allocated. Text that is not JSON yields wrong ranges, but never outside the text.
 package struct JSONElementWalk {
     private var scanner: JSONScanner
     private let names: [[UInt8]?]
     private var isOpen = false
-    /// Where the element at hand stands.
+    /// The range of the current element.
     package private(set) var element = 0..<0
-    /// Where the value of each wanted member of it stands, of the first of its name; empty where there is none.
+    /// The range of each wanted member's value, the first of its name; empty when there is none.
     package private(set) var values: [Range<Int>]
 
-    /// Whether it has no space between its parts.
+    /// Whether the current element has no space between its parts.
     package private(set) var isCompact = true
 
-    /// `bytes` must be one array; `members` are names as they are written, nil one that no member has.
+    /// `bytes` must be one array. `members` are names as they are written; nil matches none.
     package init(_ bytes: UnsafeBufferPointer<UInt8>, members: [String?]) {
         scanner = JSONScanner(bytes, isChecked: true)
         names = members.map { $0.map { Array($0.utf8) } }
         values = names.map { _ in 0..<0 }
     }
 
-    /// Moves to the next element; false at the end. One that is no object has no members.
+    /// Moves to the next element; false at the end. An element that is not an object has no members.
     package mutating func next() -> Bool {
         scanner.skipSpace()
         guard scanner.current == UInt8(ascii: isOpen ? "," : "[") else { return false }

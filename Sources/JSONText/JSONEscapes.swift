@@ -1,6 +1,6 @@
 /// Escapes in JSON strings (RFC 8259, section 7), in both directions.
 enum JSONEscapes {
-    /// Decodes the inside of a checked string that holds at least one escape.
+    /// Decodes the inside of a validated string with at least one escape.
     static func decode(_ bytes: ArraySlice<UInt8>) -> String {
         var units: [UInt16] = []
         var plain: [UInt8] = []
@@ -34,7 +34,7 @@ enum JSONEscapes {
         return result
     }
 
-    /// Writes `text` with its quotes: escapes what must be, leaves everything else as it is.
+    /// Writes `text` with quotes. Escapes only what must be escaped.
     static func encode(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 2)
@@ -42,7 +42,7 @@ enum JSONEscapes {
         return bytes
     }
 
-    /// The same at the end of what is there already.
+    /// Like `encode`, but appends to `bytes`.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var text = text

@@ -1,6 +1,6 @@
 /// Places inside a JSON value, numbered in the order given: members by name, members of members, elements of lists.
 ///
-/// What lies inside a place is part of it: a place inside another is never reached.
+/// A place includes everything inside it: a place inside another is never reached.
 package struct JSONPlaces: Sendable {
     package enum Step: Sendable, Hashable {
         case member(String)
@@ -40,7 +40,7 @@ package struct JSONPlaces: Sendable {
         return nodes.count - 1
     }
 
-    /// The node of a member's name, given without its quotes; nil where nothing below it is a place.
+    /// The node of a member's name, given without its quotes; nil when no place is below it.
     func member(of node: Int, _ name: UnsafeBufferPointer<UInt8>.SubSequence) -> Int? {
         let members = nodes[node].members
         guard name.contains(UInt8(ascii: "\\")) else { return members.first { name.elementsEqual($0.name) }?.node }

@@ -1,17 +1,17 @@
-/// Walks over JSON in memory without building anything, and refuses whatever RFC 8259 does not allow.
+/// Walks over JSON in memory without building anything, and rejects everything that RFC 8259 does not allow.
 ///
-/// Strict in every point: UTF-8 is checked, control characters in strings, leading zeros, trailing commas and text after
-/// the value are errors, and nesting ends at `maximumDepth`, so hostile input costs neither stack nor memory.
+/// Strict: it checks UTF-8, rejects control characters in strings, leading zeros, trailing commas and text after the
+/// value, and limits nesting to `maximumDepth`, so hostile input costs neither stack nor memory.
 struct JSONScanner {
     static let maximumDepth = 512
 
     let bytes: UnsafeBufferPointer<UInt8>
     var at = 0
-    /// Nil where an object may name a member twice.
+    /// Nil when an object may have two members of one name.
     private var names: MemberNames?
-    /// The text was checked before: only the ends of its values are looked for.
+    /// The text has been validated: the scanner only looks for the ends of its values.
     private let isChecked: Bool
-    /// Space between the parts of a value was moved over.
+    /// Whether it skipped space between the parts of a value.
     var hasSkippedSpace = false
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, unambiguous: Bool = false, isChecked: Bool = false) {
@@ -34,7 +34,7 @@ struct JSONScanner {
         }
     }
 
-    /// Moves past one value of any kind; the cursor stands on its first byte.
+    /// Moves past one value of any kind, from its first byte.
     mutating func skipValue(depth: Int = 0) throws(JSONError) {
         guard !isChecked else { return skipCheckedValue() }
         guard depth <= Self.maximumDepth else { throw error("nesting deeper than \(Self.maximumDepth) levels") }
@@ -64,7 +64,7 @@ struct JSONScanner {
         names?.end(object)
     }
 
-    /// Visits the members of an object; `visit` gets the key's range, quotes included, and must move past the value.
+    /// Visits the members of an object. `visit` gets the key's range with its quotes and must move past the value.
     mutating func forEachMember(
         _ visit: (inout JSONScanner, Range<Int>) throws(JSONError) -> Void
     ) throws(JSONError) {
@@ -117,14 +117,15 @@ struct JSONScanner {
         throw error("the text ends inside a string")
     }
 
-    /// Moves on by eight bytes for as long as they are ASCII that means itself, which most text is.
+    /// Skips eight bytes at a time while they are ASCII without quotes, escapes and control characters, as in most
+    /// text.
     private mutating func skipPlainText() {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highBits = ones &* 0x80
         while at + 8 <= bytes.count, let base = bytes.baseAddress {
             let word = UnsafeRawPointer(base + at).loadUnaligned(as: UInt64.self)
             let (quotes, escapes) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5C))
-            // The high bit of some byte is set where there is a zero byte, one below 0x20, or one beyond ASCII.
+            // A byte's high bit is set when the byte is zero, below 0x20, or beyond ASCII.
             let ends =
                 (quotes &- ones) & ~quotes | (escapes &- ones) & ~escapes | (word &- (ones &* 0x20)) & ~word | word
             if ends & highBits != 0 { return }
@@ -212,4 +213,12 @@ struct JSONScanner {
         while at < bytes.count, bytes[at] &- 0x30 < 10 { at += 1 }
         return at - start
     }
+}
+
+/// Text that is not JSON: the problem, and its byte offset.
+package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
+    package var problem: String
+    package var offset: Int
+
+    package var description: String { "not JSON: \(problem) at byte \(offset)" }
 }

@@ -58,7 +58,7 @@ extension JSONText {
         object(members: members)
     }
 
-    /// This object with one member set: in its place when the key is there (the last, if doubled), else at the end.
+    /// This object with one member set: in place when the key exists (the last one of duplicates), else at the end.
     package func setting(_ key: String, to value: JSONText) -> JSONText {
         var members = members
         if let index = members.lastIndex(where: { $0.key == key }) {
@@ -69,7 +69,7 @@ extension JSONText {
         return .object(members: members)
     }
 
-    /// Every member of `changes` set in turn: the other object's null sets null, it removes nothing.
+    /// This object with every member of `changes` set in turn. A null sets null; it removes nothing.
     package func setting(_ changes: JSONText) -> JSONText {
         changes.members.reduce(self) { $0.setting($1.key, to: $1.value) }
     }

@@ -1,7 +1,7 @@
 extension JSONText {
-    /// Whether two texts say the same: spaces, escapes, the order of members and the way a number is written aside.
+    /// Whether two texts have the same meaning, ignoring spaces, escapes, member order and number notation.
     ///
-    /// Of doubled members the last counts. 129.9 and 129.90 are the same, 1 and "1" are not.
+    /// Of duplicate members the last one counts. 129.9 and 129.90 are the same, 1 and "1" are not.
     package func isEquivalent(to other: JSONText) -> Bool {
         if self == other { return true }
         guard kind == other.kind else { return false }
@@ -24,14 +24,14 @@ extension JSONText {
     }
 }
 
-/// A number as digits and a power of ten, without leading or trailing zeros, so that equal numbers are equal values
-/// however long they are.
+/// A number as digits and a power of ten without leading or trailing zeros, so equal numbers of any length are equal
+/// values.
 private struct Decimal: Equatable {
     private var isNegative = false
     private var digits: [UInt8] = []
     private var exponent = 0
 
-    /// `text` is a checked JSON number.
+    /// `text` is a validated JSON number.
     init(_ text: String) {
         var fraction = 0
         var isFraction = false

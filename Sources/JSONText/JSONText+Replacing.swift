@@ -1,14 +1,15 @@
 extension JSONText {
-    /// This value with others in some places; `replacement` returns nil to cut a member out. All else stays to the letter.
+    /// A copy with replaced values in some places; `replacement` returns nil to remove a member. All else stays byte
+    /// for byte.
     ///
-    /// Afterwards every reader finds the same there: a name on the way to a place that stands twice in one object keeps
-    /// its first member alone, and one that was written with escapes is written plainly.
+    /// Afterwards every reader finds the same value there. If a name on the path to a place occurs twice in one object,
+    /// only its first member stays. A name written with escapes is rewritten without them.
     package func replacing<Failure: Error>(
         _ places: JSONPlaces, by replacement: (_ place: Int, _ value: JSONText) throws(Failure) -> JSONText?
     ) throws(Failure) -> JSONText {
         var failure: Failure?
         var editor = JSONEditor(places: places, source: bytes)
-        // The text was checked when this value was made, so the scanner has nothing left to refuse.
+        // The text was validated when this value was made, so the scan cannot fail.
         _ = try? Self.scan(bytes, isChecked: true) { (scanner) throws(JSONError) in
             try editor.walk(&scanner, 0) { place, value in
                 guard failure == nil else { return value }
@@ -25,14 +26,14 @@ extension JSONText {
     }
 }
 
-/// Copies a JSON text while it is walked over, with other text in some places.
+/// Copies a JSON text during a walk, with other text in some places.
 private struct JSONEditor {
     typealias Replacement = (Int, JSONText) -> JSONText?
 
     let places: JSONPlaces
     let source: ArraySlice<UInt8>
     private var output: [UInt8] = []
-    /// Up to here the source is in the output, or left out of it.
+    /// Up to here the source is in the output, or removed from it.
     private var copied = 0
 
     init(places: JSONPlaces, source: ArraySlice<UInt8>) {
@@ -45,7 +46,7 @@ private struct JSONEditor {
         return JSONText(trusted: (output + slice(copied..<source.count))[...])
     }
 
-    /// Moves past one value. False for one that is to be cut out.
+    /// Moves past one value. False for one to remove.
     @discardableResult
     mutating func walk(
         _ scanner: inout JSONScanner, _ node: Int, _ replacement: Replacement
@@ -61,7 +62,7 @@ private struct JSONEditor {
         } else if scanner.current == UInt8(ascii: "["), let element = places.nodes[node].elements {
             try scanner.forEachElement { (scanner) throws(JSONError) in
                 let start = scanner.at
-                // An element leaves its place to none.
+                // An element is never removed: null replaces it.
                 if try !walk(&scanner, element, replacement) { replace(start..<scanner.at, by: JSONText.null.bytes) }
             }
         } else {
@@ -74,7 +75,7 @@ private struct JSONEditor {
         _ scanner: inout JSONScanner, _ node: Int, _ replacement: Replacement
     ) throws(JSONError) {
         var seen: [Int] = []
-        // The end of the last member that stays, and whether all before the next one were cut out.
+        // The end of the last member that stays, and whether all before the next one were removed.
         var end: Int?
         var isCut = false
         try scanner.forEachMember { (scanner, name) throws(JSONError) in

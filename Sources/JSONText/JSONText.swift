@@ -1,19 +1,18 @@
-/// One JSON value, kept as the text it came as.
+/// One JSON value, kept as its original text.
 ///
-/// Numbers, escapes, key order and doubled keys stay to the letter; looking inside decodes only what is asked for. The
-/// text is checked once, when it is made from bytes, so every `JSONText` is valid.
+/// Numbers, escapes, key order and duplicate keys stay byte for byte; accessors decode only what they return. The text
+/// is validated once, when it is made from bytes, so every `JSONText` is valid.
 package struct JSONText: Sendable, Hashable {
     package enum Kind: Sendable, Equatable { case object, array, string, number, boolean, null }
 
     package let bytes: ArraySlice<UInt8>
 
-    /// Throws when `bytes` are not exactly one JSON value with optional space around it.
+    /// Throws when `bytes` is not exactly one JSON value with optional space around it.
     package init(_ bytes: ArraySlice<UInt8>) throws(JSONError) {
         try self.init(bytes, unambiguous: false)
     }
 
-    /// Throws too when an object anywhere in it names a member twice: readers differ in which of the two they believe
-    /// (RFC 8259, 4).
+    /// Also throws when any object in it has two members of one name: readers differ in which one counts (RFC 8259, 4).
     package init(unambiguous bytes: [UInt8]) throws(JSONError) {
         try self.init(bytes[...], unambiguous: true)
     }
@@ -35,7 +34,7 @@ package struct JSONText: Sendable, Hashable {
         try self.init(bytes[...])
     }
 
-    /// Labelled, since `JSONText("…")` is the literal of a JSON string.
+    /// Labelled, because `JSONText("…")` is the literal of a JSON string.
     package init(parsing text: String) throws(JSONError) {
         try self.init(Array(text.utf8)[...])
     }
@@ -79,7 +78,7 @@ package struct JSONText: Sendable, Hashable {
 // MARK: - Looking inside
 
 extension JSONText {
-    /// The value of the first member of this name; nil when there is none or this is no object.
+    /// The value of the first member of this name; nil when there is none or this is not an object.
     package subscript(key: String) -> JSONText? {
         guard kind == .object else { return nil }
         var found: JSONText?
@@ -98,7 +97,7 @@ extension JSONText {
         path.split(separator: ".").reduce(Optional(self)) { value, name in value?[String(name)] }
     }
 
-    /// The members of an object in order, doubled keys twice; empty for any other kind.
+    /// The members of an object in order, duplicate keys twice; empty for any other kind.
     package var members: [(key: String, value: JSONText)] {
         guard kind == .object else { return [] }
         var found: [(key: String, value: JSONText)] = []
@@ -139,7 +138,7 @@ extension JSONText {
         return count
     }
 
-    /// The same with an array that was found inside it, or is it, left empty.
+    /// A copy in which `array`, which was found inside this value or is it, is empty.
     package func leavingOut(elementsOf array: JSONText) -> JSONText {
         guard array.kind == .array, array.bytes.startIndex >= bytes.startIndex, array.bytes.endIndex <= bytes.endIndex
         else { return self }
@@ -158,9 +157,15 @@ extension JSONText {
     /// The value of a number without fraction or exponent that fits; nil for anything else.
     package var integer: Int? { kind == .number ? Int(text) : nil }
 
+    /// A count, from 0: a number or, as some APIs write it, a number in quotes. Nil for anything else.
+    package var wholeNumber: Int? {
+        guard kind == .number || kind == .string, let number = Int(plain), number >= 0 else { return nil }
+        return number
+    }
+
     package var boolean: Bool? { kind == .boolean ? bytes.first == UInt8(ascii: "t") : nil }
 
-    /// What a template or a table shows: a string without its quotes, any other value as its text, null as nothing.
+    /// The text for a template or a table: a string without its quotes, null as nothing, any other value as its text.
     package var plain: String {
         switch kind {
         case .string: string ?? ""
@@ -181,7 +186,7 @@ extension JSONText {
     }
 
     private func walk(_ body: (inout JSONScanner) throws(JSONError) -> Void) {
-        // The text was checked when this value was made, so the scanner has nothing left to refuse.
+        // The text was validated when this value was made, so the scan cannot fail.
         try? Self.scan(bytes, isChecked: true, body)
     }
 }

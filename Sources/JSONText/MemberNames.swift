@@ -1,13 +1,13 @@
-/// The member names of the objects that a scan is inside of, so that a second one of the same name is seen.
+/// The member names of the objects around a scan's position, to detect duplicates.
 ///
-/// Made for records of some twenty members: a name is compared with another only when a hash of both says that they may
-/// be equal, and nothing is allocated for an object. From `largestList` members on an object's names are kept in a set,
-/// so that an object of a million costs no more than its size.
+/// Optimised for records of about twenty members: two names are compared only when their hashes are equal, and an
+/// object allocates nothing. From `largestList` members on, an object's names are kept in a set, so the cost stays
+/// linear in the object's size.
 struct MemberNames {
     /// One object's share of the names.
     struct Object {
         fileprivate var first: Int
-        /// A bit for each hash that was seen: most new names need no comparison.
+        /// A bit for each hash seen so far: most new names need no comparison.
         fileprivate var seen: UInt64 = 0
         fileprivate var set: Set<[UInt8]>?
     }
@@ -27,7 +27,7 @@ struct MemberNames {
         names.removeSubrange(object.first...)
     }
 
-    /// Takes the next name of an object, quotes included; false when the object has it already.
+    /// Adds the next name of an object, with its quotes; false when the object has it already.
     mutating func insert(_ range: Range<Int>, of bytes: UnsafeBufferPointer<UInt8>, in object: inout Object) -> Bool {
         var hash = UInt64(truncatingIfNeeded: range.count)
         var isEscaped = false
@@ -35,7 +35,7 @@ struct MemberNames {
             isEscaped = isEscaped || bytes[index] == UInt8(ascii: "\\")
             hash = (hash ^ UInt64(bytes[index])) &* 0x100_0000_01B3
         }
-        // Two spellings of one name have two hashes, so escapes are compared by what they mean.
+        // Two spellings of one name have different hashes, so names with escapes are compared decoded.
         if isEscaped || object.set != nil || names.count - object.first >= Self.largestList {
             return insertDecoded(range, of: bytes, in: &object)
         }

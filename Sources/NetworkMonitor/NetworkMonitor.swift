@@ -1,10 +1,10 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Tells when this machine's links, addresses or routes have changed, in whatever way; sleeps until they do.
+/// Reports changes of this machine's links, addresses and routes; sleeps in between.
 package struct NetworkMonitor: Sendable {
     private let clock: any Clock<Duration>
-    /// Changes come in bursts: the first is told at once, what comes within this of it together.
+    /// Changes come in bursts: the first is reported immediately, all others within this time together.
     private let settling: Duration
 
     package init(clock: any Clock<Duration>, settling: Duration = .milliseconds(200)) {
@@ -12,15 +12,15 @@ package struct NetworkMonitor: Sendable {
         self.settling = settling
     }
 
-    /// Calls `body` at the first change of each burst, and after the burst if there were more, until the task is cancelled.
+    /// Calls `body` at the first change of each burst, and once after the burst if there were more, until cancelled.
     ///
-    /// Throws when the kernel cannot be listened to, at once or later; probing must do then.
+    /// Throws when the subscription to the kernel fails, immediately or later; the caller must then rely on probing.
     package func forEachChange(_ body: () async -> Void) async throws(NetworkMonitorError) {
-        try await forEachChange(heardOn: RouteSocket(), body)
+        try await forEachChange(on: RouteSocket(), body)
     }
 
-    /// Closes the socket in the end.
-    func forEachChange(heardOn socket: RouteSocket, _ body: () async -> Void) async throws(NetworkMonitorError) {
+    /// Closes the socket at the end.
+    func forEachChange(on socket: RouteSocket, _ body: () async -> Void) async throws(NetworkMonitorError) {
         let changes = ChangeCount()
         let source = DispatchSource.makeReadSource(
             fileDescriptor: socket.descriptor, queue: DispatchQueue(label: "network-monitor"))
@@ -46,16 +46,16 @@ package struct NetworkMonitor: Sendable {
     }
 
     func forEachBurst(of changes: ChangeCount, _ body: () async -> Void) async {
-        var told = 0
-        for await number in changes.numbers where number > told {
-            told = changes.count
+        var reported = 0
+        for await number in changes.numbers where number > reported {
+            reported = changes.count
             await body()
             guard (try? await clock.sleep(for: settling)) != nil else { return }
         }
     }
 }
 
-/// Counts changes as they are heard; each wakes whoever follows `numbers`, of which only the latest is kept.
+/// Counts changes; each one wakes the reader of `numbers`, which buffers only the latest count.
 final class ChangeCount: Sendable {
     let numbers: AsyncStream<Int>
     private let continuation: AsyncStream<Int>.Continuation

@@ -1,14 +1,15 @@
 internal import CLinux
 internal import Glibc
 
-/// The link by which packets to an address would leave this machine, as the kernel's routes have it (rtnetlink(7)).
+/// The network link that packets to an address would leave by, according to the kernel's routes (rtnetlink(7)).
 package enum OutgoingLink {
-    /// Whether that link leads nowhere, as one whose cable is pulled out; false where the kernel does not tell.
+    /// Whether that link is down, for example because its cable is unplugged; false when the kernel does not report it.
     ///
-    /// `address` is a `sockaddr` with all that its family has. To send all the same would have the kernel ask who has that
-    /// address, three times in as many seconds, even once the link is back: what is sent then waits for it, and may fail with it.
+    /// `address` is a complete `sockaddr` of its family. Sending over a link that is down would start address
+    /// resolution, three tries in three seconds, even when the link comes back: new packets would wait for it and might
+    /// fail with it.
     package static func isDown(to address: UnsafeRawPointer) -> Bool {
-        guard let kernel = RouteQuestions(), let number = interface(towards: address, kernel) else { return false }
+        guard let kernel = RouteRequests(), let number = interface(towards: address, kernel) else { return false }
         var message = ifinfomsg()
         message.ifi_index = number
         guard let link: ifinfomsg = kernel.ask(RTM_GETLINK, bytes(of: message)).flatMap({ value(in: $0[...]) }) else {
@@ -17,8 +18,8 @@ package enum OutgoingLink {
         return link.ifi_flags & UInt32(IFF_RUNNING) == 0
     }
 
-    /// Nil for what is no IP address, or where no route leads.
-    private static func interface(towards address: UnsafeRawPointer, _ kernel: borrowing RouteQuestions) -> Int32? {
+    /// Nil when the address is not an IP address or has no route.
+    private static func interface(towards address: UnsafeRawPointer, _ kernel: borrowing RouteRequests) -> Int32? {
         var message = rtmsg()
         let destination: [UInt8]
         switch Int32(address.loadUnaligned(as: sa_family_t.self)) {
@@ -46,18 +47,18 @@ package enum OutgoingLink {
             if attribute.rta_type == UInt16(RTA_OIF.rawValue) {
                 return value(in: rest.dropFirst(MemoryLayout<rtattr>.size))
             }
-            // Each begins at a multiple of four.
+            // Attributes are aligned to four bytes.
             rest = rest.dropFirst((length + 3) & ~3)
         }
         return nil
     }
 }
 
-/// A netlink socket for questions about routes and links; never blocks.
-private struct RouteQuestions: ~Copyable {
+/// A netlink socket for requests about routes and links; never blocks.
+private struct RouteRequests: ~Copyable {
     private let descriptor: Int32
 
-    /// Nil where the process may have no such socket.
+    /// Nil when the process is not allowed to open such a socket.
     init?() {
         let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         descriptor = socket(AF_NETLINK, type, NETLINK_ROUTE)
@@ -66,7 +67,7 @@ private struct RouteQuestions: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// What the kernel says, without the header; nil for an error. Of a long answer the beginning.
+    /// Sends a request and returns the kernel's response without its header, cut to 4 KiB; nil for an error.
     func ask(_ type: Int, _ message: [UInt8]) -> [UInt8]? {
         let headerSize = MemoryLayout<nlmsghdr>.size
         let header = nlmsghdr(
@@ -75,7 +76,7 @@ private struct RouteQuestions: ~Copyable {
         let question = bytes(of: header) + message
         guard send(descriptor, question, question.count, 0) == question.count else { return nil }
         var answer = [UInt8](repeating: 0, count: 4096)
-        // The kernel has answered by the time that `send` returns.
+        // The kernel has responded when `send` returns.
         let count = recv(descriptor, &answer, answer.count, 0)
         guard count > 0, let said: nlmsghdr = value(in: answer[..<count]), Int32(said.nlmsg_type) != NLMSG_ERROR else {
             return nil
@@ -86,7 +87,7 @@ private struct RouteQuestions: ~Copyable {
 
 private func bytes<Value>(of value: Value) -> [UInt8] { withUnsafeBytes(of: value, Array.init) }
 
-/// The one that the bytes begin with; nil when they are fewer.
+/// The value at the start of the bytes; nil when there are too few.
 private func value<Value: BitwiseCopyable>(in bytes: ArraySlice<UInt8>) -> Value? {
     guard bytes.count >= MemoryLayout<Value>.size else { return nil }
     return bytes.withUnsafeBytes { $0.loadUnaligned(as: Value.self) }

@@ -1,29 +1,29 @@
 internal import CLinux
 
-/// Reads what the kernel multicasts about links, addresses and routes (rtnetlink(7)).
+/// Parses the kernel's notifications about links, addresses and routes (rtnetlink(7)).
 enum RouteMessages {
     private static let headerSize = 16
     private static let changes: Set<Int> = [
         RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE, RTM_DELROUTE,
     ]
 
-    /// Whether a datagram tells of a change. One that is cut short tells nothing beyond its last whole message.
-    static func tellOfChange(_ datagram: UnsafeRawBufferPointer) -> Bool {
+    /// Whether a datagram reports a change. In a truncated datagram, only complete messages count.
+    static func reportsChange(_ datagram: UnsafeRawBufferPointer) -> Bool {
         var rest = datagram[...]
         while rest.count >= headerSize {
             let start = rest.startIndex
             let length = Int(datagram.loadUnaligned(fromByteOffset: start, as: UInt32.self))
             let type = Int(datagram.loadUnaligned(fromByteOffset: start + 4, as: UInt16.self))
             guard length >= headerSize, length <= rest.count else { return false }
-            if changes.contains(type), !isWirelessNews(type, rest.prefix(length)) { return true }
-            // Each message begins at a multiple of four.
+            if changes.contains(type), !isWirelessEvent(type, rest.prefix(length)) { return true }
+            // Messages are aligned to four bytes.
             rest = rest.dropFirst((length + 3) & ~3)
         }
         return false
     }
 
-    /// Scans and signal strengths are announced as news of the link; they change nothing.
-    private static func isWirelessNews(_ type: Int, _ message: Slice<UnsafeRawBufferPointer>) -> Bool {
+    /// Whether this is a wireless event: scans and signal strengths are reported as link changes but change nothing.
+    private static func isWirelessEvent(_ type: Int, _ message: Slice<UnsafeRawBufferPointer>) -> Bool {
         guard type == RTM_NEWLINK else { return false }
         var rest = message.dropFirst(headerSize + MemoryLayout<ifinfomsg>.size)
         while rest.count >= 4 {

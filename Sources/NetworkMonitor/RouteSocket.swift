@@ -1,18 +1,18 @@
 internal import CLinux
 internal import Glibc
 
-/// A netlink socket that receives what the kernel says about links, addresses and routes; never blocks.
+/// A netlink socket that receives notifications about links, addresses and routes; never blocks.
 struct RouteSocket: Sendable {
     let descriptor: Int32
 
     enum Reading: Equatable {
-        /// Something changed, or so much did that the kernel gave up telling it all.
+        /// Something changed, or so much that the kernel dropped notifications.
         case change
-        /// A datagram that tells of no change.
+        /// A datagram that reports no change.
         case other
-        /// Nothing is there now.
+        /// There is nothing to read now.
         case empty
-        /// Nothing will ever come.
+        /// The subscription has ended.
         case broken
     }
 
@@ -22,7 +22,7 @@ struct RouteSocket: Sendable {
     init() throws(NetworkMonitorError) {
         let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         descriptor = socket(AF_NETLINK, type, NETLINK_ROUTE)
-        guard descriptor >= 0 else { throw NetworkMonitorError("no netlink socket could be made") }
+        guard descriptor >= 0 else { throw NetworkMonitorError("cannot open a netlink socket") }
         var address = sockaddr_nl()
         address.nl_family = UInt16(AF_NETLINK)
         address.nl_groups = UInt32(Self.groups)
@@ -30,13 +30,13 @@ struct RouteSocket: Sendable {
             bind(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
         }
         guard bound == 0 else {
-            let error = NetworkMonitorError("network changes could not be subscribed to")
+            let error = NetworkMonitorError("cannot subscribe to network changes")
             close()
             throw error
         }
     }
 
-    /// Takes one datagram. What did not come from the kernel itself counts for nothing.
+    /// Reads one datagram; ignores datagrams not sent by the kernel.
     func read(into buffer: inout [UInt8]) -> Reading {
         var sender = sockaddr_nl()
         var size = socklen_t(MemoryLayout<sockaddr_nl>.size)
@@ -53,16 +53,16 @@ struct RouteSocket: Sendable {
             }
         }
         guard size == MemoryLayout<sockaddr_nl>.size, sender.nl_pid == 0 else { return .other }
-        let tells = buffer.withUnsafeBytes {
-            RouteMessages.tellOfChange(UnsafeRawBufferPointer(rebasing: $0[..<count]))
+        let isChange = buffer.withUnsafeBytes {
+            RouteMessages.reportsChange(UnsafeRawBufferPointer(rebasing: $0[..<count]))
         }
-        return tells ? .change : .other
+        return isChange ? .change : .other
     }
 
     func close() { Glibc.close(descriptor) }
 }
 
-/// Why the kernel cannot be listened to; the message says what was tried and what it answered.
+/// Why the subscription failed: the attempted operation and the system's error.
 package struct NetworkMonitorError: Error, Sendable, CustomStringConvertible {
     package let description: String
 

@@ -1,8 +1,8 @@
-/// How a picture is to be turned before it is shown, as the camera wrote it down (Exif 2.3, tag 0x0112).
+/// How to turn a picture before showing it, as the camera recorded it (Exif 2.3, tag 0x0112).
 enum Orientation: Int, CaseIterable {
     case upright = 1, mirrored, turned180, mirrored180, transposed, turned90, transversed, turned270
 
-    /// Of a JPEG; upright where it does not say, or says what makes no sense.
+    /// Of a JPEG; upright when the tag is missing or invalid.
     init(of picture: PictureBytes) {
         self = .upright
         for segment in JPEGSegments(picture: picture).all where segment.marker == 0xE1 {
@@ -12,7 +12,7 @@ enum Orientation: Int, CaseIterable {
         }
     }
 
-    /// Looks through the first directory alone: where the tag belongs.
+    /// Searches only the first directory, where the tag belongs.
     private static func read(_ picture: PictureBytes, tiff: Int) -> Orientation? {
         let order: PictureBytes.Order
         if picture.has("II*\0", at: tiff) {
@@ -37,7 +37,7 @@ enum Orientation: Int, CaseIterable {
 
     var swapsSides: Bool { rawValue > 4 }
 
-    /// Where in the stored picture the pixel lies that is shown at `x`, `y`; `size` is that of the stored picture.
+    /// The position in the stored picture of the pixel shown at `x`, `y`; `size` is that of the stored picture.
     func source(_ x: Int, _ y: Int, _ size: PictureSize) -> (x: Int, y: Int) {
         let (right, bottom) = (size.width - 1, size.height - 1)
         return switch self {

@@ -1,11 +1,11 @@
-/// The kinds of pictures that thumbnails are made of, told by their first bytes.
+/// The kinds of pictures with thumbnails, recognised by their first bytes.
 package enum PictureKind: String, Sendable, CaseIterable {
     case jpeg, png, gif, webp
 
-    /// As many bytes as telling one kind from another takes.
+    /// The number of bytes needed to recognise a kind.
     package static let signatureLength = 16
 
-    /// Nil for bytes that begin like none of them.
+    /// Nil for bytes that start like none of them.
     package init?(beginningWith bytes: some Collection<UInt8>) {
         let start = Array(bytes.prefix(Self.signatureLength))
         if start.starts(with: [0xFF, 0xD8, 0xFF]) {
@@ -28,6 +28,6 @@ package enum PictureKind: String, Sendable, CaseIterable {
         self.init(rawValue: String(mediaType.dropFirst(6)))
     }
 
-    /// What its thumbnails are: a format that keeps what makes the kind, transparency or small size.
+    /// The format of its thumbnails: JPEG stays small, PNG keeps transparency.
     package var thumbnailKind: PictureKind { self == .jpeg ? .jpeg : .png }
 }

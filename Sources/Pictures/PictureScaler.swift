@@ -1,19 +1,19 @@
 internal import CGD
 internal import Glibc
 
-/// Makes a thumbnail of a picture that nobody vouches for, with libgd. Only ever run in a process of its own
-/// (`ThumbnailProcess`): whatever a picture does to the decoder ends there.
+/// Makes a thumbnail of an untrusted picture with libgd. Runs only in a separate process (`ThumbnailProcess`), which
+/// contains any damage that a picture does to the decoder.
 struct PictureScaler {
-    /// Decoded, a pixel takes four bytes, and a progressive JPEG six more meanwhile.
+    /// A decoded pixel takes four bytes, and six more while a progressive JPEG is decoded.
     static let mostPixels = 40_000_000
 
-    /// Libgd.
+    /// The functions of libgd.
     let gd: cgd
     let bytes: UnsafeRawBufferPointer
-    /// The longest side that the thumbnail may have.
+    /// The thumbnail's longest side.
     let side: Int
 
-    /// Calls `take` with the thumbnail's bytes. Throws why there is none.
+    /// Calls `take` with the thumbnail's bytes. Throws when there is none.
     func scale(_ take: (UnsafeRawBufferPointer) -> Void) throws(PictureProblem) {
         let picture = PictureBytes(bytes: bytes)
         guard let kind = PictureKind(beginningWith: bytes), let claimed = PictureSize(of: picture, kind) else {
@@ -48,7 +48,7 @@ struct PictureScaler {
         }
     }
 
-    /// Each pixel is the mean of those that it stands for.
+    /// Each pixel is the mean of the pixels it represents.
     private func scaled(_ image: gdImagePtr, from size: PictureSize) -> gdImagePtr? {
         let target = size.fitting(side)
         guard let small = canvas(target) else { return nil }
@@ -80,10 +80,10 @@ struct PictureScaler {
     }
 }
 
-/// Why no thumbnail can be made of a picture; the raw value is the status with which the process ends.
+/// Why no thumbnail can be made; the raw value is the exit status of the process.
 package enum PictureProblem: Int32, Error, Sendable {
-    /// It is none, is damaged, or is of a kind that is not known.
+    /// It is not a picture, is damaged, or is of an unknown kind.
     case unreadable = 65
-    /// It has more pixels, or takes more memory or time, than one may.
+    /// It has too many pixels, or takes too much memory or time.
     case tooLarge = 66
 }

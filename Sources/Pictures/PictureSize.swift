@@ -1,4 +1,4 @@
-/// Width and height as the picture's own header claims them.
+/// Width and height, as the picture's header claims.
 struct PictureSize: Equatable {
     var width: Int
     var height: Int
@@ -8,7 +8,7 @@ struct PictureSize: Equatable {
         self.height = height
     }
 
-    /// Nil where the header is cut off or says nothing.
+    /// Nil when the header is truncated or has no size.
     init?(of picture: PictureBytes, _ kind: PictureKind) {
         let size: PictureSize? =
             switch kind {

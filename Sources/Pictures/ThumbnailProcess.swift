@@ -1,17 +1,17 @@
 internal import CGD
 internal import Glibc
 
-/// The inside of the process that makes one thumbnail: a picture on standard input, the thumbnail on standard output.
+/// The body of the process that makes one thumbnail: a picture on standard input, the thumbnail on standard output.
 ///
-/// Before it looks at the picture it gives up what it does not need: memory, time, files, and with the right to open
-/// anything also the network. If memory gets short for all, it is the first to go.
+/// Before it reads the picture, it drops what it does not need: memory, CPU time, and the right to open files or
+/// sockets. If the machine runs out of memory, it is killed first.
 package enum ThumbnailProcess {
-    /// What decoding may take besides what the process has at its start.
+    /// The memory for decoding, on top of the process's initial size.
     static let memory = 512 << 20
     static let seconds = 20
     static let largestInput = 1 << 30
 
-    /// Returns the status to end with.
+    /// Returns the exit status.
     package static func run(side: Int) -> Int32 {
         guard let gd = library(), giveUpRights() else { return EX_OSERR }
         var status = stat()
@@ -28,7 +28,7 @@ package enum ThumbnailProcess {
         }
     }
 
-    /// Loaded while files may still be opened, and by no process that makes no thumbnail.
+    /// Loads libgd while files may still be opened, and only in a process that makes a thumbnail.
     private static func library() -> cgd? {
         let functions = UnsafeMutablePointer<cgd>.allocate(capacity: 1)
         defer { functions.deallocate() }
@@ -47,7 +47,7 @@ package enum ThumbnailProcess {
         }
     }
 
-    /// Tells the kernel to end this process rather than the daemon whose memory it shares.
+    /// Makes the kernel kill this process rather than the daemon, whose memory limit it shares.
     private static func sacrifice() {
         let file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return }
@@ -55,7 +55,7 @@ package enum ThumbnailProcess {
         close(file)
     }
 
-    /// In bytes, of now.
+    /// The current size in bytes.
     private static func addressSpace() -> Int {
         let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return 0 }

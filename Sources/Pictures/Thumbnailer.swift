@@ -3,19 +3,19 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Has thumbnails made, one at a time, each by a process of its own that may take only so much of everything.
+/// Makes thumbnails one at a time, each in a separate process with limited resources.
 ///
-/// A hostile picture can make that process fail; nothing else.
+/// A hostile picture can crash only that process.
 package final class Thumbnailer: Sendable {
-    /// The sizes that there are: the longest side, in pixels.
+    /// The available sizes: the longest side in pixels.
     package static let sizes = [64, 128, 256, 512, 1024]
 
     package enum Failure: Error, Sendable, Equatable {
-        /// The picture is at fault: none will ever be made of it.
+        /// The picture cannot have a thumbnail; trying again does not help.
         case problem(PictureProblem)
-        /// Too many wait already: try again later.
+        /// Too many requests are waiting: try again later.
         case busy
-        /// The process could not be started or did not do its work, whatever the picture.
+        /// The process could not be started or failed, whatever the picture.
         case failed(String)
     }
 
@@ -24,7 +24,7 @@ package final class Thumbnailer: Sendable {
     private let limit: Duration
     private let queue = DispatchQueue(label: "thumbnails")
     private let waiting = Mutex(0)
-    /// Pictures that none can be made of, so that nobody has it tried again and again.
+    /// Pictures without a possible thumbnail, so they are not tried again.
     private let hopeless = Mutex<[String: PictureProblem]>([:])
     private static let mostHopeless = 10_000
     private static let mostWaiting = 32
@@ -38,7 +38,7 @@ package final class Thumbnailer: Sendable {
         self.limit = limit
     }
 
-    /// The thumbnail of the picture in an open file, which is read from its beginning. `name` tells it from others.
+    /// The thumbnail of the picture in an open file, read from its start. `name` identifies the picture.
     package func thumbnail(of picture: Int32, named name: String, size: Int) async throws(Failure) -> [UInt8] {
         if let problem = hopeless.withLock({ $0[name] }) { throw .problem(problem) }
         let isWelcome = waiting.withLock { waiting in
@@ -70,7 +70,7 @@ package final class Thumbnailer: Sendable {
         }
         defer { close(ends[0]) }
         let started = Result { () throws(Failure) in try spawn(input: picture, output: ends[1], size) }
-        // Only the process must hold that end, or its own end would not be seen.
+        // Only the process may hold that end, or its exit would not close the pipe.
         close(ends[1])
         let pid = try started.get()
         let (bytes, isInTime) = collect(from: ends[0])
@@ -100,14 +100,14 @@ package final class Thumbnailer: Sendable {
         var words: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments + [String(size)]).map { strdup($0) }
         words.append(nil)
         defer { words.forEach { free($0) } }
-        // An environment of its own: nothing of ours is any business of a picture's.
+        // An empty environment, so a picture can reveal nothing of the daemon's.
         var environment: [UnsafeMutablePointer<CChar>?] = [nil]
         let code = posix_spawn(&pid, executable, &actions, nil, words, &environment)
         guard code == 0 else { throw .failed("\(executable) could not be started: \(Self.reason(code))") }
         return pid
     }
 
-    /// What comes until the other end is closed; false once the time is up or too much has come.
+    /// Everything written until the other end is closed; false when the time or the size limit is exceeded.
     private func collect(from pipe: Int32) -> (bytes: [UInt8], isInTime: Bool) {
         let end = ContinuousClock.now + limit
         var bytes: [UInt8] = []

@@ -3,52 +3,13 @@ package import JSONText
 package import SocketServer
 internal import Synchronization
 
-/// A complete upstream for any schema: the REST API that the schema's plans describe, over records in memory.
+/// A complete upstream for any schema: the REST API that the schema describes, over records in memory.
 ///
-/// What a real one does on a bad day it does on request (`Faults`), and it remembers every request (`log`). Needs no
-/// socket: `exchange` is the whole API as a function, `respond` the same as a handler for a `SocketServer`.
+/// It injects the failures of real upstreams on request (`Faults`) and logs every request (`log`). It needs no socket:
+/// `exchange` is the whole API as a function, and `respond` is the same as a handler for a `SocketServer`.
 package final class ReferenceUpstream: Sendable {
-    package struct Settings: Sendable {
-        /// Whose records these are, as the schema's account call tells.
-        package var account = "company-1"
-        /// The bearer token that every call but the probe needs; nil for none.
-        package var token: String?
-        /// Who can sign in, as the schema's `auth` describes it; then every call but those and the probe needs a token.
-        package var user: User?
-        /// Records get their keys from here, whatever a create sends.
-        package var serverIds = false
-        /// A write that names a record which is not there is refused with 422.
-        package var checksReferences = false
-        /// The steps that certain fields may take.
-        package var workflows: [Workflow] = []
-        /// What a list gives at once at most, whatever it is asked for; never less than the schema's own page.
-        package var largestPage = 1000
-        /// The field that tells when a record was made, in entities that have it; schemas have no word for it.
-        package var createdField = "created_at"
-        /// The tz database's name of the zone whose days the dashboard counts by.
-        package var timeZone = "UTC"
-        package var faults = Faults()
-        /// For the course of faults and the keys made here.
-        package var seed: UInt64 = 1
-        /// Requests, and applied writes, that are remembered.
-        package var memory = 100_000
-
-        package init() {}
-    }
-
-    package struct User: Sendable {
-        /// What a sign-in asks for first, such as an email address.
-        package var name: String
-        package var password: String
-        package var id = "user-1"
-        package var accessLifetime = Duration.seconds(900)
-        package var refreshLifetime = Duration.seconds(7 * 86_400)
-
-        package init(name: String, password: String) {
-            self.name = name
-            self.password = password
-        }
-    }
+    package typealias Settings = UpstreamSettings
+    package typealias User = UpstreamSettings.User
 
     private struct State: Sendable {
         var store: Store
@@ -63,7 +24,7 @@ package final class ReferenceUpstream: Sendable {
     private let now: @Sendable () -> Timestamp
     private let state: Mutex<State>
 
-    /// `records` by entity, each list in the order in which lists give it; a record without a key is in lists only.
+    /// `records` by entity, in the order of their lists; a record without a key appears only in lists.
     package init(
         schema: EntitySchema, records: [String: [JSONText]] = [:], settings: Settings = Settings(),
         clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Timestamp
@@ -80,9 +41,9 @@ package final class ReferenceUpstream: Sendable {
                 log: RequestLog(capacity: settings.memory)))
     }
 
-    // MARK: Answering
+    // MARK: Responding
 
-    /// For a `SocketServer`: where there is no answer, the connection is closed without one.
+    /// For a `SocketServer`: without a response, the connection is closed.
     package func respond(to request: Request) async -> Response {
         do {
             return try await exchange(request)
@@ -93,10 +54,10 @@ package final class ReferenceUpstream: Sendable {
         }
     }
 
-    /// One request and its answer, with whatever faults are set.
+    /// One request and its response, with the faults that are set.
     ///
-    /// Throws when there is no answer; `BrokenExchange` says what became of the request. A cut-off answer is returned,
-    /// with its `ending` and the bytes that did come. Must be cancelled by a caller who gives up waiting.
+    /// Throws when there is no response; `BrokenExchange` says what happened to the request. A truncated response is
+    /// returned with its `ending` and the bytes that arrived. A caller that stops waiting must cancel the task.
     package func exchange(_ request: Request) async throws(BrokenExchange) -> Response {
         if request.path.hasPrefix(AdminHandler.prefix) { return administer(request).response }
         let (seq, strike) = arrive(request)
@@ -137,7 +98,7 @@ package final class ReferenceUpstream: Sendable {
     private func apply(_ request: Request, _ seq: Int, _ strike: FaultInjector.Strike) -> Answer {
         if case .fail(let status, let retryAfter) = strike.failure {
             let refusal = Refusal(
-                status: status, code: "injected_fault", message: "this answer was asked for by a fault rule")
+                status: status, code: "injected_fault", message: "this response was injected by a fault rule")
             var answer = Answer.refusal(refusal, handler.envelope)
             if let retryAfter { answer.headers.append(("Retry-After", retryAfter)) }
             return answer
@@ -157,20 +118,20 @@ package final class ReferenceUpstream: Sendable {
     }
 }
 
-/// A request without an answer.
+/// A request without a response.
 package enum BrokenExchange: Error, Sendable, Equatable {
     /// The upstream is offline: nothing was applied.
     case refused
     /// The caller left while the request was held: nothing was applied.
     case abandoned
-    /// Whatever was asked for is done, and no answer came.
+    /// The request was applied, and no response came.
     case unanswered
 }
 
-// MARK: - By another hand
+// MARK: - Outside the API
 
 extension ReferenceUpstream {
-    /// The rules in force, with what is left of them.
+    /// The active rules, with their remaining counts.
     package var faults: Faults {
         get { state.withLock { $0.injector.faults } }
         set { state.withLock { $0.injector.faults = newValue } }
@@ -181,12 +142,12 @@ extension ReferenceUpstream {
     /// The codes that were mailed, oldest first.
     package var mailedCodes: [String] { state.withLock { $0.signIn?.mails.map(\.code) ?? [] } }
 
-    /// What was uploaded for this record; nil where nothing was.
+    /// The content uploaded for this record; nil when there is none.
     package func content(_ entity: String, _ key: String) -> [UInt8]? {
         state.withLock { $0.store.contents[entity]?[key]?.bytes }
     }
 
-    /// The largest body that a server for it has to take, in bytes.
+    /// The largest body that its server must accept, in bytes.
     package var largestBody: Int {
         handler.schema.entities.compactMap(\.content?.maximumSize).max() ?? 1 << 20
     }

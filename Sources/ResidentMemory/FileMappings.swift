@@ -1,7 +1,6 @@
-/// Reads what the kernel says of a process's mappings (proc_pid_smaps(5)).
+/// Parses the kernel's list of a process's mappings (proc_pid_smaps(5)).
 enum FileMappings {
-    /// The mappings of files that nobody may write to and of which this process has no pages of its own: all of them can be
-    /// read from the file again.
+    /// The read-only file mappings without private pages: the kernel can read all of their pages from the file again.
     static func untouched(in smaps: String) -> [Range<UInt>] {
         var ranges: [Range<UInt>] = []
         var candidate: Range<UInt>?
@@ -16,13 +15,13 @@ enum FileMappings {
         return ranges
     }
 
-    /// Some 25 lines of a mapping hold a field each, whose name begins with a capital; all but one need no second look.
+    /// Each mapping has about 25 field lines, which begin with a capital; only one of them matters.
     private static let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
     private static let anonymous = Array("Anonymous:".utf8)
 
     private static func words(_ line: Substring.UTF8View) -> [Substring] { Substring(line).split(separator: " ") }
 
-    /// `7f10-7f20 r-xp 00000000 fe:00 42 /usr/lib/libc.so.6`; nil for one that is not a file's, is written to or is shared.
+    /// Parses `7f10-7f20 r-xp 00000000 fe:00 42 /usr/lib/libc.so.6`; nil unless it is a private read-only file mapping.
     private static func mapping(_ words: [Substring]) -> Range<UInt>? {
         guard words.count > 5, words[5].hasPrefix("/"), words[1].hasSuffix("p"), !words[1].contains("w") else {
             return nil

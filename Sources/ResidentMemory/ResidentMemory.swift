@@ -1,14 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// What this process holds in memory and could do without.
+/// Reduces this process's resident memory.
 package enum ResidentMemory {
-    /// Called before the first thread is started. A heap for every thread would keep what each once needed.
+    /// Call it before the first thread starts. With a heap per thread, each heap would keep its peak size.
     package static func limitHeaps() { _ = clinux_mallopt(Int32(CLINUX_ARENA_MAX), 2) }
 
-    /// Gives the kernel back what is free on the heap, and what is mapped of programs and libraries: what is needed of them
-    /// again, the kernel maps again from its cache. Most of it only starting needed.
-    package static func giveBack() {
+    /// Returns free heap memory and the mapped pages of programs and libraries to the kernel. Most of them were needed
+    /// only during the start; the kernel maps pages again from its cache on demand.
+    package static func release() {
         _ = clinux_malloc_trim(0)
         guard let text = Self.mappings() else { return }
         for range in FileMappings.untouched(in: text) {

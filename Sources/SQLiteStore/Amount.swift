@@ -1,15 +1,15 @@
 package import JSONText
 
-/// A decimal number in which sums are exact, as money needs: whole billionths in 128 bits, never binary fractions.
+/// A decimal number with exact sums, as money needs: whole billionths in 128 bits, never binary fractions.
 package struct Amount: Sendable, Equatable {
-    /// Decimals that are kept.
+    /// The number of decimals kept.
     package static let places = 9
-    /// Integer digits that an amount may have and still be added; a longer one is no amount of money.
+    /// The most integer digits that an amount may have and still be summed; anything longer is not money.
     package static let longestPart = 15
 
     /// In units of 10⁻⁹.
     package private(set) var billionths: Int128
-    /// Decimals that it is written with, like the most precise of what was added.
+    /// The number of decimals to write: that of the most precise summand.
     package var decimals: Int
 
     package static let zero = Amount(billionths: 0, decimals: 0)
@@ -31,7 +31,7 @@ package struct Amount: Sendable, Equatable {
         self.init(billionths: Int128(whole) * 1_000_000_000, decimals: 0)
     }
 
-    /// The amount with at least that many decimals.
+    /// The amount written with at least `decimals` decimals.
     package func written(with decimals: Int) -> Amount {
         Amount(billionths: billionths, decimals: max(decimals, self.decimals))
     }
@@ -41,7 +41,8 @@ package struct Amount: Sendable, Equatable {
         return .decimal(billionths / divisor, places: decimals)
     }
 
-    /// How much of `whole` this is, in percent to one decimal, halves away from zero; nil of nothing.
+    /// This amount as a percentage of `whole`, to one decimal, with halves rounded away from zero; nil if `whole` is
+    /// zero.
     package func percent(of whole: Amount) -> JSONText? {
         guard whole.billionths != 0 else { return nil }
         // Tenths of a percent, doubled so that adding one rounds a half up.
@@ -53,9 +54,9 @@ package struct Amount: Sendable, Equatable {
 }
 
 extension Amount {
-    /// Reads a number as JSON has it, or in quotes as some upstreams send it: `129.90`, `"150.00"`, `1.5e2`.
+    /// Reads a JSON number, or one in quotes as some upstreams send it: `129.90`, `"150.00"`, `1.5e2`.
     ///
-    /// Nil for anything else, for more than nine decimals and for more than `digits` before the point.
+    /// Nil for anything else, for more than nine decimals, and for more than `digits` digits before the point.
     package init?(json text: String, digits: Int = longestPart) {
         var rest = text.utf8[...]
         if rest.first == UInt8(ascii: "\""), rest.count > 1, rest.last == UInt8(ascii: "\"") {
@@ -74,7 +75,7 @@ extension Amount {
         guard let exponent = Self.exponent(rest) else { return nil }
         let significant = (Array(whole) + Array(fraction)).drop { $0 == UInt8(ascii: "0") }
         let trailing = significant.reversed().prefix { $0 == UInt8(ascii: "0") }.count
-        // How many powers of ten the last digit is above 10⁻⁹.
+        // The exponent of the last digit, counted in powers of ten above 10⁻⁹.
         let shift = Self.places - fraction.count + exponent
         guard shift + trailing >= 0, significant.count + shift - Self.places <= digits || significant.isEmpty else {
             return nil
@@ -91,7 +92,7 @@ extension Amount {
         return found
     }
 
-    /// 0 for nothing; nil for what is no exponent, or one beyond all amounts.
+    /// 0 for empty text; nil for anything that is not an exponent, or is too large for any amount.
     private static func exponent(_ text: Substring.UTF8View) -> Int? {
         guard let first = text.first else { return 0 }
         guard first | 0x20 == UInt8(ascii: "e"), let exponent = Int(Substring(text.dropFirst())),

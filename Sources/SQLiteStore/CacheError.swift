@@ -1,32 +1,32 @@
-/// Why the cache did not do what it was asked to, sorted by what the caller does about it.
+/// Why the cache did not do what it was asked to do, sorted by how the caller should react.
 package enum CacheError: Error, Sendable, Equatable {
-    /// The caller's fault: mend the named fields and ask again.
+    /// The request is wrong: fix the named fields and retry.
     case invalid([FieldProblem])
-    /// No such record or change.
+    /// There is no such record or change.
     case notFound(String)
-    /// A place in the change log that is not kept, or is of another cache: begin anew.
+    /// The position is no longer in the change log, or belongs to another cache: start over.
     case gone(String)
-    /// The schema offers no way to send this operation; these it does.
+    /// The schema has no request for this operation; `supported` lists the operations it has.
     case unsupported(operation: String, entity: String, supported: [String])
-    /// Cannot be done in the present state; the text says what stands in the way.
+    /// Not possible in the present state; the text says why.
     case conflict(String)
-    /// As `.conflict`: these changes stand in the way, since they build on what would go.
+    /// Like `.conflict`: these changes are the reason, because they depend on the one to be removed.
     case needed(by: [Int64], String)
-    /// The record is not the version that the caller expected: read it again, then decide.
+    /// The record is not at the version that the caller expected: read it again, then decide.
     case changed(String)
-    /// A cursor or parameter of a list that cannot be used.
+    /// A cursor or parameter of a list is not usable.
     case badQuery(field: String, message: String)
-    /// The disk is full or the file cannot be written: later, when that has changed.
+    /// The disk is full or the file cannot be written: retry once that has been fixed.
     case unwritable(String)
     /// The database file is damaged: set it aside and rescue the queue (`QueueRescue`).
     case damaged(String)
-    /// Something is wrong with the database or this program; nothing was changed.
+    /// Something is wrong with the database or with this program; nothing was changed.
     case failed(String)
-    /// The file was written by a newer version, or for a schema that this one cannot be adapted to: stop.
+    /// A newer version wrote the file, or its schema cannot be adapted to this one: stop.
     case incompatible(String)
 }
 
-/// One thing wrong with one field of what a caller sent.
+/// One problem with one field of a request.
 package struct FieldProblem: Error, Sendable, Equatable {
     package var field: String
     package var message: String

@@ -1,8 +1,9 @@
 internal import Synchronization
 
-/// Wakes those who wait for something to change: a commit of a store, above all.
+/// Wakes tasks that wait for a change, usually a commit of a store.
 ///
-/// Nobody is told of what; whoever wakes looks, at the change log for one. Costs a commit one lock, and a write nothing.
+/// The signal does not say what changed: a woken task looks for itself, for example in the change log. A commit pays
+/// for one lock, a write for nothing.
 package final class ChangeSignal: Sendable {
     private struct State {
         var commits: UInt64 = 0
@@ -15,13 +16,13 @@ package final class ChangeSignal: Sendable {
 
     package init() {}
 
-    /// Taken before the log is read: what is committed after that ends a wait at once.
+    /// Take this before reading the log: a commit after that ends the wait at once.
     package var commits: UInt64 { state.withLock { $0.commits } }
 
-    /// Nobody waits any more: the store, or whoever serves from it, is about to end.
+    /// True once no task should wait any more, because the store or its server is shutting down.
     package var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Returns when something has been committed since there were `commits`, when the signal is closed, or when the task
+    /// Returns when there is a commit beyond the given number of `commits`, when the signal is closed, or when the task
     /// is cancelled.
     package func wait(after commits: UInt64) async {
         let number = state.withLock { state in
@@ -42,13 +43,13 @@ package final class ChangeSignal: Sendable {
         }
     }
 
-    /// Ends all waits, now and from now on.
+    /// Ends all current and future waits.
     package func close() { wakeAll { $0.isClosed = true } }
 
-    /// Called after each commit, or whatever else those who wait are to look at.
+    /// Call this after each commit, and after anything else that waiting tasks should look at.
     package func announce() { wakeAll { $0.commits += 1 } }
 
-    /// How many wait.
+    /// The number of waiting tasks.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
     private func wakeAll(_ change: (inout State) -> Void) {

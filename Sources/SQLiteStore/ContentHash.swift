@@ -1,7 +1,8 @@
-/// A fast 64-bit hash of bytes, the same in every run and on every machine, so that what it marks can be compared later.
+/// A fast 64-bit hash of bytes, the same in every run and on every machine, so that stored hashes can be compared
+/// later.
 ///
-/// Two 64-bit multiplications into 128 bits for every sixteen bytes (the scheme of wyhash): some gigabytes a second. It is
-/// no proof against somebody who makes up bytes on purpose.
+/// Two 64-bit multiplications into 128 bits for every sixteen bytes (the scheme of wyhash): several gigabytes a second.
+/// It does not withstand an attacker who crafts collisions.
 package enum ContentHash {
     private static let secret: (UInt64, UInt64, UInt64) = (
         0x2d35_8dcc_aa6c_78a5, 0x8bb8_4b93_962e_acc9, 0x4b33_a62e_d433_d4a3

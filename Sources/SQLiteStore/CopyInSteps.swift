@@ -1,11 +1,11 @@
 package import GRDB
 internal import GRDBSQLite
 
-/// Copies a database that is in use a few pages at a time, on the connection that writes it.
+/// Copies a database in use, a few pages at a time, on the connection that writes to it.
 ///
-/// Writers wait for one step at most, and between the steps the log is written back, so that it does not grow by all that
-/// is written while a large database is copied. What is written meanwhile SQLite puts into the copy as well, since it goes
-/// through the same connection (https://sqlite.org/c3ref/backup_finish.html): the copy is of the moment of the last step.
+/// A writer waits for one step at most. The log is checkpointed between the steps, so it does not grow by everything
+/// written during a long copy. SQLite adds those writes to the copy too, because they go through the same connection
+/// (https://sqlite.org/c3ref/backup_finish.html): the copy shows the moment of the last step.
 package struct CopyInSteps {
     package let writer: DatabasePool
     /// 1 MiB: a few milliseconds.
@@ -18,7 +18,7 @@ package struct CopyInSteps {
         self.pagesPerStep = pagesPerStep
     }
 
-    /// Blocks until all is copied. `target` is used by nobody else meanwhile.
+    /// Blocks until everything is copied. Nothing else may use `target` meanwhile.
     package func copy(to target: DatabaseQueue) throws {
         let target = target.inDatabase { db in Handle(connection: db.sqliteConnection) }
         let copying = try writer.writeWithoutTransaction { db in
@@ -33,7 +33,7 @@ package struct CopyInSteps {
         guard code == SQLITE_OK else { throw target.error }
     }
 
-    /// True when it was the last.
+    /// Returns true after the last step.
     private func step(_ copying: OpaquePointer) throws -> Bool {
         let code = writer.writeWithoutTransaction { _ in sqlite3_backup_step(copying, pagesPerStep) }
         switch code {

@@ -2,22 +2,21 @@ internal import Foundation
 package import GRDB
 internal import Glibc
 
-/// A whole copy of a database, of one moment, while others may write to it; checked before it gets its name.
+/// A complete, consistent copy of a database that others may be writing to; verified, then renamed into place.
 ///
-/// One file of mode 0600, without a log. It names no epoch, so that whoever puts it in the place of another database
-/// begins a new one.
+/// One file of mode 0600, without a log. It has no epoch, so a database that is replaced by a copy starts a new one.
 package enum DatabaseCopy {
-    /// Throws `.unwritable` when there is a file at `target` or it cannot be written, `.damaged` when the copy does not
-    /// pass the check; then nothing is left of it.
+    /// Throws `.unwritable` when `target` exists or cannot be written, and `.damaged` when the copy fails the check.
+    /// Leaves nothing behind when it throws.
     package static func make(of source: String, at target: String) throws {
-        // In one step: a copy in several begins anew whenever another connection writes.
+        // In one step: a copy in several steps starts over whenever another connection writes.
         try make(of: source, at: target) { copy in try DatabaseFile.openReadOnly(source).backup(to: copy) }
     }
 
-    /// The same of a database that `copyPages` copies.
+    /// The same, with `copyPages` doing the copying.
     package static func make(of source: String, at target: String, copyPages: (DatabaseQueue) throws -> Void) throws {
         guard !FileManager.default.fileExists(atPath: target) else {
-            throw CacheError.unwritable("\(target) is there already; name another file")
+            throw CacheError.unwritable("\(target) already exists; name another file")
         }
         try requireSpace(for: source, at: target)
         let part = target + ".part"
@@ -34,7 +33,7 @@ package enum DatabaseCopy {
         guard rename(part, target) == 0, DatabaseFile.syncFolder(of: target) else { throw unwritable(target) }
     }
 
-    /// What `PRAGMA integrity_check` finds wrong with the file; nothing when it is sound. The file is only read.
+    /// The problems that `PRAGMA integrity_check` finds in the file; empty when it is sound. Only reads the file.
     package static func problems(of path: String) throws -> [String] {
         do {
             return try DatabaseFile.openReadOnly(path).read(problems)
@@ -72,7 +71,7 @@ package enum DatabaseCopy {
         }
     }
 
-    /// SQLite would make it for everybody to read.
+    /// SQLite would create the file readable for everyone.
     private static func makeEmpty(_ path: String) throws {
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw unwritable(path) }
@@ -86,7 +85,7 @@ package enum DatabaseCopy {
         guard fsync(file) == 0 else { throw unwritable(path) }
     }
 
-    /// A copy must not take the last of the disk from the daemon.
+    /// A copy must not use up the space that the daemon needs.
     private static func requireSpace(for source: String, at target: String) throws {
         let size = ["", "-wal"].reduce(0) { sum, suffix in
             sum + ((try? FileManager.default.attributesOfItem(atPath: source + suffix)[.size] as? Int) ?? 0)
@@ -95,7 +94,8 @@ package enum DatabaseCopy {
         guard let free = DiskSpace(of: folder)?.free else { throw unwritable(target) }
         guard free > size + DiskSpace.reserve else {
             throw CacheError.unwritable(
-                "\(folder) has \(free >> 20) MiB free, too little for a copy of \(size >> 20) MiB; make room there")
+                "\(folder) has \(free >> 20) MiB free, too little for a copy of \(size >> 20) MiB; free some space there"
+            )
         }
     }
 
@@ -104,15 +104,15 @@ package enum DatabaseCopy {
     }
 }
 
-/// How much room a file system has.
+/// The free space of a file system.
 package struct DiskSpace: Sendable {
-    /// What should always be left for queue and log, in bytes.
+    /// The space to leave for the queue and the log, in bytes.
     package static let reserve = 64 << 20
 
-    /// For us, in bytes.
+    /// Bytes available to this user.
     package let free: Int
 
-    /// Nil for a folder that is not there.
+    /// Nil if the folder does not exist.
     package init?(of folder: String) {
         var status = statvfs()
         guard statvfs(folder, &status) == 0 else { return nil }

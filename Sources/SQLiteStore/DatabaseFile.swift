@@ -3,11 +3,11 @@ internal import Foundation
 package import GRDB
 internal import Glibc
 
-/// One database with the files that belong to it, and how another takes its place.
+/// A database with the files that belong to it, and how another database replaces it.
 ///
-/// What was there is never deleted: it keeps its name with a reason and a date behind it, log and all. The new file first
-/// lies beside the old one under a name that says what is to happen, so that a crash at any moment is made good by
-/// `finishReplacing`: there is never a start that finds neither.
+/// The old files are never deleted: a reason and a date are appended to their names, the log's included. The new file
+/// first waits beside the old one, under a name that says what is left to do. After a crash at any moment,
+/// `finishReplacing` completes the replacement, so a start always finds one of the two.
 package struct DatabaseFile: Sendable {
     /// Why a file was set aside.
     package enum Reason: String, Sendable {
@@ -18,7 +18,7 @@ package struct DatabaseFile: Sendable {
 
     package init(_ path: String) { self.path = path }
 
-    /// Puts the closed database at `fresh` here. Returns the name that the old one has now; nil where there was none.
+    /// Moves the closed database at `fresh` here. Returns the new name of the old one; nil if there was none.
     @discardableResult
     package func replace(with fresh: String, _ reason: Reason, at now: Timestamp) throws -> String? {
         let log = try? FileManager.default.attributesOfItem(atPath: fresh + "-wal")[.size] as? Int
@@ -28,7 +28,8 @@ package struct DatabaseFile: Sendable {
         return try finishReplacing().last
     }
 
-    /// Ends replacements that were cut off; returns the names that old files have now. To be called before each opening.
+    /// Completes replacements that a crash interrupted; returns the new names of the old files. Call it before each
+    /// opening.
     @discardableResult
     package func finishReplacing() throws -> [String] {
         let url = URL(fileURLWithPath: path)
@@ -47,7 +48,7 @@ package struct DatabaseFile: Sendable {
         return aside
     }
 
-    /// When a damaged file was last set aside; nil when none is kept.
+    /// When a damaged file was last set aside; nil if there is none.
     package var lastDamage: Timestamp? {
         let url = URL(fileURLWithPath: path)
         let prefix = "\(url.lastPathComponent).\(Reason.damaged.rawValue)-"
@@ -55,7 +56,7 @@ package struct DatabaseFile: Sendable {
         return names.filter { $0.hasPrefix(prefix) }.compactMap { Self.time($0.dropFirst(prefix.count)) }.max()
     }
 
-    /// Of a stamp; nil for text that begins with none.
+    /// The time of a stamp; nil for text that does not begin with one.
     package static func time(_ stamp: some StringProtocol) -> Timestamp? {
         let text = Array(stamp.prefix(20))
         guard text.count == 20 else { return nil }
@@ -71,7 +72,7 @@ package struct DatabaseFile: Sendable {
 
     private func move(_ old: String, to new: String) throws {
         guard !FileManager.default.fileExists(atPath: new) else {
-            throw CacheError.unwritable("\(new) is there already; move it away")
+            throw CacheError.unwritable("\(new) already exists; move it elsewhere")
         }
         guard rename(old, new) == 0, Self.syncFolder(of: new) else {
             let reason = String(cString: strerror(errno))
@@ -79,7 +80,7 @@ package struct DatabaseFile: Sendable {
         }
     }
 
-    /// A name is on disk only when its folder is.
+    /// A rename is durable only once the folder is synced.
     package static func syncFolder(of path: String) -> Bool {
         let folder = open(
             URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -88,7 +89,7 @@ package struct DatabaseFile: Sendable {
         return fsync(folder) == 0
     }
 
-    /// A connection that leaves the file as it is.
+    /// Opens a connection that does not change the file.
     package static func openReadOnly(_ path: String) throws -> DatabaseQueue {
         var configuration = GRDB.Configuration()
         configuration.readonly = true

@@ -1,15 +1,15 @@
 package import GRDB
 internal import Glibc
 
-/// Names the file that a sequence of changes was counted in, so that a number of another one is never taken for its own.
+/// Names the file that numbered a sequence of changes, so that the numbers of two files are never mixed up.
 ///
-/// Made with the file, and made anew when the file turns out to be a copy: a backup that was put back counts on from where
-/// it was made, which others have counted before.
+/// Created with the file, and again when the file turns out to be a copy: a restored backup continues counting from
+/// where it was taken, with numbers that clients have already seen.
 package enum Epoch {
     package static func current(_ pool: DatabasePool, path: String) throws -> String {
         var file = stat()
         guard stat(path, &file) == 0 else {
-            throw CacheError.unwritable("\(path) cannot be looked at (\(String(cString: strerror(errno))))")
+            throw CacheError.unwritable("\(path) cannot be inspected (\(String(cString: strerror(errno))))")
         }
         let inode = "\(file.st_ino)"
         return try pool.write { db in

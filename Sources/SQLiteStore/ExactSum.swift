@@ -1,9 +1,9 @@
 package import GRDB
 internal import JSONText
 
-/// The SQL aggregate `exact_sum(json)`: the sum of numbers given as their JSON text, as such a text, without rounding.
+/// The SQL aggregate `exact_sum(json)`: sums numbers given as JSON text, and returns JSON text, without rounding.
 ///
-/// Null, and what is no amount of money, adds nothing.
+/// Null, and anything that is not an amount of money, adds nothing.
 package struct ExactSum: DatabaseAggregate {
     package static let function = DatabaseFunction("exact_sum", argumentCount: 1, pure: true, aggregate: ExactSum.self)
 

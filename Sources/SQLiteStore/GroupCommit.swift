@@ -5,22 +5,22 @@ internal import Synchronization
 
 /// Runs writes from many callers in as few transactions as possible.
 ///
-/// Whatever is waiting when the writer gets free goes into one transaction. One piece that throws undoes only itself: if it
-/// has changed something, the transaction is rolled back and made once more with each piece in a savepoint of its own.
-/// Savepoints cost enough, in the journal and in FTS5, not to be taken for all who do not throw. A caller hears back after
-/// the commit is on disk, never before: with `synchronous=FULL` one fsync then serves all who waited for it.
+/// Everything that waits when the writer becomes free goes into one transaction. A job that throws undoes only its own
+/// changes: if it made any, the transaction is rolled back and run again with each job in its own savepoint. Savepoints
+/// cost too much, in the journal and in FTS5, to take one for every job. A caller resumes after the commit is on disk,
+/// never before: with `synchronous=FULL`, one fsync serves everyone who waited for it.
 package final class GroupCommit: Sendable {
     private typealias Answer = @Sendable () -> Void
 
     private struct Job: Sendable {
-        /// Does the work and returns what tells the caller, once it is on disk.
+        /// Does the work; returns what resumes the caller once the work is on disk.
         var work: @Sendable (Database) throws -> Answer
         var abandon: @Sendable (any Error) -> Void
     }
 
     private static let largestGroup = 256
 
-    /// Runs a commit, later and never two at once.
+    /// Runs a commit later, and never two at once.
     package typealias Schedule = @Sendable (_ commit: @escaping @Sendable () -> Void) -> Void
 
     private let writer: DatabasePool
@@ -30,8 +30,7 @@ package final class GroupCommit: Sendable {
     private let finish: @Sendable (Database) throws -> Void
     private let committed: @Sendable () -> Void
 
-    /// `finish` is the last work of each transaction; `committed` is called after each commit, before those who wrote
-    /// hear of it.
+    /// `finish` runs last in each transaction; `committed` runs after each commit, before the writers resume.
     package init(
         writer: DatabasePool, schedule: @escaping Schedule, damage: DamageWatch,
         finish: @escaping @Sendable (Database) throws -> Void, committed: @escaping @Sendable () -> Void
@@ -48,8 +47,8 @@ package final class GroupCommit: Sendable {
         return { commit in queue.async(execute: commit) }
     }
 
-    /// Throws what `body` threw, with its changes undone, or `CacheError.unwritable` when the commit failed. `body` may be
-    /// called twice, what it changed the first time undone; what else it does must be the same when done again.
+    /// Throws what `body` threw, with its changes undone, or `CacheError.unwritable` when the commit failed. `body` may
+    /// be called twice, with the changes of the first call undone; anything else it does must be idempotent.
     package func write<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result
     {
         try await withCheckedThrowingContinuation { continuation in
@@ -68,7 +67,7 @@ package final class GroupCommit: Sendable {
     }
 
     private func commitWaiting() {
-        // The list is left non-empty while its jobs run, so that callers arriving meanwhile only join it.
+        // The list stays non-empty while its jobs run, so that callers arriving meanwhile only join it.
         while true {
             let group = waiting.withLock { Array($0.prefix(Self.largestGroup)) }
             commit(group)
@@ -86,7 +85,7 @@ package final class GroupCommit: Sendable {
             answers = try run(group, apart: false) ?? run(group, apart: true) ?? []
             committed()
         } catch {
-            // The transaction did not come to its end: nobody's work is on disk.
+            // The transaction did not complete: no job's work is on disk.
             let failure = damage.classified(error)
             for job in group { job.abandon(failure) }
             return
@@ -94,8 +93,8 @@ package final class GroupCommit: Sendable {
         for answer in answers { answer() }
     }
 
-    /// Runs the group in one transaction and commits it; `apart` has each job undone by itself where it throws. Nil, with
-    /// nothing done, where one would have had to be that was not.
+    /// Runs the group in one transaction and commits it. With `apart`, each job has its own savepoint. Returns nil,
+    /// with nothing done, if a job needs a savepoint and had none.
     private func run(_ group: [Job], apart: Bool) throws -> [Answer]? {
         var answers: [Answer]? = []
         try writer.writeWithoutTransaction { db in
@@ -105,7 +104,7 @@ package final class GroupCommit: Sendable {
                     do {
                         answers?.append(try apart ? Self.inSavepoint(db, job.work) : job.work(db))
                     } catch {
-                        // An I/O error may have rolled everything back: then nobody's work is in the transaction.
+                        // An I/O error may have rolled everything back: then no job's work is in the transaction.
                         guard db.isInsideTransaction else { throw error }
                         if !apart, db.totalChangesCount != before {
                             answers = nil
@@ -132,15 +131,16 @@ package final class GroupCommit: Sendable {
         return result
     }
 
-    /// SQLite's errors as the case that says what they mean for the caller; any other as it is.
+    /// Translates an error of SQLite to the case that says what it means for the caller; returns any other unchanged.
     ///
-    /// What is parsed in here, by us or by SQLite, was checked before it was stored: text that is no JSON any more is damage.
+    /// Stored text was validated before it was stored, so text that is no longer JSON, to us or to SQLite, means
+    /// damage.
     package static func classified(_ error: any Error) -> any Error {
         if let error = error as? JSONError {
             return CacheError.damaged("the database is damaged (a stored text is \(error))")
         }
         guard let error = error as? DatabaseError else { return error }
-        // A failed copy tells the reason by its code alone.
+        // A failed copy has the reason only in its code.
         let said = error.message.flatMap { $0 == "not an error" ? nil : $0 }
         let reason = said ?? error.resultCode.description
         let damaged = CacheError.damaged("the database is damaged (\(reason))")
@@ -152,7 +152,7 @@ package final class GroupCommit: Sendable {
         case .SQLITE_ERROR where reason == "malformed JSON": return damaged
         default:
             return CacheError.failed(
-                "the database answered \(error.resultCode): \(reason); please report this")
+                "the database returned \(error.resultCode): \(reason); please report this")
         }
     }
 }

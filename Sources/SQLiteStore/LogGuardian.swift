@@ -1,19 +1,19 @@
-/// Keeps the write-ahead log of a file that may be damaged as it is, while others open the file and close it.
+/// Preserves the write-ahead log of a file that may be damaged, while other connections open and close the file.
 ///
-/// SQLite writes the log back when the last connection closes. This one only reads and closes after the others, so nobody
-/// does: what a foreign log would overwrite stays, and what a log alone has can still be read from it.
+/// SQLite checkpoints the log when the last connection closes. This connection only reads and closes last, so no
+/// connection checkpoints: pages that a foreign log would overwrite stay, and what only the log has can still be read.
 package struct LogGuardian {
     private let connection: ReadConnection
 
-    /// Nil where there is no file yet.
+    /// Nil if there is no file yet.
     package init?(path: String) {
         guard let connection = try? ReadConnection(path: path) else { return nil }
         self.connection = connection
-        // A number of the file's header is found without reading the schema. Also where it fails for damage, the log is
-        // open from here on.
+        // This reads a number from the file's header without reading the schema. Even if it fails because of damage,
+        // the log is open from here on.
         try? connection.query("PRAGMA application_id", []) { _ in false }
     }
 
-    /// Ends the guard; all that matters is that it lasted until here.
+    /// Ends the guard. The lifetime until here is what counts.
     package func close() { withExtendedLifetime(connection) {} }
 }

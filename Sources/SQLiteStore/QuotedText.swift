@@ -1,8 +1,9 @@
-/// Text between quotes, as SQL and FTS5 write what cannot be bound.
+/// Quotes text for SQL and FTS5 where it cannot be bound.
 extension String {
-    /// With `quote` around it, and doubled within.
+    /// The text with `quote` around it, and doubled inside it.
     ///
-    /// Byte by byte: to Swift a quote with a combining mark behind it is another character, to SQLite it ends the text.
+    /// Works byte by byte: to Swift, a quote followed by a combining mark is another character; to SQLite, it ends the
+    /// text.
     package func quoted(by quote: Unicode.Scalar) -> String {
         let quote = UInt8(ascii: quote)
         var bytes: [UInt8] = []

@@ -6,11 +6,11 @@ package final class ReadConnection {
     private let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
 
-    /// Lists come in as many kinds as callers think of; beyond this number the statements start afresh.
+    /// Callers can build any number of different lists; beyond this limit, all prepared statements are dropped.
     private static let statementLimit = 100
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-    /// Opens a file that the writer has open already, so that its log is there.
+    /// Opens a file that the writer already has open, so that its log exists.
     package init(path: String) throws {
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
@@ -20,7 +20,8 @@ package final class ReadConnection {
         }
         handle = opened
         sqlite3_busy_timeout(handle, 5000)
-        // SQLite's own 2 MB for pages are enough, since the kernel caches the file; to set them would read the schema.
+        // SQLite's default page cache of 2 MB is enough, since the kernel caches the file; setting it would read the
+        // schema.
         try execute("PRAGMA temp_store = MEMORY")
     }
 
@@ -45,7 +46,7 @@ package final class ReadConnection {
 
     package typealias Statement = (sql: String, arguments: [DatabaseValue])
 
-    /// The same with one statement after the other; what `row` returns false for is the last of all.
+    /// Runs the statements one after the other; when `row` returns false, none after it runs.
     package func query(_ statements: [Statement], row: (OpaquePointer) -> Bool) throws {
         var goesOn = true
         for statement in statements where goesOn {
@@ -56,7 +57,7 @@ package final class ReadConnection {
         }
     }
 
-    /// Several queries that see the same state.
+    /// Runs several queries on one snapshot.
     package func snapshot(_ body: () throws -> Void) throws {
         try execute("BEGIN")
         defer { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }

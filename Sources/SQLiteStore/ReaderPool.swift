@@ -1,10 +1,10 @@
 internal import GRDB
 internal import Synchronization
 
-/// The connections that read records and lists, which is nearly all that callers ask for.
+/// The connections that read records and lists, which are nearly all requests.
 ///
-/// GRDB's pool takes a reader through three dispatch queues and looks at the schema's version in a transaction of its
-/// own; together that costs more than reading a record. Here a caller takes whichever connection is free.
+/// GRDB's pool takes a reader through three dispatch queues and checks the schema's version in a transaction of its
+/// own; together that costs more than reading a record. Here a caller takes any free connection.
 package struct ReaderPool: Sendable {
     private final class Seat: Sendable {
         /// Nil once closed.
@@ -23,7 +23,7 @@ package struct ReaderPool: Sendable {
         seats = try (0..<max(1, count)).map { _ in try Seat(path: path) }
     }
 
-    /// Throws `CacheError` for whatever SQLite complains of.
+    /// Throws a `CacheError` for every error of SQLite.
     package func read<Result: Sendable>(_ body: @Sendable (ReadConnection) throws -> Result) throws -> Result {
         for seat in seats {
             if let result = try seat.connection.withLockIfAvailable({ try run(body, $0) }) { return result }
@@ -31,7 +31,7 @@ package struct ReaderPool: Sendable {
         return try seats[0].connection.withLock { try run(body, $0) }
     }
 
-    /// Waits for what is being read; nothing can be read afterwards.
+    /// Waits for running reads; nothing can be read afterwards.
     package func close() {
         for seat in seats { seat.connection.withLock { $0 = nil } }
     }

@@ -1,9 +1,9 @@
 package import GRDB
 internal import GRDBSQLite
 
-/// Asks again and again, while SQLite works on the writing connection, whether to go on.
+/// Asks repeatedly, while SQLite works on the writing connection, whether to continue.
 ///
-/// It is asked every so many of SQLite's own instructions, so an answer shows that the work really moves.
+/// It asks after a fixed number of SQLite's own instructions, so each question also proves that the work progresses.
 package final class WorkWatch {
     /// Less than a millisecond of work.
     private static let instructions: Int32 = 5000
@@ -14,8 +14,8 @@ package final class WorkWatch {
         self.goesOn = goesOn
     }
 
-    /// Runs `body`, which works on `pool`. Throws `CancellationError` when it was to be given up; SQLite has then undone
-    /// the transaction under way.
+    /// Runs `body`, which works on `pool`. Throws `CancellationError` when the answer was to stop; SQLite has then
+    /// undone the transaction under way.
     package func during(_ pool: DatabasePool, _ body: () throws -> Void) throws {
         let context = Unmanaged.passRetained(self)
         defer { context.release() }

@@ -1,14 +1,14 @@
 package import EntitySchema
 
-/// In what way a record and the schema disagree.
+/// How a record and the schema disagree.
 package enum DriftKind: String, Sendable, Equatable {
-    /// The record has a member that the schema does not name.
+    /// The record has a member that is not in the schema.
     case unknown
-    /// A field that the schema marks as required is absent or null; or no record at all has had the field so far.
+    /// A field that the schema marks as required is absent or null, or no record so far has had the field.
     case missing
-    /// A value of another type.
+    /// A value has another type.
     case type
-    /// A value outside the field's enum.
+    /// A value is not in the field's enum.
     case value
 
     package var number: UInt8 {
@@ -21,19 +21,19 @@ package enum DriftKind: String, Sendable, Equatable {
     }
 }
 
-/// One way in which the upstream's records and the schema disagree, and how often they do.
+/// One disagreement between the upstream's records and the schema, and how often it occurs.
 package struct Drift: Sendable, Equatable {
-    /// Stands for all fields or values beyond the number kept apart, and for secret values.
+    /// Stands for all fields or values beyond the number kept separately, and for secret values.
     package static let others = "…"
 
     package var entity: String
     package var field: String
     package var kind: DriftKind
-    /// What the schema says; nil where it does not name the field.
+    /// What the schema says; nil if it does not have the field.
     package var expected: String?
-    /// The JSON type of what came, the value outside an enum, or `absent`. `…` stands for all beyond those kept apart.
+    /// The JSON type found, the value outside the enum, or `absent`; `…` for all beyond those kept separately.
     package var found: String
-    /// Versions of records that were written.
+    /// The number of record versions written with it.
     package var count: Int
     /// The key of the latest record.
     package var example: String
@@ -56,10 +56,10 @@ package struct Drift: Sendable, Equatable {
     }
 }
 
-/// A record that came without a usable key and is not in the cache.
+/// A record without a usable key, which is not in the cache.
 package struct SetAsideRecord: Sendable, Equatable {
     package var entity: String
-    /// The beginning of its text, without secret fields.
+    /// The beginning of the record's text, without secret fields.
     package var record: String
     package var at: Timestamp
 

@@ -1,17 +1,17 @@
 package import EntitySchema
 
-/// What the records of one entity should look like, laid out so that a record is compared byte by byte.
+/// What the records of one entity should look like, compiled so that a record is checked byte by byte.
 package struct DriftRules {
-    /// What a value should be; `anything` for members that mean something to syncing alone.
+    /// What a value should be; `anything` for members that only syncing uses.
     package enum Expected: UInt8 {
         case anything, string, integer, number, boolean, time, key, object, list, oneOf
     }
 
-    /// A name that a record may have: what field it is, and where its own members are looked up.
+    /// A name that a record may have: its field, and the scope of its own members.
     package struct Member {
         var field: Int32
         var expected: Expected
-        /// The scope of the member's own members; 0, the record's own, where they are nobody's business.
+        /// The scope of the member's own members; 0, the record's own scope, if they are not checked.
         var inside: Int32
         var isKey = false
     }
@@ -39,16 +39,16 @@ package struct DriftRules {
         names = NameTable(builder.entries)
     }
 
-    /// Names that are no fields and yet expected: they say how to sync.
+    /// Names that are not fields but still expected, because they control syncing.
     private static func membersForSyncing(_ entity: Entity) -> [String] {
         let pull = entity.pull
         var names = [pull?.deleted, pull?.changedAt].compactMap { $0 }
-        // Children that stand inside the record itself.
+        // Children embedded in the record itself.
         if let detail = pull?.detail, detail.path == nil { names += detail.list.records.paths.filter { !$0.isEmpty } }
         return names
     }
 
-    /// Tells whether drift that was counted by other rules must be counted anew.
+    /// Changes whenever drift that was counted by older rules must be counted again.
     package var fingerprint: String {
         let fields = entity.fields.map { field in
             "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.secret)\(field.isDerivedHere ? " kept" : "")"
@@ -59,7 +59,7 @@ package struct DriftRules {
 }
 
 extension DriftRules {
-    /// Collects names; a member is first come, first served.
+    /// Collects names; the first entry of a name wins.
     private struct Builder {
         var members: [Member] = []
         var entries: [(scope: Int32, name: String, value: Int32)] = []
@@ -77,7 +77,7 @@ extension DriftRules {
             add(scope, last, Member(field: index, expected: Expected(field.kind), inside: 0))
         }
 
-        /// Makes every name on the path known; returns the scope at its end.
+        /// Adds every name on the path; returns the scope at its end.
         @discardableResult
         mutating func addContainer(_ path: [String]) -> Int32 {
             path.reduce(0) { scope, name in

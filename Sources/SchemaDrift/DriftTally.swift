@@ -1,7 +1,7 @@
 internal import EntitySchema
 internal import JSONText
 
-/// Counts how records disagree with the rules, each disagreement once however many records share it.
+/// Counts how records disagree with the rules: one entry for each disagreement, however many records share it.
 package struct DriftTally {
     package struct Disagreement: Hashable {
         package var field: String
@@ -23,10 +23,10 @@ package struct DriftTally {
 
     package let rules: DriftRules
     package private(set) var entries: [Entry] = []
-    /// Records looked at, and the last one's key.
+    /// The number of records checked, and the key of the last one.
     package private(set) var records = 0
     package private(set) var lastKey = ""
-    /// For each field whether any record had the member.
+    /// For each field, whether any record had the member.
     package private(set) var present: [Bool]
     private var places: [UInt64: Int] = [:]
 
@@ -38,7 +38,7 @@ package struct DriftTally {
         present = Array(repeating: false, count: rules.entity.fields.count)
     }
 
-    /// Counts those records of `page`, a JSON array, whose keys are in `written`, which has them in the page's order.
+    /// Counts the records of `page`, a JSON array, whose keys are in `written`; `written` is in the page's order.
     package mutating func count(_ page: String, written: [String]) {
         var page = page
         page.withUTF8 { bytes in
@@ -82,7 +82,7 @@ package struct DriftTally {
         for field in present.indices where walk.hasSeen(field) { present[field] = true }
     }
 
-    // MARK: In words
+    // MARK: As text
 
     private func disagreement(_ note: DriftWalk.Note, _ walk: borrowing DriftWalk) -> Disagreement {
         guard note.field != DriftRules.noField else {
@@ -93,7 +93,7 @@ package struct DriftTally {
         guard note.kind == .value else {
             return Disagreement(field: field.name, kind: note.kind, found: note.found.word)
         }
-        // What is secret is not told, not even by a value that should not be.
+        // A secret is never shown, not even one that should not be there.
         let value = field.secret ? Drift.others : Self.cut(walk.text(note.value)?.string ?? "")
         return Disagreement(field: field.name, kind: .value, found: value)
     }
@@ -104,18 +104,18 @@ package struct DriftTally {
 }
 
 extension DriftWalk {
-    /// Whether the record at hand has this key.
+    /// Whether the current record has this key.
     package func keyIs(_ expected: String) -> Bool {
         guard !key.isEmpty else { return false }
         let inner = bytes[key.lowerBound] == UInt8(ascii: "\"") ? key.dropFirst().dropLast() : key
         if expected.utf8.elementsEqual(bytes[inner]) { return true }
-        // Another spelling of the same text.
+        // The same text may be escaped.
         return bytes[inner].contains(UInt8(ascii: "\\")) && text(key)?.string == expected
     }
 }
 
 extension DriftWalk.Found {
-    /// As JSON Schema calls them.
+    /// The type names of JSON Schema.
     package var word: String {
         switch self {
         case .nothing: "absent"

@@ -1,11 +1,12 @@
 internal import EntitySchema
 package import JSONText
 
-/// Goes over records in memory and notes where each disagrees with the rules; nothing is allocated while they fit.
+/// Walks over records in memory and notes where each disagrees with the rules; allocates nothing while they agree.
 ///
-/// The text must be JSON that was checked before. What is not leads to no notes or odd ones, never outside the text.
+/// The text must be JSON that was validated before. Invalid text gives no notes or odd ones, but is never read beyond
+/// its end.
 package struct DriftWalk {
-    /// One disagreement of the record at hand, by where it stands in the text.
+    /// One disagreement of the current record, by its position in the text.
     package struct Note {
         /// The same for the same disagreement in another record.
         var hash: UInt64
@@ -21,14 +22,14 @@ package struct DriftWalk {
     private let rules: DriftRules
     package let bytes: UnsafeBufferPointer<UInt8>
     private var at = 0
-    /// Inside the outermost array.
+    /// Whether the walk is inside the outermost array.
     private var isOpen = false
     private var record: Int32 = 0
-    /// For each field the last record that had the member, and the last whose member was not null.
+    /// For each field, the last record that had the member, and the last with a value other than null.
     private var seen: [Int32]
     private var filled: [Int32]
     package private(set) var notes: [Note] = []
-    /// Where the key of the record at hand stands.
+    /// The position of the current record's key.
     package private(set) var key = 0..<0
 
     package init(_ rules: DriftRules, _ bytes: UnsafeBufferPointer<UInt8>) {
@@ -38,11 +39,11 @@ package struct DriftWalk {
         seen = filled
     }
 
-    /// Whether any record so far had the field's member, be it null.
+    /// Whether any record so far had the field's member, even as null.
     package func hasSeen(_ field: Int) -> Bool { seen[field] > 0 }
 
-    /// Moves past the next object at the top of the text or of its array, `notes` and `key` then telling of it; false at
-    /// the end.
+    /// Moves past the next object at the top of the text or of its array, and sets `notes` and `key` for it; returns
+    /// false at the end.
     package mutating func next() -> Bool {
         while at < bytes.count {
             switch bytes[at] {
@@ -55,7 +56,7 @@ package struct DriftWalk {
                 return true
             case UInt8(ascii: "\""): skipString()
             case UInt8(ascii: "["):
-                // Only the outermost array has records; one inside it is an element of its own.
+                // Only the outermost array holds records; an array inside it is one of its elements.
                 if isOpen { skipNested() } else { (isOpen, at) = (true, at + 1) }
             default: at += 1
             }
@@ -123,7 +124,7 @@ package struct DriftWalk {
         if !fits { note(.type, member.field, name: name, hash, value, found) }
     }
 
-    /// Finds the string that stands, with its quotes, in `range`.
+    /// Looks up the string at `range`, quotes included.
     private func lookUp(_ range: Range<Int>, _ scope: Int32) -> (index: Int32, hash: UInt64) {
         let inner = range.dropFirst().dropLast()
         var hash = NameTable.seed(scope)
@@ -141,7 +142,7 @@ package struct DriftWalk {
         return (index, hash)
     }
 
-    /// What stands in `range`.
+    /// The JSON at `range`.
     package func text(_ range: Range<Int>) -> JSONText? { try? JSONText(Array(bytes[range])) }
 
     private mutating func noteMissing() {
@@ -184,7 +185,7 @@ package struct DriftWalk {
         return (found, start..<max(start, min(at, bytes.count)))
     }
 
-    /// Stands on the opening quote; ends behind the closing one.
+    /// Starts at the opening quote; ends after the closing one.
     private mutating func skipString() { at = CheckedJSON.endOfString(bytes, from: at) }
 
     private mutating func skipNested() {
@@ -203,7 +204,7 @@ package struct DriftWalk {
         }
     }
 
-    /// A number or a literal; true when it has neither point nor exponent.
+    /// Skips a number or a literal; returns true if it has neither point nor exponent.
     @discardableResult
     private mutating func skipWord() -> Bool {
         var isWhole = true

@@ -1,4 +1,4 @@
-/// Names by scope, found by their bytes without allocating: open addressing over one run of bytes.
+/// Looks up names by scope and bytes without allocating: open addressing over one run of bytes.
 package struct NameTable {
     private struct Slot {
         var hash: UInt64
@@ -14,7 +14,7 @@ package struct NameTable {
     private var names: [UInt8] = []
     private let mask: Int
 
-    /// `entries` must not name one thing twice in a scope; the first of two is found.
+    /// A name should appear once in a scope; if it appears twice, the first entry wins.
     package init(_ entries: [(scope: Int32, name: String, value: Int32)]) {
         var size = 16
         while size < entries.count * 2 { size *= 2 }
@@ -32,14 +32,14 @@ package struct NameTable {
         }
     }
 
-    /// What a hash of a name in `scope` starts from; every byte is mixed in after that (FNV-1a).
+    /// The start value for hashing a name in `scope`; every byte is mixed in after that (FNV-1a).
     package static func seed(_ scope: Int32) -> UInt64 {
         0xcbf2_9ce4_8422_2325 ^ (UInt64(truncatingIfNeeded: scope) &* 0x9e37_79b9_7f4a_7c15)
     }
 
     package static func mix(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
 
-    /// The value of the name that stands in `range` and has this hash; `noName` when there is none.
+    /// The value of the name at `range` with this hash; `noName` if there is none.
     package func value(_ scope: Int32, _ hash: UInt64, _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>)
         -> Int32
     {

@@ -1,6 +1,6 @@
 internal import EntitySchema
 
-/// Whether bytes are a time as `Timestamp` reads it, without allocating for the usual notation.
+/// Checks whether bytes are a time that `Timestamp` can read, without allocating for the usual notation.
 package enum TimeText {
     package static func isTime(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
         isUsual(bytes, range)

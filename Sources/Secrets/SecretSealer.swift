@@ -2,23 +2,22 @@ internal import Crypto
 internal import Foundation
 package import JSONText
 
-/// Seals secret values so that they can be stored, and opens them again.
+/// Encrypts (seals) secret values for storage, and decrypts (opens) them again.
 ///
-/// AES-256-GCM (NIST SP 800-38D) with a nonce that is derived from the value itself by HMAC-SHA256 under a key of its own,
-/// as in SIV (RFC 5297): the same value of the same field always becomes the same text, so that what has not changed can
-/// be told from what has. Whoever reads the text without the key learns which values of one field are equal, and how long
-/// a value is in steps of 32 bytes; nothing else. A sealed value that was altered, or taken to another field, does not
-/// open.
+/// AES-256-GCM (NIST SP 800-38D) with a nonce derived from the value by HMAC-SHA256 under a separate key, as in SIV
+/// (RFC 5297): the same value of the same field always gives the same text, so unchanged values can be detected.
+/// Without the key, the text reveals only which values of one field are equal, and a value's length in steps of 32
+/// bytes. A sealed value that was altered, or moved to another field, does not open.
 package struct SecretSealer: Sendable {
     package static let keyLength = 32
     private static let prefix = "sealed:1:"
-    /// Short values are all equally long.
+    /// Sealed lengths are padded to a multiple of this.
     private static let step = 32
 
     private let encryption: SymmetricKey
     private let nonces: SymmetricKey
     private let fingerprints: SymmetricKey
-    /// Tells this key from others without telling anything of it.
+    /// Identifies this key without revealing anything about it.
     package let mark: String
 
     /// Nil unless `key` is 32 bytes, which must be random.
@@ -36,9 +35,9 @@ package struct SecretSealer: Sendable {
         mark = derived("mark", 16).withUnsafeBytes { Data($0).base64EncodedString() }
     }
 
-    /// The value as a JSON string that holds it sealed; null, which tells nothing, stays null.
+    /// The sealed value as a JSON string; null, which reveals nothing, stays null.
     ///
-    /// Seals whatever it is given, also what looks sealed already.
+    /// Seals any value, even one that looks sealed already.
     package func seal(_ value: JSONText, of field: SecretField) throws -> JSONText {
         guard value.kind != .null else { return value }
         var authentication = HMAC<SHA256>(key: nonces)
@@ -46,7 +45,7 @@ package struct SecretSealer: Sendable {
         authentication.update(data: [0])
         authentication.update(data: value.bytes)
         let nonce = try AES.GCM.Nonce(data: Array(authentication.finalize()).prefix(12))
-        // Space after a value is no part of it (RFC 8259, 2).
+        // Space after a value is not part of it (RFC 8259, 2).
         let padding = (Self.step - value.bytes.count % Self.step) % Self.step
         let box = try AES.GCM.seal(
             value.bytes + Array(repeating: UInt8(ascii: " "), count: padding), using: encryption, nonce: nonce,
@@ -54,7 +53,7 @@ package struct SecretSealer: Sendable {
         return .string(Self.prefix + (Data(box.nonce) + box.ciphertext + box.tag).base64EncodedString())
     }
 
-    /// The value as it was, to the letter; nil for what was not sealed for this field with this key.
+    /// The original value, byte for byte; nil for text that was not sealed for this field with this key.
     package func open(_ sealed: JSONText, of field: SecretField) -> JSONText? {
         guard sealed.kind != .null else { return sealed }
         guard let text = sealed.string, text.hasPrefix(Self.prefix),
@@ -65,7 +64,7 @@ package struct SecretSealer: Sendable {
         return try? JSONText(Array(value))
     }
 
-    /// Tells whether two texts are the same, to who has the key, and nothing to anybody else (HMAC-SHA256).
+    /// Equal for equal texts; reveals nothing without the key (HMAC-SHA256).
     package func fingerprint(of bytes: [UInt8]) -> String {
         Data(HMAC<SHA256>.authenticationCode(for: bytes, using: fingerprints)).base64EncodedString()
     }
@@ -76,7 +75,7 @@ package struct SecretField: Sendable, Hashable {
     let name: [UInt8]
 
     package init(entity: String, field: String) {
-        // Neither name has a dot.
+        // Neither name contains a dot.
         name = Array("\(entity).\(field)".utf8)
     }
 }

@@ -1,39 +1,39 @@
 internal import Synchronization
 
-/// Work of which nobody knows how long it takes: while it goes on, the service manager is asked for patience.
+/// Work of unknown duration: while it makes progress, the service manager is asked to extend its timeout.
 package final class LongWork: Sendable {
     private struct State {
-        var toldAt: Duration?
+        var notifiedAt: Duration?
         var isCancelled = false
     }
 
-    /// Between two messages.
+    /// The time between messages.
     private static let pause = Duration.seconds(5)
-    /// Granted by each message; work that stands still for longer is given up on by the manager.
-    private static let patience = Duration.seconds(60)
+    /// The extension that each message asks for; the service manager ends work that stalls for longer.
+    private static let extensionTime = Duration.seconds(60)
 
     private let notifier: ServiceNotifier
     private let what: String
     private let monotonic: @Sendable () -> Duration
     private let state = Mutex(State())
 
-    /// `what` becomes the status that people see.
+    /// `what` is shown as the service's status.
     package init(_ what: String, notifier: ServiceNotifier, monotonic: @escaping @Sendable () -> Duration) {
         self.what = what
         self.notifier = notifier
         self.monotonic = monotonic
     }
 
-    /// To be called again and again while the work goes on, from any thread. False when it is to be given up.
-    package func goesOn() -> Bool {
+    /// Call it repeatedly while the work progresses, from any thread. False when the work should be cancelled.
+    package func shouldContinue() -> Bool {
         let now = monotonic()
-        let (tells, isCancelled) = state.withLock { state in
+        let (notifies, isCancelled) = state.withLock { state in
             guard !state.isCancelled else { return (false, true) }
-            if let last = state.toldAt, now - last < Self.pause { return (false, false) }
-            state.toldAt = now
+            if let last = state.notifiedAt, now - last < Self.pause { return (false, false) }
+            state.notifiedAt = now
             return (true, false)
         }
-        if tells { notifier.send(.status(what), .extendTimeout(Self.patience), .watchdog) }
+        if notifies { notifier.send(.status(what), .extendTimeout(Self.extensionTime), .watchdog) }
         return !isCancelled
     }
 

@@ -1,18 +1,18 @@
-/// One thing that a service manager can be told (sd_notify(3)).
+/// A message to the service manager (sd_notify(3)).
 package enum ServiceMessage: Sendable, Equatable {
-    /// The service can be used: it has started, or has read its configuration anew.
+    /// The service is ready, after its start or after a reload.
     case ready
-    /// The configuration is being read anew since that time on the kernel's monotonic clock; `ready` ends it.
+    /// A reload began at this time of the kernel's monotonic clock; `ready` ends it.
     case reloading(since: Duration)
     case stopping
-    /// A sign of life.
+    /// The watchdog signal.
     case watchdog
-    /// More time for starting, reloading or stopping, from now.
+    /// Extends the timeout for starting, reloading or stopping, counted from now.
     case extendTimeout(Duration)
-    /// What the service does, for people.
+    /// A status line for people.
     case status(String)
 
-    /// The assignments that stand for it, a line each.
+    /// The message in the protocol's format, one assignment per line.
     var text: String {
         switch self {
         case .ready: "READY=1"

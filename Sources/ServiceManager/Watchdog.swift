@@ -1,13 +1,13 @@
-/// Gives the service manager signs of life, but only while every part of the service does (sd_watchdog_enabled(3)).
+/// Sends watchdog signals to the service manager while every part of the service is working (sd_watchdog_enabled(3)).
 ///
-/// A part that is stuck is waited for, so nothing is sent; the manager then ends the service and starts it again. One
-/// that was only slow answers late, and the sign follows at once.
+/// While a part is stuck nothing is sent, and the manager eventually restarts the service. A part that was only slow
+/// answers late, and the signal follows immediately.
 package struct Watchdog: Sendable {
-    /// Something without which the service is of no use.
+    /// A component that the service cannot work without.
     package struct Part: Sendable {
         package var name: String
-        /// Returns true when the part has moved since it was asked, false when it has not moved for longer than it may.
-        /// A part that is stuck may never answer.
+        /// Returns true once the part has made progress since the call, false when it has made none for too long. A
+        /// stuck part may never return.
         package var isMoving: @Sendable () async -> Bool
 
         package init(_ name: String, isMoving: @escaping @Sendable () async -> Bool) {
@@ -22,7 +22,7 @@ package struct Watchdog: Sendable {
     private let ping: @Sendable () -> Void
     private let report: @Sendable (_ stuck: [String]) -> Void
 
-    /// `report` is told which parts keep a sign of life back, once each time.
+    /// `report` is called with the stuck parts, once per incident.
     package init(
         parts: [Part], interval: Duration, clock: any Clock<Duration>, ping: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (_ stuck: [String]) -> Void
@@ -34,7 +34,7 @@ package struct Watchdog: Sendable {
         self.report = report
     }
 
-    /// Half of what the service manager waits for at most; nil when it wants no signs of life from this process.
+    /// Half of the service manager's watchdog timeout; nil when it expects no signals from this process.
     package static func interval(environment: [String: String], pid: Int32) -> Duration? {
         guard let microseconds = environment["WATCHDOG_USEC"].flatMap({ Int64($0) }), microseconds > 0 else {
             return nil
@@ -50,12 +50,12 @@ package struct Watchdog: Sendable {
             let stuck = try await stuckParts(isKnown: isStuck)
             if stuck.isEmpty { ping() } else if !isStuck { report(stuck) }
             isStuck = !stuck.isEmpty
-            // One that may move again is asked soon: the manager is waiting.
+            // A stuck part is checked again soon: the manager is waiting.
             try await clock.sleep(for: isStuck ? interval / 10 : interval)
         }
     }
 
-    /// Asks every part and waits for all answers. Those that take longer than the interval are reported meanwhile.
+    /// Asks every part and waits for all answers. Reports parts that take longer than the interval.
     private func stuckParts(isKnown: Bool) async throws -> [String] {
         try await withThrowingTaskGroup(of: (part: Part, isMoving: Bool)?.self) { group in
             for part in parts { group.addTask { (part, await part.isMoving()) } }

@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Accepts the connections of one listening socket and deals them out to the event loops in turn.
+/// Accepts connections on one listening socket and distributes them over the event loops in turn.
 final class Acceptor: EventSource {
-    /// What an event loop is to watch an acceptor for.
+    /// The events that an event loop must watch for an acceptor.
     static let events = EPOLLIN.rawValue
 
     let descriptor: Int32
@@ -15,7 +15,7 @@ final class Acceptor: EventSource {
     private struct State {
         var isClosed = false
         var turn = 0
-        /// Kept open to be given up when descriptors run out: else a waiting connection could not even be turned away.
+        /// A spare descriptor, closed when descriptors run out: accepting a connection just to close it needs one.
         var reserve: Int32
     }
 
@@ -26,7 +26,7 @@ final class Acceptor: EventSource {
         state = Mutex(State(reserve: Self.openReserve()))
     }
 
-    /// Stops accepting for good; once it has returned, no loop is given another connection.
+    /// Stops accepting; after it returns, no loop gets another connection. Idempotent.
     func close() {
         state.withLock { state in
             guard !state.isClosed else { return }
@@ -46,7 +46,7 @@ final class Acceptor: EventSource {
                 if accepted >= 0 {
                     serve(accepted, &state)
                 } else if errno == EMFILE || errno == ENFILE {
-                    guard turnOneAway(&state) else { return }
+                    guard dropOne(&state) else { return }
                 } else if errno != EINTR && errno != ECONNABORTED {
                     return
                 }
@@ -70,19 +70,19 @@ final class Acceptor: EventSource {
         let connection = Connection(
             descriptor: accepted, peer: peer, caller: context.lookup?(accepted, peer) ?? .unknown, loop: loop,
             context: context)
-        guard context.places.take(for: connection) else { return refuse(accepted) }
+        guard context.limiter.admit(connection) else { return reject(accepted) }
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
         do {
             try loop.add(connection, events: events)
             connection.start()
         } catch {
             Glibc.close(accepted)
-            context.places.leave(connection)
+            context.limiter.release(connection)
         }
     }
 
-    /// Says 503 to a connection without a place, as far as the socket's buffer takes it without waiting.
-    private func refuse(_ accepted: Int32) {
+    /// Answers a connection over the limit with 503, without blocking, and closes it.
+    private func reject(_ accepted: Int32) {
         var response = ResponseWriter.problem(.busy)
         response.headers.append(("Retry-After", "1"))
         if case .bytes(let body) = response.body, let head = context.writer.head(of: response, closes: true) {
@@ -95,8 +95,8 @@ final class Acceptor: EventSource {
         Glibc.close(accepted)
     }
 
-    /// Closes a connection that no descriptor is left for; false when not even that is possible.
-    private func turnOneAway(_ state: inout State) -> Bool {
+    /// Closes a waiting connection when no descriptor is left for it; false when not even that is possible.
+    private func dropOne(_ state: inout State) -> Bool {
         guard state.reserve >= 0 else {
             state.reserve = Self.openReserve()
             return state.reserve >= 0

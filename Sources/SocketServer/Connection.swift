@@ -2,14 +2,14 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// One connection: reads requests, has each one answered in order, and closes.
+/// One connection: reads requests, answers them in order, and closes.
 ///
-/// All of it runs on the event loop's thread, as one task that `serve` describes from top to bottom.
+/// Everything runs on the event loop's thread, as one task; `serve` is its entry point.
 actor Connection: EventSource {
-    /// What the task is busy with, which decides what a closing peer or a stopping server means to it.
+    /// What the task is doing, which decides how it reacts to a closing peer or a stopping server.
     private enum Phase { case receiving, handling, streaming, closing }
 
-    /// The other end is gone, stalled or cut off: nothing more can be written.
+    /// The peer has closed, stalled or been cut off: nothing more can be written.
     struct Gone: Error {}
 
     nonisolated let loop: EventLoop
@@ -27,17 +27,17 @@ actor Connection: EventSource {
     private var task: Task<Void, Never>?
     private var waiter: CheckedContinuation<Void, Never>?
     private var deadline: ContinuousClock.Instant?
-    /// The kernel may have bytes for us; it tells anew only after a read found none (edge-triggered epoll).
+    /// The kernel may have bytes to read; it notifies again only after a read has found none (edge-triggered epoll).
     private var isReadable = true
-    /// No more will come than what the kernel holds already.
+    /// The peer has finished sending; only bytes already in the kernel remain.
     private var peerClosed = false
     private var isBroken = false
     private var isDraining = false
     private var streamFailed = false
     private var hasAnswered = false
-    /// What was wrong with the body of the streamed request at hand.
+    /// What was wrong with the streamed body of the current request.
     private var refusal: Refusal?
-    /// When that body must be complete, as far as it has come.
+    /// The deadline of that body, extended as bytes arrive.
     private var bodyDue = ContinuousClock.now
 
     /// Takes over an accepted, non-blocking socket.
@@ -59,17 +59,17 @@ actor Connection: EventSource {
         task = Task(executorPreference: loop) { await self.serve() }
     }
 
-    /// Serves until either side closes, or an error ends it.
+    /// Serves requests until either side closes or an error occurs.
     private func serve() async {
         do {
             try await exchange()
             if phase == .closing { try await linger() }
         } catch {
-            // The caller has gone: there is nobody left to tell.
+            // The peer has gone: no answer can be sent.
         }
         loop.remove(self)
         close(descriptor)
-        context.places.leave(self)
+        context.limiter.release(self)
         task = nil
     }
 
@@ -87,7 +87,7 @@ actor Connection: EventSource {
 
     // MARK: Requests
 
-    /// The next request, within the time it is given; nil when the connection ends between two.
+    /// The next request, within its time limit; nil when the connection ends between requests.
     private func receive() async throws -> RequestParser.Message? {
         phase = .receiving
         var stage: RequestParser.Stage?
@@ -124,12 +124,12 @@ actor Connection: EventSource {
         }
     }
 
-    /// Takes what the kernel has, up to the read-ahead.
+    /// Reads the available bytes, up to the read-ahead limit.
     private func read(_ take: (UnsafeRawBufferPointer) -> Void) throws {
         let count = withUnsafeTemporaryAllocation(byteCount: limits.readAheadBytes, alignment: 1) { space in
             let count = recv(descriptor, space.baseAddress, space.count, 0)
             if count > 0 { take(UnsafeRawBufferPointer(rebasing: space[..<count])) }
-            // Less than was asked for means that the kernel has no more: the next bytes raise an event.
+            // A short read means that the kernel has no more: the next bytes raise an event.
             if count >= 0, count < space.count, !peerClosed { isReadable = false }
             return count
         }
@@ -138,7 +138,7 @@ actor Connection: EventSource {
         if count == 0 { peerClosed = true } else if errno != EAGAIN { throw Gone() }
     }
 
-    /// The next bytes of a body that streams, taken from the caller only now; nil at its end.
+    /// The next bytes of a streamed body, read from the socket on demand; nil at its end.
     private func piece() async throws -> [UInt8]? {
         do {
             while true {
@@ -168,7 +168,7 @@ actor Connection: EventSource {
 
     // MARK: Answers
 
-    /// Has one request answered; false when it was the last of its connection.
+    /// Answers one request; false when it was the last on this connection.
     private func answer(_ message: RequestParser.Message) async throws -> Bool {
         phase = .handling
         noticeClosing()
@@ -180,7 +180,7 @@ actor Connection: EventSource {
         let answer = await context.handler(request)
         if let refusal { throw refusal }
         if answer.ending == .unanswered { throw Gone() }
-        // What is left of a body that nobody wanted could not be told from the next request.
+        // The rest of an unread body would be parsed as the next request.
         let keepsAlive = message.keepsAlive && !isDraining && !parser.isWithinBody
         let (head, response) = try written(answer, closes: !keepsAlive)
         phase = keepsAlive ? .handling : .closing
@@ -200,7 +200,7 @@ actor Connection: EventSource {
         return keepsAlive
     }
 
-    /// An answer with its head; one that cannot be HTTP becomes a 500.
+    /// The response and its head; a response that is not valid HTTP becomes a 500.
     private func written(_ response: Response, closes: Bool) throws(Gone) -> (head: [UInt8], Response) {
         if let head = context.writer.head(of: response, closes: closes) { return (head, response) }
         let broken = ResponseWriter.problem(.brokenResponse)
@@ -208,7 +208,7 @@ actor Connection: EventSource {
         throw Gone()
     }
 
-    /// Writes pieces as chunks (RFC 9112, 7.1) until the producer returns; a stream cut short gets no last chunk.
+    /// Writes pieces as chunks (RFC 9112, 7.1) until the producer returns; a truncated stream gets no last chunk.
     private func stream(
         _ produce: @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async -> Void
     ) async throws {
@@ -232,7 +232,7 @@ actor Connection: EventSource {
         }
     }
 
-    /// Sends what comes in pieces; others get their turn between two.
+    /// Sends a body in pieces; other tasks can run in between.
     private func send(_ length: Int, _ piece: @Sendable (_ offset: Int) throws -> [UInt8]) async throws {
         var sent = 0
         while sent < length {
@@ -244,7 +244,7 @@ actor Connection: EventSource {
         }
     }
 
-    /// Hands all of it to the kernel, head and body in one call, within the write deadline.
+    /// Hands everything to the kernel, head and body in one call, within the write deadline.
     private func send(_ head: [UInt8], _ body: [UInt8] = [], _ tail: [UInt8] = []) async throws {
         let total = head.count + body.count + tail.count
         var sent = 0
@@ -291,8 +291,8 @@ actor Connection: EventSource {
         }
     }
 
-    /// Reads and drops what still arrives until the caller has closed too, so that the kernel does not answer unread
-    /// bytes with a reset that could overtake the last answer (RFC 9112, 9.6).
+    /// Discards incoming bytes until the peer has closed too. Otherwise the kernel would answer unread bytes with a
+    /// reset, which could overtake the last response (RFC 9112, 9.6).
     private func linger() async throws {
         shutdown(descriptor, Int32(SHUT_WR))
         let due = ContinuousClock.now + limits.linger
@@ -307,7 +307,7 @@ actor Connection: EventSource {
 
     // MARK: Waiting
 
-    /// Sleeps until something happens to the socket; false once `limit` has passed.
+    /// Waits for an event on the socket; false once `limit` has passed.
     private func wait(until limit: ContinuousClock.Instant) async throws -> Bool {
         guard !isBroken else { throw Gone() }
         deadline = limit
@@ -323,24 +323,25 @@ actor Connection: EventSource {
         waiter.take()?.resume()
     }
 
-    /// While a handler works or a stream runs, a caller who closes, and has nothing more to be answered, cancels it.
+    /// Cancels the running handler or stream when the peer has closed and no further request is buffered.
     private func noticeClosing() {
         guard peerClosed || isBroken, phase == .handling || phase == .streaming, parser.stage == .idle else { return }
         var byte: UInt8 = 0
         if isBroken || recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) <= 0 { task?.cancel() }
     }
 
-    // MARK: Giving way
+    // MARK: Eviction
 
-    /// Since when it has waited for the caller: for a whole request, for more of a body that streams, or until an answer is
-    /// taken; nil while it does not. Those who keep to `ServerLimits.streamedBytesPerSecond` are ahead of now. From any
-    /// thread.
+    /// Since when the connection has been waiting for the caller: to complete a request, send more of a streamed body,
+    /// or accept the response; nil while it is not. In the future for a caller that keeps up with
+    /// `ServerLimits.streamedBytesPerSecond`. Call it from any thread.
     nonisolated var waitingSince: ContinuousClock.Instant? { waiting.withLock(\.self) }
 
     private func awaitsCaller(since instant: ContinuousClock.Instant?) { waiting.withLock { $0 = instant } }
 
-    /// Leaves its place to another: at once, or after the answer where a request has come in meanwhile. From any thread.
-    nonisolated func giveWay() {
+    /// Closes the connection in favor of another: immediately, or after the response if a request has just arrived.
+    /// Call it from any thread.
+    nonisolated func evict() {
         Task(executorPreference: loop) { await self.end() }
     }
 

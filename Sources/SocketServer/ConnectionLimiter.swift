@@ -1,47 +1,48 @@
 import Synchronization
 
-/// The places for connections, which are few, and who has them.
+/// Limits the number of open connections, in total and per caller.
 ///
-/// Nobody but the owner can take them all. Where none is left a new caller gets that of the one who has kept the server
-/// waiting for longest, a stranger's first; where nobody has for long, none.
+/// Only the owner can use all connections. At the limit a new connection replaces the one that has kept the server
+/// waiting longest, strangers first; if none has waited long enough, the new connection is rejected.
 final class ConnectionLimiter: Sendable {
     private let limits: ServerLimits
-    /// Without it all callers are alike, and may take every place.
+    /// If false, all callers are equal and may use all connections.
     private let tellsCallersApart: Bool
-    private let guests = Mutex<[ObjectIdentifier: Connection]>([:])
+    private let open = Mutex<[ObjectIdentifier: Connection]>([:])
 
     init(limits: ServerLimits, tellsCallersApart: Bool) {
         self.limits = limits
         self.tellsCallersApart = tellsCallersApart
     }
 
-    /// Gives a connection a place, which it must leave; false when there is none for it.
-    func take(for connection: Connection) -> Bool {
-        let (isIn, displaced) = guests.withLock { guests -> (Bool, Connection?) in
-            let (share, mayDisplace) = terms(of: connection.caller)
-            let held = share == limits.connections ? guests.count : guests.values.count { mayDisplace($0.caller) }
-            if guests.count < limits.connections, held < share {
-                guests[ObjectIdentifier(connection)] = connection
+    /// Admits a connection, which must be released later; false when the limit is reached.
+    func admit(_ connection: Connection) -> Bool {
+        let (isIn, evicted) = open.withLock { open -> (Bool, Connection?) in
+            let (share, mayEvict) = terms(of: connection.caller)
+            let held = share == limits.connections ? open.count : open.values.count { mayEvict($0.caller) }
+            if open.count < limits.connections, held < share {
+                open[ObjectIdentifier(connection)] = connection
                 return (true, nil)
             }
-            guard let leaving = longestWaiting(in: guests.values.filter { mayDisplace($0.caller) }) else {
+            guard let leaving = longestWaiting(in: open.values.filter { mayEvict($0.caller) }) else {
                 return (false, nil)
             }
-            guests[ObjectIdentifier(leaving)] = nil
-            guests[ObjectIdentifier(connection)] = connection
+            open[ObjectIdentifier(leaving)] = nil
+            open[ObjectIdentifier(connection)] = connection
             return (true, leaving)
         }
-        displaced?.giveWay()
+        evicted?.evict()
         return isIn
     }
 
-    /// For a connection that has ended, displaced or not.
-    func leave(_ connection: Connection) {
-        guests.withLock { $0[ObjectIdentifier(connection)] = nil }
+    /// Call it for every admitted connection that has ended, evicted or not.
+    func release(_ connection: Connection) {
+        open.withLock { $0[ObjectIdentifier(connection)] = nil }
     }
 
-    /// How many places a caller and its like may have, and whom it may displace; a share is held by those it may displace.
-    private func terms(of caller: Caller) -> (share: Int, mayDisplace: (Caller) -> Bool) {
+    /// How many connections a caller and its kind may have, and whose connections it may evict. The share counts the
+    /// connections of those it may evict.
+    private func terms(of caller: Caller) -> (share: Int, mayEvict: (Caller) -> Bool) {
         guard tellsCallersApart else { return (limits.connections, { _ in true }) }
         return switch caller.standing {
         case .owner: (limits.connections, { _ in true })
@@ -50,9 +51,9 @@ final class ConnectionLimiter: Sendable {
         }
     }
 
-    private func longestWaiting(in guests: [Connection]) -> Connection? {
+    private func longestWaiting(in connections: [Connection]) -> Connection? {
         let limit = ContinuousClock.now - limits.patienceWhenFull
-        let waiting = guests.compactMap { guest in guest.waitingSince.map { (guest, since: $0) } }
+        let waiting = connections.compactMap { connection in connection.waitingSince.map { (connection, since: $0) } }
             .filter { $0.since <= limit }
         let strangers = waiting.filter { $0.0.caller.standing == .stranger }
         return (strangers.isEmpty ? waiting : strangers).min { $0.since < $1.since }?.0

@@ -2,22 +2,22 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Something with a descriptor that an event loop watches; every call comes on the loop's thread.
+/// An object with a descriptor that an event loop watches; all methods are called on the loop's thread.
 protocol EventSource: AnyObject, Sendable {
     var descriptor: Int32 { get }
     /// The descriptor became readable, writable or broken (`EPOLLIN` and so on).
     func ready(_ events: UInt32)
-    /// Called at or after the deadline that was announced last; returns the one to wait for next.
+    /// Called at or after the last announced deadline; returns the next deadline.
     func expire(at now: ContinuousClock.Instant) -> ContinuousClock.Instant?
-    /// Finish what is in flight and take nothing new.
+    /// Finish requests in flight and accept nothing new.
     func drain()
-    /// Give up at once.
+    /// Stop immediately.
     func abort()
 }
 
-/// One thread that waits in epoll and runs the jobs of the tasks and actors that live on it.
+/// A thread that waits in epoll and runs the jobs of the tasks and actors assigned to it.
 ///
-/// A handler that does not wait for anything else runs from request to answer without leaving the thread.
+/// A handler that waits for nothing else runs from request to response without leaving the thread.
 final class EventLoop: SerialExecutor, TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -40,19 +40,19 @@ final class EventLoop: SerialExecutor, TaskExecutor {
     private let thread = Atomic<UInt>(0)
     private let turnCount = Atomic<UInt64>(0)
 
-    /// Rounds made so far: moves whenever the loop is awake and not stuck in a handler.
+    /// The number of rounds so far; increases while the loop is awake and not stuck in a handler.
     var turns: UInt64 { turnCount.load(ordering: .relaxed) }
 
     init() throws(ServerError) {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeup = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard epoll >= 0, wakeup >= 0 else {
-            throw .system("No event loop could be made (\(errorText())); raise the limit of open files.")
+            throw .system("Cannot create an event loop (\(errorText())); raise the limit of open files.")
         }
         var event = epoll_event()
         event.events = EPOLLIN.rawValue | EPOLLET.rawValue
         guard epoll_ctl(epoll, EPOLL_CTL_ADD, wakeup, &event) == 0 else {
-            throw .system("The event loop could not watch its own wake-up (\(errorText())).")
+            throw .system("Cannot watch the event loop's wake-up descriptor (\(errorText())).")
         }
     }
 
@@ -61,7 +61,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         close(wakeup)
     }
 
-    /// Starts the thread; called once. It ends after `stop`, when the last source has gone.
+    /// Starts the thread; call it once. The thread ends after `stop`, when the last source has been removed.
     func start() throws(ServerError) {
         var id = pthread_t()
         let body = Unmanaged.passRetained(self)
@@ -74,12 +74,12 @@ final class EventLoop: SerialExecutor, TaskExecutor {
             }, body.toOpaque())
         guard result == 0 else {
             body.release()
-            throw .system("No thread could be started for the server (error \(result)).")
+            throw .system("Cannot start a server thread (error \(result)).")
         }
         pthread_detach(id)
     }
 
-    /// Lets every source finish until `limit`, then aborts them; returns when none is left, or once they are aborted.
+    /// Gives every source `limit` to finish, then aborts the rest; returns when no source is left or all are aborted.
     func stop(within limit: Duration) async {
         await withCheckedContinuation { continuation in
             state.withLock {
@@ -96,27 +96,27 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         wake()
     }
 
-    /// Makes the loop go round once, from any thread.
+    /// Makes the loop run one round; call it from any thread.
     func wake() {
         eventfd_write(wakeup, 1)
     }
 
     // MARK: Sources
 
-    /// Watches a source, which is kept until it is removed; throws when the system has no room.
+    /// Watches a source and keeps it until it is removed; throws when the system limit is reached.
     func add(_ source: any EventSource, events: UInt32) throws(ServerError) {
         try state.withLock { state throws(ServerError) in
             var event = epoll_event()
             event.events = events
             event.data.u64 = Self.token(source)
             guard epoll_ctl(epoll, EPOLL_CTL_ADD, source.descriptor, &event) == 0 else {
-                throw .system("A socket could not be watched (\(errorText())); raise the limit of watches.")
+                throw .system("Cannot watch a socket (\(errorText())); raise the limit of epoll watches.")
             }
             state.sources[Self.token(source)] = source
         }
     }
 
-    /// Forgets a source; closing the descriptor is left to the caller.
+    /// Removes a source; the caller closes the descriptor.
     func remove(_ source: any EventSource) {
         state.withLock { state in
             guard state.sources.removeValue(forKey: Self.token(source)) != nil else { return }
@@ -129,7 +129,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         UInt64(UInt(bitPattern: ObjectIdentifier(source)))
     }
 
-    /// Announces a deadline of some source.
+    /// Announces a source's deadline.
     func announce(_ deadline: ContinuousClock.Instant) {
         state.withLock { $0.soonest = min($0.soonest ?? deadline, deadline) }
     }
@@ -169,7 +169,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// How long to sleep: not at all while jobs wait, else until the next deadline.
+    /// How long to sleep: not at all while jobs are queued, otherwise until the next deadline.
     private func next() -> Next {
         let ended: CheckedContinuation<Void, Never>?
         let result: Next
@@ -210,7 +210,7 @@ final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Begins or ends the time that `stop` gave.
+    /// Starts or ends the drain period of `stop`.
     private func drainSources() {
         let (drained, aborted, waiter) = state.withLock { state in
             guard let limit = state.drainLimit else { return ([], [], nil) as Draining }
@@ -228,7 +228,8 @@ final class EventLoop: SerialExecutor, TaskExecutor {
 
     private typealias Draining = ([any EventSource], [any EventSource], CheckedContinuation<Void, Never>?)
 
-    /// Runs what is queued and what that queues in turn (`batch` is the memory for it), but goes round after a while for fairness to the sockets.
+    /// Runs queued jobs and the jobs that they queue; returns after 16 rounds for fairness to the sockets. `batch` is
+    /// reusable memory.
     private func runJobs(_ batch: inout [UnownedJob]) {
         for _ in 0..<16 {
             state.withLock { swap(&$0.jobs, &batch) }
@@ -239,9 +240,4 @@ final class EventLoop: SerialExecutor, TaskExecutor {
             batch.removeAll(keepingCapacity: true)
         }
     }
-}
-
-/// What `errno` says, for a message.
-func errorText(_ code: Int32 = errno) -> String {
-    String(cString: strerror(code))
 }

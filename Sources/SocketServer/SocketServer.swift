@@ -1,10 +1,9 @@
 import Synchronization
 
-/// A small, strict and bounded HTTP/1.1 server (RFC 9110, RFC 9112) over TCP and Unix sockets.
+/// A small, strict HTTP/1.1 server (RFC 9110, RFC 9112) with bounded resources, over TCP and Unix sockets.
 ///
-/// Knows nothing of what it serves: a handler turns each request into an answer. Handlers run on the server's own few
-/// threads and must not block for long; what takes time belongs behind an `await`. A handler's task is cancelled when
-/// its caller closes the connection.
+/// A handler turns each request into a response. Handlers run on the server's few threads and must not block for long:
+/// put slow work behind an `await`. A handler's task is cancelled when its caller closes the connection.
 package final class SocketServer: Sendable {
     private struct State {
         var sockets: [ListeningSocket] = []
@@ -20,8 +19,8 @@ package final class SocketServer: Sendable {
     private let handler: @Sendable (Request) async -> Response
     private let state = Mutex(State())
 
-    /// Without a `lookup` all callers are alike, and unknown to the handler. Requests that `streams` names are handled as
-    /// soon as their heads are there.
+    /// Without a `lookup` all callers are equal and unknown to the handler. A request that `streams` accepts is handled
+    /// as soon as its head has arrived.
     package init(
         listeners: [Listener], limits: ServerLimits = ServerLimits(), threads: Int = 2,
         handler: @escaping @Sendable (Request) async -> Response, lookup: Caller.Lookup? = nil,
@@ -39,9 +38,9 @@ package final class SocketServer: Sendable {
         state.withLock { $0.sockets.forEach { $0.close() } }
     }
 
-    /// Binds every listener and returns where, with the port the system chose for port 0; callers queue until `run`.
+    /// Binds all listeners and returns their addresses, with the actual port for port 0; callers queue until `run`.
     ///
-    /// Throws when one of them cannot be had; then none is kept. A second call changes nothing.
+    /// Throws when one of them fails; then all are closed. A second call changes nothing.
     @discardableResult
     package func bind() throws(ServerError) -> [BoundAddress] {
         try state.withLock { state throws(ServerError) in
@@ -58,9 +57,10 @@ package final class SocketServer: Sendable {
         }
     }
 
-    /// Serves until the task is cancelled; then stops accepting, gives what is in flight `limits.shutdown`, and returns.
+    /// Serves until the task is cancelled; then stops accepting, gives requests in flight `limits.shutdown`, and
+    /// returns.
     ///
-    /// Binds first when `bind` was not called. A server runs once.
+    /// Binds first if `bind` was not called. A server can run only once.
     package func run() async throws(ServerError) {
         try bind()
         let (sockets, loops) = try begin()
@@ -81,7 +81,7 @@ package final class SocketServer: Sendable {
         }
     }
 
-    /// Whether every event loop goes round within the limit: for a watchdog, while the server runs.
+    /// Whether every event loop completes a round within the limit; for a watchdog while the server is running.
     package func isAlive(within limit: Duration) async -> Bool {
         let loops = state.withLock { $0.loops }
         let before = loops.map(\.turns)
@@ -94,10 +94,10 @@ package final class SocketServer: Sendable {
         return !loops.isEmpty
     }
 
-    /// Hands the sockets over to the one run.
+    /// Hands the sockets over to `run`.
     private func begin() throws(ServerError) -> ([ListeningSocket], [EventLoop]) {
         try state.withLock { state throws(ServerError) in
-            guard !state.hasRun else { throw .unusable("A server runs once; make a new one.") }
+            guard !state.hasRun else { throw .unusable("A server can run only once; create a new one.") }
             var loops: [EventLoop] = []
             for _ in 0..<threads { loops.append(try EventLoop()) }
             state.loops = loops
@@ -105,5 +105,29 @@ package final class SocketServer: Sendable {
             defer { state.sockets = [] }
             return (state.sockets, state.loops)
         }
+    }
+}
+
+/// The state shared by all connections of a server.
+final class ServerContext: Sendable {
+    let limits: ServerLimits
+    let loops: [EventLoop]
+    let writer = ResponseWriter(date: HTTPDate())
+    let handler: @Sendable (Request) async -> Response
+    /// Nil when all callers are equal.
+    let lookup: Caller.Lookup?
+    let limiter: ConnectionLimiter
+    let streams: StreamRule
+
+    init(
+        limits: ServerLimits, loops: [EventLoop], lookup: Caller.Lookup?,
+        streams: @escaping StreamRule, handler: @escaping @Sendable (Request) async -> Response
+    ) {
+        self.limits = limits
+        self.loops = loops
+        self.lookup = lookup
+        limiter = ConnectionLimiter(limits: limits, tellsCallersApart: lookup != nil)
+        self.streams = streams
+        self.handler = handler
     }
 }

@@ -1,42 +1,43 @@
 package import EntitySchema
 package import JSONText
 
-/// The remote API as the engine sees it: pages, records and changes, with every failure sorted by what to do about it.
+/// The remote API as the engine sees it: pages, records and changes, with every failure classified by what to do about
+/// it.
 package protocol Upstream: Sendable {
-    /// The identity whose records these are; nil where the schema names no such call.
+    /// The identity that owns the records; nil when the schema has no account call.
     func account() async throws(UpstreamError) -> String?
 
     /// One page of a list.
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page
 
-    /// One record of an entity that is served by itself; nil when the upstream has none like it.
+    /// A single record; nil when the upstream does not have it, or serves no single records of the entity.
     ///
-    /// `known` is what is known of it here, for the holes of its path: its key at least.
+    /// `known` holds the fields that the record's path needs: at least its key.
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord?
 
-    /// Sends a change. Every attempt of one change carries the same key, so that a repeat is recognised as one.
-    /// Returns the record that was answered, nil where none was.
+    /// Sends a change. Every attempt of one change carries the same key, so the upstream recognises a repeat.
+    /// Returns the record in the response; nil when there is none.
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord?
 
-    /// Sends a change whose body is `source`. As `push` in all else.
+    /// Sends a change with `source` as its body; otherwise like `push`.
     func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
     ) async throws(UpstreamError) -> RemoteRecord?
 
-    /// Fetches at most `limit` bytes from an address that a record names, which may be another host's, and returns the
-    /// media type that was answered.
+    /// Downloads at most `limit` bytes from an address that a record names, possibly on another host. Returns the media
+    /// type of the response.
     func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String?
 
-    /// Whether an address is the upstream's own.
+    /// Whether an address is below the upstream's own.
     func serves(_ address: String) -> Bool
 
-    /// Returns when the upstream answers, and with something else than that it has failed.
+    /// Returns when the upstream answers with any status below 500.
     func probe() async throws(UpstreamError)
 
-    /// To be called when this machine's links, addresses or routes have changed: nothing waits on for what they took away.
+    /// Call it when this machine's links, addresses or routes have changed: requests over a lost link fail at once.
     func networkChanged()
 
-    /// What a person must still give before anything can be asked of it; nil where nothing is known to be missing.
+    /// What you must still configure before requests are possible; nil when nothing is known to be missing.
     var missing: String? { get async }
 }
 
@@ -45,12 +46,12 @@ extension Upstream {
     package func networkChanged() {}
 }
 
-/// For an upstream that knows fields alone.
+/// Defaults for an upstream without content.
 extension Upstream {
     package func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
     ) async throws(UpstreamError) -> RemoteRecord? {
-        throw .refused(status: nil, "this upstream takes no content")
+        throw .refused(status: nil, "this upstream accepts no content")
     }
 
     package func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
@@ -60,10 +61,10 @@ extension Upstream {
     package func serves(_ address: String) -> Bool { true }
 }
 
-/// A record as the upstream answered it by itself.
+/// A single record from the upstream.
 package struct RemoteRecord: Sendable, Equatable {
     package var record: JSONText
-    /// What tells this version from others, to be sent back with a change that builds on it; nil where nothing does.
+    /// Identifies this version; a change that is based on it sends it back. Nil when the upstream has no versions.
     package var version: String?
 
     package init(_ record: JSONText, version: String? = nil) {
@@ -72,38 +73,15 @@ package struct RemoteRecord: Sendable, Equatable {
     }
 }
 
-package struct PageRequest: Sendable, Equatable {
-    /// Whose records they are.
-    package var entity: String
-    package var path: String
-    package var query: [QueryItem]
-    /// Asks only for records changed at or after this time.
-    package var since: QueryItem?
-    package var list: ListPlan
-    /// `next` of the page before; nil for the first page.
-    package var position: String?
-
-    package init(
-        entity: String = "", path: String, query: [QueryItem] = [], since: QueryItem? = nil, list: ListPlan,
-        position: String? = nil
-    ) {
-        self.entity = entity
-        self.path = path
-        self.query = query
-        self.since = since
-        self.list = list
-        self.position = position
-    }
-}
-
+/// One page of a list.
 package struct Page: Sendable, Equatable {
-    /// A JSON array, to the letter as it came.
+    /// A JSON array, byte for byte as it came.
     package var records: JSONText
     package var count: Int
-    /// How many records the upstream says the whole list has.
+    /// The number of records in the whole list, as the upstream reports it.
     package var total: Int?
-    /// What the next page is asked for with; it means something only to the upstream, and goes on meaning it after a
-    /// restart. Nil on the last page.
+    /// The position of the next page for `PageRequest.position`, opaque to callers; still valid after a restart. Nil on
+    /// the last page.
     package var next: String?
 
     package init(records: JSONText, count: Int, total: Int? = nil, next: String? = nil) {
@@ -112,4 +90,30 @@ package struct Page: Sendable, Equatable {
         self.total = total
         self.next = next
     }
+}
+
+/// The source of a body that is too large to hold in memory: read piece by piece, and from the start when sent again.
+package final class BodySource: Sendable, Equatable {
+    package let size: Int
+    /// At most `count` bytes from `offset`; nil when they can no longer be read.
+    package let read: @Sendable (_ offset: Int, _ count: Int) -> [UInt8]?
+
+    package init(size: Int, read: @escaping @Sendable (_ offset: Int, _ count: Int) -> [UInt8]?) {
+        self.size = size
+        self.read = read
+    }
+
+    package static func == (one: BodySource, other: BodySource) -> Bool { one === other }
+}
+
+/// Receives the body of a successful response that is too large to hold in memory.
+package final class BodySink: Sendable, Equatable {
+    /// False refuses the rest of the body.
+    package let take: @Sendable (UnsafeRawBufferPointer) -> Bool
+
+    package init(take: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool) {
+        self.take = take
+    }
+
+    package static func == (one: BodySink, other: BodySink) -> Bool { one === other }
 }

@@ -1,22 +1,22 @@
-/// Why a request to the upstream did not do what it should, sorted by what the engine does about it.
+/// Why a request to the upstream failed, classified by what the engine does about it.
 package enum UpstreamError: Error, Sendable, Equatable {
-    /// Nothing was sent: wait until the upstream can be reached, count nothing.
+    /// Nothing was sent. Wait until the upstream is reachable; it does not count as an attempt.
     case offline(String)
-    /// Whether it was done is not known (time-out, cut-off answer, 5xx): the same again later, with the same key.
+    /// Unknown whether it was applied (timeout, truncated response, 5xx). Retry later with the same key.
     case unclear(status: Int?, String)
-    /// Leave the whole upstream alone for so long.
+    /// Send nothing to the upstream for this long.
     case throttled(Duration, String)
-    /// The token is not accepted: keep everything until there is a better one.
+    /// The token is not accepted. Keep everything until there is a valid one.
     case unauthorized(String)
-    /// The record is not what it was (409, 412): look at it, then again.
+    /// The record has changed (409, 412). Read it, then try again.
     case changed(status: Int, String)
-    /// The record is not there (404, 410).
+    /// The record does not exist (404, 410).
     case gone(status: Int, String)
-    /// No repetition will help; a person must correct it.
+    /// Repeating does not help; someone must correct it.
     case refused(status: Int?, String)
-    /// The answer cannot be understood; nothing of it may be used.
+    /// The response cannot be understood; nothing in it may be used.
     case malformed(String)
-    /// Not one request may be made now; nothing was sent.
+    /// No request may be made now; nothing was sent.
     case held(String)
     case cancelled
 

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import SocketServer
 
-/// An upstream that costs nothing, to measure against: every page is made before the first request.
+/// An upstream with almost no overhead, for benchmarks: every page is built before the first request.
 ///
-/// Serves the lists of Repair Minder from `<entity>.ndjson` files, whole or since a time; and files as they are, for
-/// comparing the daemon's answers with the same bytes from memory.
+/// Serves the lists of Repair Minder from `<entity>.ndjson` files, complete or since a time, and static files, to
+/// compare the daemon's responses with the same bytes served from memory.
 @main
 enum BenchServer {
     static func main() async {
@@ -20,14 +20,14 @@ enum BenchServer {
         }
     }
 
-    /// Serves until the process is ended.
+    /// Serves until the process is terminated.
     private static func serve(_ site: Site, _ options: Options) async throws {
         let server = SocketServer(listeners: [.tcp(host: options.host, port: options.port)]) { site.answer($0) }
         let address = try server.bind().map(\.description).joined()
         if let urls = options.urls {
             try Data(site.downloads(from: address).utf8).write(to: URL(fileURLWithPath: urls))
         }
-        // Written at once: a script waits for this line, and a pipe would keep it in a buffer.
+        // Written unbuffered: a script waits for this line, and a pipe would delay it.
         FileHandle.standardOutput.write(Data("listening on \(address)\n".utf8))
         try await server.run()
     }

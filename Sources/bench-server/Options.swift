@@ -1,13 +1,13 @@
-/// The command line.
+/// The command-line options.
 struct Options {
-    /// The folder with `<entity>.ndjson`; without one there are no lists.
+    /// The directory with `<entity>.ndjson` files; nil for no lists.
     private(set) var data: String?
     private(set) var pageSize = 500
     private(set) var host = "127.0.0.1"
     private(set) var port: UInt16 = 0
-    /// A folder whose files are served as they are.
+    /// A directory of static files to serve.
     private(set) var files: String?
-    /// Where to write what `curl -K` needs to download every page.
+    /// The path of the generated `curl -K` file that downloads every page.
     private(set) var urls: String?
 
     struct Unusable: Error, CustomStringConvertible {
@@ -24,21 +24,21 @@ struct Options {
             case "--listen": (host, port) = try Self.address(value)
             case "--files": files = value
             case "--urls": urls = value
-            default: throw Unusable(description: "there is no option \(name)")
+            default: throw Unusable(description: "unknown option \(name)")
             }
         }
     }
 
     private static func positive(_ value: String, _ name: String) throws(Unusable) -> Int {
         guard let number = Int(value), number > 0 else {
-            throw Unusable(description: "\(name) takes a whole number from 1, not \(value)")
+            throw Unusable(description: "\(name) is \(value); expected a whole number of at least 1")
         }
         return number
     }
 
     private static func address(_ value: String) throws(Unusable) -> (String, UInt16) {
         guard let colon = value.lastIndex(of: ":"), let port = UInt16(value[value.index(after: colon)...]) else {
-            throw Unusable(description: "--listen takes host:port, such as 127.0.0.1:0, not \(value)")
+            throw Unusable(description: "--listen is \(value); expected host:port, such as 127.0.0.1:0")
         }
         return (String(value[..<colon]), port)
     }

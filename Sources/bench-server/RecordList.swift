@@ -1,10 +1,10 @@
 internal import JSONText
 internal import SocketServer
 
-/// One list of records in pages: all of them, made beforehand, or those that changed since a time, made when asked for.
+/// A paged list of records: all pages are prebuilt; pages of changes since a time are built on request.
 struct RecordList {
     let pages: [Response]
-    /// The newest first, each with when it was changed.
+    /// The records with their times of change, newest first.
     private let newest: [(changed: String, record: JSONText)]
     private let pageSize: Int
 
@@ -14,7 +14,7 @@ struct RecordList {
         newest = records.map { ($0["updated_at"]?.plain ?? "", $0) }.sorted { $0.0 > $1.0 }
     }
 
-    /// Nil for a page that there is not. Times are compared as text: all in the data are UTC and equally long.
+    /// Nil when the page does not exist. Times are compared as text: all in the data are UTC and of the same length.
     func page(_ number: Int, since: String?) -> Response? {
         guard let since, !since.isEmpty else { return Self.element(number, of: pages) }
         let changed = newest.prefix { $0.changed >= since }.map(\.record)

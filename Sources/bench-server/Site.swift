@@ -2,20 +2,20 @@ internal import Foundation
 internal import JSONText
 internal import SocketServer
 
-/// Every answer of the server, by path.
+/// The server's responses by path.
 struct Site {
     private var files: [String: Response] = [:]
     private var lists: [String: RecordList] = [:]
-    /// What the pages are downloaded as: a name for each path, in the order they were added.
+    /// The file name for each downloaded path, in the order of adding.
     private var downloads: [(path: String, name: String)] = []
     private var pageSize = 0
 
     private static let entities = ["clients", "orders", "devices", "tickets"]
 
-    /// Adds every file below `folder` under its path in it.
+    /// Adds every file below `folder`, at its relative path.
     mutating func addFiles(in folder: String) throws {
         guard let names = FileManager.default.enumerator(atPath: folder) else {
-            throw Options.Unusable(description: "the folder \(folder) cannot be read")
+            throw Options.Unusable(description: "cannot read the directory \(folder)")
         }
         for case let name as String in names {
             var isFolder: ObjCBool = false
@@ -27,7 +27,7 @@ struct Site {
         }
     }
 
-    /// Adds the lists of Repair Minder, the messages of each ticket, and what else a client asks first.
+    /// Adds the lists of Repair Minder, the messages of each ticket, and the first requests of a client.
     mutating func addUpstream(from folder: String, pageSize: Int) throws {
         self.pageSize = pageSize
         files["/api/auth/me"] = .json(Array(#"{"data":{"company":{"id":"company-1"}}}"#.utf8))
@@ -52,7 +52,7 @@ struct Site {
         return files[request.path] ?? Response(status: 404)
     }
 
-    /// A config file for `curl -K` that downloads every page into the current folder, as `<name>.<page>.json`.
+    /// A `curl -K` config file that downloads every page into the current directory as `<name>.<page>.json`.
     func downloads(from address: String) -> String {
         var lines: [String] = []
         for (path, name) in downloads {

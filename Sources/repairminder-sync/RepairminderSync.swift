@@ -3,12 +3,12 @@ import CLinux
 import Foundation
 import Glibc
 
-/// The command: `run` is the daemon, all others talk to it.
+/// The command-line tool: `run` is the daemon, most other commands talk to it.
 @main
 struct RepairminderSync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "repairminder-sync",
-        abstract: "Keeps a local copy of a remote API, sends local changes to it, and answers for it on this machine.",
+        abstract: "Cache a remote API locally, sync changes both ways and serve it on this machine.",
         discussion: """
             Exit status:
             \(CommandStatus.allCases.map { "  \($0.rawValue)  \($0.meaning)" }.joined(separator: "\n"))
@@ -26,10 +26,10 @@ struct RepairminderSync: AsyncParsableCommand {
         ])
 
     static func main() async {
-        // A reader that has seen enough (`| head`) ends the program without a word, even if a parent ignores SIGPIPE.
+        // A reader that stops early (`| head`) ends the program silently, even if a parent ignores SIGPIPE.
         signal(SIGPIPE, SIG_DFL)
-        // Tokens, passwords and records are in its memory: a crash writes none of it to a disk, whatever the limits say, and
-        // no other process of the same user may look.
+        // Memory holds tokens, passwords and records: no core dumps, whatever the limits say, and no access for other
+        // processes of the same user.
         _ = clinux_prctl(PR_SET_DUMPABLE, 0)
         do {
             var command = try parseAsRoot()
@@ -43,17 +43,17 @@ struct RepairminderSync: AsyncParsableCommand {
         }
     }
 
-    /// Says what went wrong and ends with the status that `CommandStatus` has for it.
+    /// Prints the error and exits with its `CommandStatus`.
     private static func end(with error: any Error) -> Never {
         if let failure = CommandFailure(any: error) {
             if !failure.message.isEmpty {
-                // The journal knows by this that it is an error (sd-daemon(3)).
+                // The prefix marks an error in the journal (sd-daemon(3)).
                 let isJournal = StandardStream.error.isJournal(environment: ProcessInfo.processInfo.environment)
                 StandardStream.error.write("\(isJournal ? "<3>" : "")repairminder-sync: \(failure.message)\n")
             }
             Glibc.exit(failure.status.rawValue)
         }
-        // A command that has said itself what there is to say.
+        // The command has already printed its message.
         if let code = error as? ExitCode { Glibc.exit(code.rawValue) }
         let code = exitCode(for: error)
         let message = fullMessage(for: error)

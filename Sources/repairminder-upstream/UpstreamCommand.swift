@@ -5,62 +5,62 @@ internal import JSONText
 internal import ReferenceUpstream
 internal import SocketServer
 
-/// The composition root: reads the flags, makes the upstream with the real clock, and serves it.
+/// The entry point: reads the flags, creates the upstream with the real clock, and serves it.
 @main
 struct UpstreamCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "repairminder-upstream",
-        abstract: "A complete upstream for any schema file, over records in memory: for demonstrations and tests.",
+        abstract: "Serve a complete in-memory upstream for any schema file, for demonstrations and tests.",
         discussion: """
-            Serves what the schema's plans describe, over the records of --data or over invented ones: a repair shop \
-            for the schemas repairminder and repairminder-live, for any other what its fields are called. Nothing is \
-            kept when it ends. /__admin/faults, /__admin/log, /__admin/mail and /__admin/records/ENTITY set faults and \
-            look behind it; they need no token. DELETE /__admin/tokens lets every access token expire.
+            Serves the API that the schema describes, with the records of --data or with sample records: a repair shop \
+            for the schemas repairminder and repairminder-live, otherwise values that fit the names of the fields. \
+            Records are lost when it exits. /__admin/faults, /__admin/log, /__admin/mail and /__admin/records/ENTITY \
+            inject faults and show internal state; they need no token. DELETE /__admin/tokens expires every access token.
 
-            Exits with 0 after SIGINT or SIGTERM, 64 for wrong flags, 66 for a file that cannot be read, 65 for one \
-            that is wrong, 69 when the address cannot be had.
+            Exits with 0 after SIGINT or SIGTERM, 64 for wrong flags, 66 for an unreadable file, 65 for an invalid \
+            file, 69 when it cannot listen on the address.
             """)
 
     @Option(help: ArgumentHelp("The schema file.", valueName: "file"))
     var schema: String
 
-    @Option(help: ArgumentHelp("A folder with ENTITY.ndjson or ENTITY.ndjson.gz.", valueName: "folder"))
+    @Option(help: ArgumentHelp("A directory with ENTITY.ndjson or ENTITY.ndjson.gz files.", valueName: "folder"))
     var data: String?
 
     @Option(
         help: ArgumentHelp(
-            "How many orders the invented shop has, or records each entity that nothing refers to; others fewer.",
+            "The number of orders in the sample shop; for other schemas, of records per entity that nothing refers to.",
             valueName: "count"))
     var rows = 500
 
-    @Option(help: "For the invented records, the course of faults, and the keys made here.")
+    @Option(help: "The seed for sample records, random faults and generated keys.")
     var seed: UInt64 = 1
 
-    @Option(help: ArgumentHelp("Where to listen; port 0 for any free one.", valueName: "host:port"))
+    @Option(help: ArgumentHelp("The address to listen on; port 0 picks a free port.", valueName: "host:port"))
     var listen = ListenAddress(host: "127.0.0.1", port: 7680)
 
-    @Option(help: ArgumentHelp("How much later each answer comes, such as 50ms.", valueName: "time"))
+    @Option(help: ArgumentHelp("The latency added to each response, such as 50ms.", valueName: "time"))
     var latency: Time?
 
     @Option(help: ArgumentHelp("The share of requests that fail with 503, 0 to 1.", valueName: "share"))
     var fail = 0.0
 
-    @Option(help: ArgumentHelp("A file with the bearer token that every call needs.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file with the bearer token that every call must send.", valueName: "file"))
     var tokenFile: String?
 
-    @Option(help: ArgumentHelp("Who can sign in; every call then needs a token.", valueName: "name:password"))
+    @Option(help: ArgumentHelp("The user who can sign in; every call then needs a token.", valueName: "name:password"))
     var user: String?
 
-    @Option(help: ArgumentHelp("How long an access token lives.", valueName: "time"))
+    @Option(help: ArgumentHelp("The lifetime of access tokens.", valueName: "time"))
     var tokenLifetime = Time(.seconds(900))
 
-    @Option(help: ArgumentHelp("Whose records these are.", valueName: "id"))
+    @Option(help: ArgumentHelp("The account that owns the records.", valueName: "id"))
     var account = "company-1"
 
-    @Flag(help: "Give every created record a key made here, whatever the caller sends.")
+    @Flag(help: "Generate the key of every created record, whatever the caller sends.")
     var serverIds = false
 
-    @Flag(help: "Refuse a write that names a record which is not there.")
+    @Flag(help: "Reject a write that refers to a record that does not exist.")
     var checkReferences = false
 
     func validate() throws {
@@ -140,7 +140,7 @@ struct UpstreamCommand: AsyncParsableCommand {
         do {
             return try String(contentsOfFile: path, encoding: .utf8)
         } catch {
-            throw Failure(code: EX_NOINPUT, message: "\(path) cannot be read as text; check the path and its rights")
+            throw Failure(code: EX_NOINPUT, message: "cannot read \(path) as text; check the path and its permissions")
         }
     }
 
@@ -149,7 +149,7 @@ struct UpstreamCommand: AsyncParsableCommand {
     }
 }
 
-/// Why the command ends, for sysexits(3) and for a person.
+/// Why the command exits: a sysexits(3) code and a message.
 struct Failure: Error {
     var code: Int32
     var message: String

@@ -21,7 +21,7 @@ struct UpstreamServer {
             try await withThrowingTaskGroup { group in
                 group.addTask { try await server.run() }
                 group.addTask { for await _ in signals { return } }
-                // Whichever ends first ends the other: a signal stops the server, a broken server stops the wait.
+                // The first to end stops the other: a signal stops the server, a failed server stops the wait.
                 try await group.next()
                 group.cancelAll()
                 try await group.waitForAll()

@@ -4,12 +4,12 @@ import Testing
 
 @testable import CallerLookup
 
-@Suite("Who is at the other end", .serialized)
+@Suite("Caller lookup", .serialized)
 struct CallerLookupTests {
     private let lookup = CallerLookup()
 
     @Test(
-        "the owner of a loopback connection is found, whatever families its ends have",
+        "the owner of a loopback connection is found for all address families",
         arguments: [
             ("127.0.0.1", nil, false), ("::1", nil, false), ("127.0.0.1", "::ffff:127.0.0.1", false),
             ("::", "127.0.0.1", true), ("::", "::ffff:127.0.0.1", true), ("::", "::1", true),
@@ -21,7 +21,7 @@ struct CallerLookupTests {
         #expect(lookup.credentials(ofPeerOf: pair.accepted) == PeerCredentials(user: getuid()))
     }
 
-    @Test("a caller that has finished sending is still known, one that has closed is nobody and not root")
+    @Test("a caller that has finished sending is still known, one that has closed is unknown and not root")
     func closing() throws {
         let pair = try LoopbackPair(listening: "127.0.0.1")
         shutdown(pair.caller, Int32(SHUT_WR))
@@ -30,7 +30,7 @@ struct CallerLookupTests {
         #expect(lookup.credentials(ofPeerOf: pair.accepted) == nil)
     }
 
-    @Test("a connection that was reset is nobody's")
+    @Test("the caller of a reset connection is unknown")
     func reset() throws {
         let pair = try LoopbackPair(listening: "127.0.0.1")
         var now = linger(l_onoff: 1, l_linger: 0)
@@ -39,7 +39,7 @@ struct CallerLookupTests {
         #expect(lookup.credentials(ofPeerOf: pair.accepted) == nil)
     }
 
-    @Test("over a Unix socket the process is known with its groups")
+    @Test("over a Unix socket the caller is known with its groups")
     func unix() throws {
         var ends: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
@@ -51,7 +51,7 @@ struct CallerLookupTests {
         #expect(found.groups == [getgid()] + groups.prefix(Int(count)))
     }
 
-    @Test("what is no socket, or not connected, is nobody's")
+    @Test("a descriptor that is not a connected socket has no caller")
     func noSocket() throws {
         let pair = try LoopbackPair(listening: "127.0.0.1")
         #expect(lookup.credentials(ofPeerOf: -1) == nil)
@@ -62,7 +62,7 @@ struct CallerLookupTests {
     }
 
     @Test(
-        "other users are told apart, and nobody is nobody in particular",
+        "other users are distinguished, and the overflow user is unknown",
         .enabled(if: getuid() == 0, "only root can call as somebody else"),
         arguments: ["127.0.0.1", "::1"], [("54321", 54321), ("1", 1), ("65534", nil)] as [(String, UInt32?)])
     func otherUsers(_ host: String, _ user: (name: String, expected: UInt32?)) throws {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A TCP connection over loopback with both ends in the test's hands; closed at the end.
+/// A TCP connection over loopback with access to both ends; closed on deinit.
 final class LoopbackPair {
     struct Failure: Error { var step: String }
 
@@ -9,7 +9,7 @@ final class LoopbackPair {
     let port: UInt16
     private let listener: Int32
 
-    /// Listens on `host` with a socket of its family, which takes IPv4 too where `isDualStack`.
+    /// Listens on `host` with a socket of its family, which also accepts IPv4 if `isDualStack`.
     init(listening host: String, calling target: String? = nil, isDualStack: Bool = false, connects: Bool = true) throws
     {
         let family = host.contains(":") ? AF_INET6 : AF_INET
@@ -39,7 +39,7 @@ final class LoopbackPair {
         for descriptor in [caller, accepted, listener] where descriptor >= 0 { close(descriptor) }
     }
 
-    /// Waits for a caller from elsewhere.
+    /// Waits for a caller from another process or socket.
     func acceptAnother() -> Int32 { accept(listener, nil, nil) }
 
     func closeCaller() {
@@ -53,7 +53,7 @@ final class LoopbackPair {
         _ = withUnsafeMutablePointer(to: &storage) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
         }
-        // The port stands at the same place in both families.
+        // The port has the same offset in both families.
         return withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self)) }
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import CallerLookup
 
-@Suite("What the kernel says of a socket")
+@Suite("Socket diagnosis")
 struct SocketDiagnosisTests {
     private let tuple = SocketTuple(
         source: SocketTuple.End(address: [127, 0, 0, 1], port: 40_000),
@@ -29,38 +29,38 @@ struct SocketDiagnosisTests {
         bytes.withUnsafeBytes { SocketDiagnosis.answer($0, to: tuple, sequence: 9) }
     }
 
-    @Test("an open socket has its owner", arguments: [1, 4, 5, 8] as [UInt8])
+    @Test("an open socket has an owner", arguments: [1, 4, 5, 8] as [UInt8])
     func open(_ state: UInt8) {
         #expect(answer(message(state: state)) == .owner(1000))
     }
 
     @Test(
-        "one that is opening, listens, waits its time or has closed has none",
+        "a socket that is opening, listening, in TIME_WAIT or closed has no owner",
         arguments: [2, 3, 6, 7, 9, 10, 11, 12, 0])
     func notOpen(_ state: UInt8) {
-        #expect(answer(message(state: state, user: 0)) == .nobody)
+        #expect(answer(message(state: state, user: 0)) == .noOwner)
     }
 
-    @Test("a socket without an inode is not root's")
+    @Test("a socket without an inode is not attributed to root")
     func orphan() {
-        #expect(answer(message(user: 0, inode: 0)) == .nobody)
+        #expect(answer(message(user: 0, inode: 0)) == .noOwner)
     }
 
-    @Test("another socket than the one asked for is none")
+    @Test("an answer about another socket has no owner")
     func other() {
-        #expect(answer(message(sourcePort: 40_001)) == .nobody)
-        #expect(answer(message(destination: [127, 0, 0, 2])) == .nobody)
-        #expect(answer(message(destination: [0, 0, 0, 0])) == .nobody)
+        #expect(answer(message(sourcePort: 40_001)) == .noOwner)
+        #expect(answer(message(destination: [127, 0, 0, 2])) == .noOwner)
+        #expect(answer(message(destination: [0, 0, 0, 0])) == .noOwner)
     }
 
-    @Test("an answer to another question is passed over, an error is none, and a short one is not read")
+    @Test("an answer to another query is skipped, an error has no owner, and a short answer is not parsed")
     func garbled() {
         #expect(answer(message(sequence: 8)) == .other)
-        #expect(answer(message(type: 2)) == .nobody)
+        #expect(answer(message(type: 2)) == .noOwner)
         for count in 0..<88 { #expect(answer(Array(message().prefix(count))) != .owner(1000)) }
     }
 
-    @Test("the question names one socket by both its ends")
+    @Test("a query identifies one socket by both ends")
     func question() {
         let bytes = SocketDiagnosis.question(tuple, sequence: 9)
         #expect(bytes.count == 72)
@@ -72,7 +72,7 @@ struct SocketDiagnosisTests {
         #expect(SocketDiagnosis.question(other, sequence: 9)[16] == 10)
     }
 
-    @Test("only loopback is loopback")
+    @Test("only loopback addresses count as loopback")
     func loopback() {
         #expect(tuple.isLoopback)
         for address: [UInt8] in [[127, 255, 0, 1], [UInt8](repeating: 0, count: 15) + [1]] {

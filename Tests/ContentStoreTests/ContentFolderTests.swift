@@ -29,25 +29,25 @@ struct ContentFolderTests {
         #expect(try files("drafts").isEmpty)
     }
 
-    @Test func `forgets at the next start what a crash left half written`() throws {
+    @Test func `deletes drafts that a crash left behind at the next start`() throws {
         _ = try ContentFolder(path: path)
         try Data("half".utf8).write(to: URL(filePath: "\(path)/drafts/x"))
         _ = try ContentFolder(path: path)
         #expect(try files("drafts").isEmpty)
     }
 
-    @Test func `takes no byte beyond the limit`() throws {
+    @Test func `accepts no byte beyond the limit`() throws {
         let draft = try ContentFolder(path: path).draft(limit: 4)
         try draft.write(Array("abcd".utf8))
         #expect(throws: ContentError.tooLarge(limit: 4)) { try draft.write([0x65]) }
         #expect(draft.size == 4)
     }
 
-    @Test func `overwrites what was retired before it goes`() async throws {
+    @Test func `overwrites a retired file before deleting it`() async throws {
         let folder = try ContentFolder(path: path)
         let sha256 = try await install("secret", in: folder)
         let link = "\(path).link"
-        // Another name of the same file shows what became of its bytes.
+        // A second link to the file shows what happened to its bytes.
         try FileManager.default.linkItem(atPath: folder.path(of: sha256), toPath: link)
         try folder.retire(sha256)
         #expect(try folder.open(sha256) == nil)
@@ -56,7 +56,7 @@ struct ContentFolderTests {
         #expect(try files("gone").isEmpty)
     }
 
-    @Test func `leaves to its readers what was retired under them`() async throws {
+    @Test func `leaves a retired file to its readers`() async throws {
         let folder = try ContentFolder(path: path)
         let sha256 = try await install("picture", in: folder)
         var reader = try folder.open(sha256)

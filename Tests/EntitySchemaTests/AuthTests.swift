@@ -18,7 +18,7 @@ struct AuthTests {
 
     private static let refresh = "refresh: { path: /refresh, send: token, token: access }"
 
-    @Test("a way to sign in is a list of calls, each with what it asks, sends and keeps")
+    @Test("a sign-in method is a list of calls, each with its questions, sent and kept values")
     func steps() throws {
         let plan = try Self.upstream(
             """
@@ -38,17 +38,17 @@ struct AuthTests {
     }
 
     @Test(
-        "a sign-in that could not work is refused",
+        "an invalid sign-in is rejected",
         arguments: [
             ("{ login: { a: [{ call: POST /x }] } }", "login needs refresh beside it"),
             ("{ \(refresh), login: { a: [{ call: GET /x }] } }", "expected POST and a path"),
             ("{ \(refresh), login: { a: [] } }", "expected a list of calls"),
-            ("{ \(refresh), login: { a: [{ call: POST /x, secret: [b] }] } }", "b is not asked here"),
+            ("{ \(refresh), login: { a: [{ call: POST /x, secret: [b] }] } }", "b is not asked for here"),
             (
                 "{ \(refresh), login: { a: [{ call: POST /x, ask: { code: C } }, { call: POST /y, send: [cod] }] } }",
                 "did you mean code?"
             ),
-            ("{ \(refresh), login: { a: [{ call: POST /x, send: [b], ask: { b: B } }] } }", "no step before"),
+            ("{ \(refresh), login: { a: [{ call: POST /x, send: [b], ask: { b: B } }] } }", "no earlier step"),
         ])
     func refusals(_ auth: String, _ message: String) {
         #expect {

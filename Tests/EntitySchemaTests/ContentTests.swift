@@ -2,7 +2,7 @@ import EntitySchema
 import Testing
 
 struct ContentTests {
-    @Test func `says where content comes from and goes to`() throws {
+    @Test func `reads the download and upload routes of content`() throws {
         let content = try #require(try entity(Self.full).content)
         #expect(content.address == "remote_image_url")
         #expect(content.upload?.method == "PUT")
@@ -12,7 +12,7 @@ struct ContentTests {
         #expect(content.state == "upload_status")
     }
 
-    @Test func `takes pictures of up to 50 MiB where nothing else is said`() throws {
+    @Test func `allows pictures of up to 50 MiB by default`() throws {
         let content = try #require(try entity("content: { url: remote_image_url }").content)
         #expect(content.types == ["image/jpeg", "image/png", "image/gif", "image/webp"])
         #expect(content.maximumSize == 50 << 20)
@@ -22,13 +22,13 @@ struct ContentTests {
     @Test(arguments: [
         ("content: { types: [image/png] }", "expected url, upload or both"),
         ("content: { url: picture }", "photos has no field picture"),
-        ("content: { url: remote_image_url, types: [jpeg] }", "jpeg is no media type"),
+        ("content: { url: remote_image_url, types: [jpeg] }", "jpeg is not a media type"),
         ("content: { url: remote_image_url, max_size: 50 MB }", "expected a size"),
-        ("content: { url: remote_image_url, state: caption_kind }", "must be able to say queued"),
+        ("content: { url: remote_image_url, state: caption_kind }", "must have the values queued"),
         ("content: { upload: { call: \"PUT /photos/{number}\" } }", "photos has no field number"),
         ("content: { upload: { call: \"PUT /photos/{id}\", when: { id: a } } }", "unknown key when"),
     ])
-    func `refuses what cannot be`(_ line: String, _ problem: String) {
+    func `rejects invalid content settings`(_ line: String, _ problem: String) {
         #expect { try entity(line) } throws: { "\($0)".contains(problem) }
     }
 

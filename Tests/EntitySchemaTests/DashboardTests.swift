@@ -31,7 +31,7 @@ struct DashboardTests {
             old: { of: sales, at: at, distinct: buyer, seen: again }
         """
 
-    @Test("figures are read in the order of the file, with what they count and what must hold")
+    @Test("figures are read in the order of the file, with measure and conditions")
     func reading() throws {
         let plan = try #require(try EntitySchema(yaml: Self.shop, file: "shop.yaml").dashboard)
         #expect(plan.path == "/stats")
@@ -51,10 +51,10 @@ struct DashboardTests {
     }
 
     @Test(
-        "a figure that cannot be worked out is refused with its key and what was expected",
+        "an invalid figure is rejected with its key and what was expected",
         arguments: [
             ("sales: { of: sales,", "sales: { of: sale,", "sales.of", "did you mean sales?"),
-            ("sales: { of", "until: { of", "until", "word of the dashboard's own answer"),
+            ("sales: { of", "until: { of", "until", "member of the dashboard's response"),
             ("at: at, where", "at: ended_at, where", "sales.at", "index: true"),
             ("at: at, where", "at: buyer, where", "sales.at", "type time"),
             ("at: at, where", "where", "sales", "the key at is missing"),
@@ -67,7 +67,7 @@ struct DashboardTests {
             ("decimals: 3", "decimals: 10", "takings.decimals", "from 0 to 9"),
             ("sum: amount, decimals: 3", "decimals: 3", "takings.decimals", "needs sum"),
             ("sum: amount,", "sum: amount, distinct: buyer,", "takings.distinct", "not both"),
-            ("distinct: buyer }", "distinct: amount }", "buyers.distinct", "told apart"),
+            ("distinct: buyer }", "distinct: amount }", "buyers.distinct", "compared by value"),
             ("distinct: buyer }", "seen: first }", "buyers.seen", "needs distinct"),
             ("distinct: buyer, seen", "distinct: clerk, seen", "old.distinct", "index: true"),
             ("seen: again", "seen: twice", "old.seen", "first"),
@@ -82,7 +82,7 @@ struct DashboardTests {
         }
     }
 
-    @Test("a dashboard without figures is refused")
+    @Test("a dashboard without figures is rejected")
     func nothing() {
         let yaml = Self.shop.prefix(upTo: Self.shop.firstRange(of: "    sales: {")?.lowerBound ?? Self.shop.endIndex)
         #expect(throws: SchemaError.self) { try EntitySchema(yaml: yaml + "    {}", file: "shop.yaml") }

@@ -28,7 +28,7 @@ struct EntitySchemaTests {
               update: { call: "PATCH /notes/{id}" }
         """
 
-    @Test("the schema that fuzzing is done with is one")
+    @Test("the schema for fuzzing is valid")
     func fuzzed() throws {
         let file = ProjectFiles.root.appending(path: "Fuzz/schema.yaml")
         #expect(try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)["orders"] != nil)
@@ -51,10 +51,10 @@ struct EntitySchemaTests {
     }
 
     @Test(
-        "a bad file is refused with line, key and what was expected",
+        "an invalid file is rejected with line, key and what was expected",
         arguments: [
             ("    notes:", "    sync:", 6, "entities.sync", "word of the local API"),
-            ("    notes:", "    sync_notes:", 6, "entities.sync_notes", "database's own"),
+            ("    notes:", "    sync_notes:", 6, "entities.sync_notes", "reserved for the database"),
             (
                 "text: { type: string }", "text: { type: strin }", 10, "entities.notes.fields.text.type",
                 "did you mean string?"
@@ -114,7 +114,7 @@ struct EntitySchemaTests {
         }
     }
 
-    @Test("text that is not YAML is refused with its line")
+    @Test("text that is not YAML is rejected with its line")
     func notYAML() {
         #expect {
             try EntitySchema(yaml: "schema: [a\nupstream: }", file: "x.yaml")
@@ -151,7 +151,7 @@ struct EntitySchemaTests {
         #expect(path.dropFirst("/notes/".count).removingPercentEncoding == key)
     }
 
-    @Test("a record is named by the first template without a gap, else by its key")
+    @Test("a record's title is the first template that can be filled, else its key")
     func titles() throws {
         let notes = try #require(EntitySchema(yaml: Self.small, file: "small.yaml")["notes"])
         #expect(try notes.title(of: JSONText(parsing: #"{"id":"a","text":"hello"}"#)) == "hello")

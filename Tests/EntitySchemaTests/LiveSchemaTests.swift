@@ -13,7 +13,7 @@ struct LiveSchemaTests {
         schema = try ProjectFiles.schema("repairminder-live")
     }
 
-    @Test("records stand in four places: beside the paging, below data under two names, and inside a ticket")
+    @Test("records are in four places: beside the paging, below data under two names, and inside a ticket")
     func places() throws {
         let places = try ["orders", "clients", "tickets"].map { try #require(schema[$0]?.pull?.list.records.paths) }
         #expect(places == [["data"], ["data.clients"], ["data.tickets"]])
@@ -22,7 +22,7 @@ struct LiveSchemaTests {
         #expect(detail.by == "ticket_id")
     }
 
-    @Test("the number of pages is read under both of its names")
+    @Test("the number of pages is read under both names")
     func pages() throws {
         let list = try #require(schema["tickets"]?.pull?.list)
         guard case .page(_, let pages) = list.style else {
@@ -35,7 +35,7 @@ struct LiveSchemaTests {
         }
     }
 
-    @Test("orders and tickets come newest first, clients and devices as a whole")
+    @Test("orders and tickets are pulled newest first, clients and devices in full")
     func modes() {
         #expect(schema["orders"]?.pull?.mode == .newestFirst)
         #expect(
@@ -45,7 +45,7 @@ struct LiveSchemaTests {
         #expect(schema["clients"]?.pull?.mode == .full && schema["devices"]?.pull?.mode == .full)
     }
 
-    @Test("what is nested is read where it stands")
+    @Test("nested values are read from their place")
     func nested() throws {
         let orders = try #require(schema["orders"])
         let order = try JSONText(parsing: #"{"id":"o","client":{"id":"c","first_name":"Ada"},"location":null}"#)
@@ -54,7 +54,7 @@ struct LiveSchemaTests {
         #expect(orders.value(of: "location_id", in: order) == nil)
     }
 
-    @Test("a device is read and changed below its order, its status by a call of its own")
+    @Test("a device is read and changed below its order, its status by a separate call")
     func devices() throws {
         let devices = try #require(schema["devices"])
         let device = try JSONText(parsing: #"{"id":"d","order_id":"o","status":"diagnosing"}"#)
@@ -66,7 +66,7 @@ struct LiveSchemaTests {
         #expect(devices.request(for: .delete, record: device, body: .object([:]))?.method == "DELETE")
     }
 
-    @Test("an internal message is a note and any other a reply, neither of which says so itself")
+    @Test("an internal message is a note and any other a reply")
     func messages() throws {
         let messages = try #require(schema["ticket_messages"])
         for (isInternal, path) in [(true, "/api/tickets/t/note"), (false, "/api/tickets/t/reply")] {
@@ -92,7 +92,7 @@ struct LiveSchemaTests {
         #expect(tickets.route(for: .update, record: .object(["status": "open"]), fields: ["status"]) == nil)
     }
 
-    @Test("every create says how to find out whether it was applied, since no key tells")
+    @Test("every create has a look-up, because there are no idempotency keys")
     func lookUps() {
         #expect(schema.upstream.idempotencyHeader == nil)
         for entity in schema.entities {
@@ -100,7 +100,7 @@ struct LiveSchemaTests {
         }
     }
 
-    @Test("a look-up without a path of its own looks through the entity's list as a pull does")
+    @Test("a look-up without a path searches the entity's list as a pull does")
     func lookUpList() throws {
         let clients = try #require(schema["clients"])
         guard case .match(_, let path, let query, let list) = clients.push.create.first?.lookUp else {

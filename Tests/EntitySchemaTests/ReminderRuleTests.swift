@@ -30,7 +30,7 @@ struct ReminderRuleTests {
     }
 
     @Test
-    func `a rule says of what, when, and in which words`() throws {
+    func `a rule has an entity, a time and a text`() throws {
         let rule = try #require(
             schema(
                 """
@@ -47,13 +47,16 @@ struct ReminderRuleTests {
         ("of: jobs, at: due, text: x", "there is no entity jobs"),
         ("of: tasks, at: title, text: x", "title must be of type time"),
         ("of: tasks, at: due, text: '{code}'", "code is secret"),
-        ("of: tasks, at: due, text: x, unless: { status: dome }", "status is never dome; did you mean done?"),
-        ("of: tasks, at: due, text: x, into: tasks", "tasks are sent to the upstream"),
+        ("of: tasks, at: due, text: x, unless: { status: dome }", "dome is not a value of status; did you mean done?"),
+        ("of: tasks, at: due, text: x, into: tasks", "tasks is synced with the upstream"),
         ("of: tasks, at: due, text: x, into: { entity: notes, fields: { at: text } }", "at cannot hold text"),
-        ("of: tasks, at: due, text: x, into: { entity: notes, fields: { at: when } }", "expected what of a reminder"),
+        (
+            "of: tasks, at: due, text: x, into: { entity: notes, fields: { at: when } }",
+            "expected the part of a reminder"
+        ),
         ("of: tasks, text: x", "the key at is missing"),
     ])
-    func `a rule that cannot be is refused, and where it is wrong is named`(rule: String, problem: String) throws {
+    func `an invalid rule is rejected with its place`(rule: String, problem: String) throws {
         do {
             _ = try schema(rule)
             Issue.record("taken")

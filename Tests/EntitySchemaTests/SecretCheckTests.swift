@@ -3,7 +3,7 @@ import Testing
 
 @testable import EntitySchema
 
-@Suite("What may be secret")
+@Suite("Secret fields")
 struct SecretCheckTests {
     private func schema(_ fields: String, _ more: String = "pull: { path: /notes }") throws -> EntitySchema {
         try EntitySchema(
@@ -17,7 +17,7 @@ struct SecretCheckTests {
                 """, file: "notes.yaml")
     }
 
-    @Test("a secret inside an object that is shown is one, also in the upstream's own place")
+    @Test("a secret inside a visible object is recognised, also at its place upstream")
     func allowed() throws {
         let schema = try schema("pin: { type: string, secret: true, from: lock.pin }, lock: { type: object }")
         #expect(
@@ -28,7 +28,7 @@ struct SecretCheckTests {
     }
 
     @Test(
-        "what something else has to read cannot be secret",
+        "a field whose plain value is needed cannot be secret",
         arguments: [
             ("id: { type: string, secret: true }", "", "the key cannot be secret"),
             ("x: { type: string, secret: true }", "title: \"{x}\"", "title needs it"),
@@ -57,7 +57,7 @@ struct SecretCheckTests {
     }
 
     @Test(
-        "the mark of deletion, the change time and the version cannot be secret",
+        "the deletion mark, the change time and the version cannot be secret",
         arguments: ["pull: { path: /notes, deleted: x }", "pull: { path: /notes, changed_at: x }"])
     func pull(_ pull: String) {
         #expect {
@@ -66,7 +66,7 @@ struct SecretCheckTests {
     }
 
     @Test(
-        "no other field may show what is secret",
+        "no other field may reveal a secret",
         arguments: [
             "b: { type: string, from: a }", "b: { type: string, from: a.x }", "b: { type: object, from: lock }",
             "b: { type: string, from: lock.a.x }", "lock2: { type: string, from: lock.a }",
@@ -77,7 +77,7 @@ struct SecretCheckTests {
         } throws: { "\($0)".contains("would show what a keeps secret") }
     }
 
-    @Test("a secret cannot be taken from another field's own member")
+    @Test("a secret cannot be read from another field's member")
     func ownMember() {
         #expect {
             _ = try schema("a: { type: string, secret: true, from: b }, b: { type: string }")

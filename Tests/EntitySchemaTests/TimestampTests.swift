@@ -1,7 +1,7 @@
 import EntitySchema
 import Testing
 
-@Suite("Points in time")
+@Suite("Timestamps")
 struct TimestampTests {
     @Test(
         "ISO 8601 as APIs write it is read",
@@ -16,13 +16,13 @@ struct TimestampTests {
     }
 
     @Test(
-        "anything else is refused",
+        "anything else is rejected",
         arguments: ["", "now", "2026", "2026-13-01", "2026-01-01T25:00:00Z", "2026-01-01T00:00:00.Z", "2026-01-01x"])
     func refuses(_ text: String) {
         #expect(Timestamp(iso8601: text) == nil)
     }
 
-    @Test("what is written is read back, for random times of ten thousand years")
+    @Test("random times of ten thousand years are read back as written")
     func roundTrip() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<1000 {

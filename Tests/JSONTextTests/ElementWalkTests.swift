@@ -23,7 +23,7 @@ struct ElementWalkTests {
         }
     }
 
-    @Test("each element is told with the members that are wanted, the first of a name")
+    @Test("each element is reported with the wanted members, the first of a name")
     func members() {
         let found = walk(#" [ {"id" : "a", "x":{"id":1},"id":2} ,{"n":[1,{"id":3}]}, 7,"s"] "#, ["id", "n"])
         #expect(
@@ -42,17 +42,17 @@ struct ElementWalkTests {
         #expect(try JSONText(parsing: text).elementCount == 2)
     }
 
-    @Test("what is no array has no elements", arguments: ["[]", " [ ] ", "{}", "7", ""])
+    @Test("a value that is not an array has no elements", arguments: ["[]", " [ ] ", "{}", "7", ""])
     func none(_ text: String) { #expect(walk(text, ["id"]).isEmpty) }
 
     @Test(
-        "text that is no JSON leads nowhere outside it",
+        "invalid JSON never leads outside the text",
         arguments: ["[{", "[{\"", "[{\"id", "[{\"id\":", "[\"\\", "[1", "[,", "[[", "[{\"id\":\"a\\"])
     func broken(_ text: String) {
         for found in walk(text, ["id"]) { #expect(text.contains(found.element)) }
     }
 
-    @Test("an array is left out of what surrounds it")
+    @Test("an array is left out of the value around it")
     func envelope() throws {
         let answer = try JSONText(parsing: #"{"data": [1,[2]] ,"total":3}"#)
         let data = try #require(answer["data"])

@@ -4,7 +4,7 @@ import Testing
 @Suite("JSON kept as text")
 struct JSONTextTests {
     @Test(
-        "a valid value is kept to the letter",
+        "a valid value is kept byte for byte",
         arguments: [
             "{}", "[]", "null", "true", "-0.0", "129.90", "1e-400", "123456789012345678901234567890",
             "\"\\u00e9\\ud83d\"",
@@ -15,7 +15,7 @@ struct JSONTextTests {
     }
 
     @Test(
-        "what RFC 8259 forbids is refused",
+        "text that RFC 8259 forbids is rejected",
         arguments: [
             "", " ", "{", "[1,]", "{\"a\":1,}", "{a:1}", "01", "1.", ".5", "+1", "1e", "nul", "True", "\"\n\"",
             "\"\\x\"",
@@ -26,13 +26,13 @@ struct JSONTextTests {
     }
 
     @Test(
-        "bytes that are not UTF-8 are refused",
+        "invalid UTF-8 is rejected",
         arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82], [0xC3]])
     func refusesBrokenUTF8(_ inner: [UInt8]) {
         #expect(throws: JSONError.self) { try JSONText([0x22] + inner + [0x22]) }
     }
 
-    @Test("what a string may not hold is found wherever it stands", arguments: 0..<20)
+    @Test("an invalid byte in a string is found at any position", arguments: 0..<20)
     func everyPlace(_ place: Int) throws {
         let text = Array(repeating: UInt8(ascii: "x"), count: 20)
         func with(_ bytes: [UInt8]) -> [UInt8] { [0x22] + text[..<place] + bytes + text[place...] + [0x22] }
@@ -44,7 +44,7 @@ struct JSONTextTests {
         }
     }
 
-    @Test("nesting is allowed to 512 levels and refused at 10,000")
+    @Test("nesting is allowed to 512 levels and rejected at 10,000")
     func depth() throws {
         _ = try JSONText(parsing: String(repeating: "[", count: 512) + String(repeating: "]", count: 512))
         #expect(throws: JSONError.self) {
@@ -81,7 +81,7 @@ struct JSONTextTests {
     }
 
     @Test(
-        "a decimal has exactly the places that it is given",
+        "a decimal has exactly the given number of places",
         arguments: [
             (12990, 2, "129.90"), (5, 2, "0.05"), (0, 2, "0.00"), (-7, 1, "-0.7"), (42, 0, "42"), (-1200, 3, "-1.200"),
         ])
@@ -97,5 +97,30 @@ struct JSONTextTests {
         #expect(object["b"] == 2)
         #expect(object["e\u{301}"] == 4)
         #expect(object["\u{E9}"] == nil)
+    }
+}
+
+@Suite("JSON equivalence")
+struct EquivalenceTests {
+    @Test(
+        "different notations of one value are equivalent",
+        arguments: [
+            ("129.90", "129.9"), ("1e2", "100"), ("1.0E+1", "10"), ("-0", "0.00"), ("0.001", "1e-3"),
+            (#""é""#, #""\u00e9""#), (#"{"a":1,"b":2}"#, #"{ "b": 2.0, "a": 1 }"#),
+            ("[1, {\"x\":null}]", "[1.0,{\"x\":null}]"),
+            ("123456789012345678901234567890", "123456789012345678901234567890.0"),
+        ])
+    func same(_ one: String, _ other: String) throws {
+        #expect(try JSONText(parsing: one).isEquivalent(to: JSONText(parsing: other)))
+    }
+
+    @Test(
+        "different values are not equivalent",
+        arguments: [
+            ("1", #""1""#), ("1", "10"), ("1", "-1"), ("null", "false"), ("true", "false"), ("[1,2]", "[2,1]"),
+            (#"{"a":1}"#, #"{"a":1,"b":null}"#), ("123456789012345678901234567890", "123456789012345678901234567891"),
+        ])
+    func different(_ one: String, _ other: String) throws {
+        #expect(try !JSONText(parsing: one).isEquivalent(to: JSONText(parsing: other)))
     }
 }

@@ -2,14 +2,14 @@ import Testing
 
 @testable import JSONText
 
-@Suite("Replacing what stands in a place")
+@Suite("Replacing values in places")
 struct ReplacingTests {
     private let places = JSONPlaces([
         [.member("a")], [.member("b"), .member("c")], [.member("list"), .elements, .member("a")],
     ])
 
     @Test(
-        "places are found, all else stays to the letter",
+        "places are found, and all else stays byte for byte",
         arguments: [
             (#"{"a":1}"#, #"{"a":"0:1"}"#),
             (#"{ "x": 1.50, "a" : [1, 2] , "y":{"a":1}}"#, #"{ "x": 1.50, "a" : "0:[1, 2]" , "y":{"a":1}}"#),
@@ -23,7 +23,7 @@ struct ReplacingTests {
     }
 
     @Test(
-        "a name that stands twice keeps its first member, one with escapes is written plainly",
+        "a duplicate name keeps its first member, and an escaped name is rewritten plainly",
         arguments: [
             (#"{"a":1,"x":2 , "a":3}"#, #"{"a":"0:1","x":2}"#),
             (#"{"a":1,"\u0061":3,"x":2}"#, #"{"a":"0:1","x":2}"#),
@@ -36,7 +36,7 @@ struct ReplacingTests {
     }
 
     @Test(
-        "members are cut out wherever they stand",
+        "members are removed at any position",
         arguments: [
             (#"{"a":1}"#, "{}"), (#"{ "a":1, "x":2}"#, #"{ "x":2}"#), (#"{"x":2, "a":1 }"#, #"{"x":2 }"#),
             (#"{"x":1,"a":2,"y":3}"#, #"{"x":1,"y":3}"#), (#"{"a":1,"a":2,"x":3}"#, #"{"x":3}"#),
@@ -49,7 +49,7 @@ struct ReplacingTests {
         #expect(result.text == expected)
     }
 
-    @Test("some members of an object are cut out, others replaced")
+    @Test("some members of an object are removed, others replaced")
     func mixed() throws {
         let places = JSONPlaces([[.member("a")], [.member("b")], [.member("c")]])
         for (text, expected) in [
@@ -61,13 +61,13 @@ struct ReplacingTests {
         }
     }
 
-    @Test("an element that is to be cut out becomes null")
+    @Test("a removed element becomes null")
     func elements() throws {
         let places = JSONPlaces([[.elements]])
         #expect(try JSONText(parsing: "[1,2]").replacing(places) { (_, _) -> JSONText? in nil }.text == "[null,null]")
     }
 
-    @Test("the first failure is thrown, and nothing is asked after it")
+    @Test("the first failure is thrown, and nothing is called after it")
     func failure() throws {
         struct Failure: Error {}
         var asked = 0

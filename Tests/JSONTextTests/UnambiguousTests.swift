@@ -2,7 +2,7 @@ import Testing
 
 @testable import JSONText
 
-@Suite("JSON without doubled names")
+@Suite("JSON without duplicate names")
 struct UnambiguousTests {
     private func isTaken(_ text: String) -> Bool { (try? JSONText(unambiguous: Array(text.utf8))) != nil }
 
@@ -18,7 +18,7 @@ struct UnambiguousTests {
     }
 
     @Test(
-        "is refused with a name twice in one object, however deep and however written",
+        "is rejected with a duplicate name in one object, at any depth and in any notation",
         arguments: [
             #"{"a":1,"a":1}"#, #"{"a":1,"b":2,"a":null}"#, #"[[{"x":{"a":1,"a":2}}]]"#, #"{"a":{"b":1},"a":2}"#,
             #"{"a":1,"\u0061":2}"#, #"{"\u0061":1,"a":2}"#, #"{"\u0061":1,"\u0061":2}"#, #"{"":1,"":2}"#,
@@ -29,13 +29,13 @@ struct UnambiguousTests {
         #expect((try? JSONText(parsing: text)) != nil)
     }
 
-    @Test("names the member and the byte")
+    @Test("the error has the member and the byte offset")
     func message() throws {
         let error = #expect(throws: JSONError.self) { try JSONText(unambiguous: Array(#"{"id":1,"id":2}"#.utf8)) }
         #expect(error == JSONError(problem: #"a second member "id" in one object"#, offset: 8))
     }
 
-    @Test("is told apart in objects of any size", arguments: [1, 2, 63, 64, 65, 66, 1000])
+    @Test("duplicates are found in objects of any size", arguments: [1, 2, 63, 64, 65, 66, 1000])
     func sizes(_ count: Int) {
         let members = (0..<count).map { #""name\#($0)":{"name0":\#($0)}"# }
         #expect(isTaken("{\(members.joined(separator: ","))}"))
@@ -45,7 +45,7 @@ struct UnambiguousTests {
         }
     }
 
-    @Test("agrees with a slow look at random objects")
+    @Test("agrees with a simple check of random objects")
     func random() {
         var seed = UInt64.random(in: 0..<1_000_000)
         let first = seed
@@ -62,7 +62,9 @@ struct UnambiguousTests {
         }
     }
 
-    @Test("is as strict as ever otherwise", arguments: ["", "{", #"{"a"}"#, #"{"a":1,}"#, "[1] 2", #"{"a":01}"#])
+    @Test(
+        "is otherwise as strict as the usual initialiser",
+        arguments: ["", "{", #"{"a"}"#, #"{"a":1,}"#, "[1] 2", #"{"a":01}"#])
     func strict(_ text: String) {
         #expect(!isTaken(text))
     }

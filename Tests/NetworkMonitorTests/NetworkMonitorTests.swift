@@ -3,9 +3,9 @@ import Testing
 
 @testable import NetworkMonitor
 
-@Suite("Hearing of network changes")
+@Suite("Network changes")
 struct NetworkMonitorTests {
-    @Test("a burst of changes is told at once, and what came of it meanwhile together")
+    @Test("the first change of a burst is reported immediately, the rest together")
     func bursts() async {
         let changes = ChangeCount()
         let clock = SkippingClock()
@@ -21,7 +21,7 @@ struct NetworkMonitorTests {
         #expect(clock.sleeps == [.milliseconds(200), .milliseconds(200)])
     }
 
-    @Test("it ends with its task, without having been told anything")
+    @Test("it ends with its task, without reporting a change")
     func cancelled() async {
         let changes = ChangeCount()
         let task = Task { await NetworkMonitor(clock: SkippingClock()).forEachBurst(of: changes) {} }
@@ -30,7 +30,7 @@ struct NetworkMonitorTests {
     }
 
     @Test(
-        "an address that comes and goes is heard of",
+        "an added and a removed address are reported",
         .enabled(if: TestNetwork.isAllowed, "needs the right to make a network namespace, as root has it"))
     func address() async throws {
         let network = try #require(TestNetwork.make())
@@ -38,11 +38,11 @@ struct NetworkMonitorTests {
         try network.setAddress(true)
         try network.setAddress(false)
         let monitor = NetworkMonitor(clock: SkippingClock())
-        // It waits for ever unless the changes are heard.
+        // It waits forever unless the changes are reported.
         await withTaskGroup(of: Void.self) { group in
             let (heard, continuation) = AsyncStream.makeStream(of: Void.self)
             group.addTask {
-                try? await monitor.forEachChange(heardOn: network.routes) { continuation.yield() }
+                try? await monitor.forEachChange(on: network.routes) { continuation.yield() }
             }
             for await _ in heard { break }
             group.cancelAll()
@@ -50,7 +50,7 @@ struct NetworkMonitorTests {
     }
 
     @Test(
-        "what is read are changes until nothing is left, and more than the kernel can keep is a change too",
+        "reads return changes until nothing is left, and an overflow counts as a change",
         .enabled(if: TestNetwork.isAllowed, "needs the right to make a network namespace, as root has it"))
     func readings() throws {
         let network = try #require(TestNetwork.make())

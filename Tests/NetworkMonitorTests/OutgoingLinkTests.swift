@@ -3,22 +3,22 @@ import Testing
 
 @testable import NetworkMonitor
 
-@Suite("The link that packets leave by")
+@Suite("Outgoing link")
 struct OutgoingLinkTests {
-    @Test("this machine's own addresses are always reached")
+    @Test("this machine's own addresses are always reachable")
     func loopback() throws {
         #expect(try !isDown("127.0.0.1", AF_INET))
         #expect(try !isDown("::1", AF_INET6))
     }
 
-    @Test("where no route leads, the kernel is left to say so")
+    @Test("without a route the link does not count as down")
     func noRoute() throws {
         // Class E (RFC 1112, 4), which is never routed, and the discard-only prefix (RFC 6666).
         #expect(try !isDown("240.0.0.1", AF_INET))
         #expect(try !isDown("100::1", AF_INET6))
     }
 
-    @Test("what is no IP address has no link")
+    @Test("an address that is not an IP address has no link")
     func noAddress() {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

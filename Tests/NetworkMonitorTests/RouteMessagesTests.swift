@@ -3,7 +3,7 @@ import Testing
 
 @testable import NetworkMonitor
 
-@Suite("Messages of the kernel")
+@Suite("Route messages")
 struct RouteMessagesTests {
     private func message(_ type: Int, _ payload: [UInt8] = [], length: Int? = nil) -> [UInt8] {
         func bytes(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
@@ -12,42 +12,42 @@ struct RouteMessagesTests {
         return header + bytes(UInt32(1)) + bytes(UInt32(0)) + payload + padding
     }
 
-    private func tells(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { RouteMessages.tellOfChange($0) } }
+    private func tells(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { RouteMessages.reportsChange($0) } }
 
     @Test(
-        "links, addresses and routes that come or go are changes",
+        "added and removed links, addresses and routes are changes",
         arguments: [RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE, RTM_DELROUTE])
     func changes(type: Int) {
         #expect(tells(message(type, [UInt8](repeating: 0, count: 16))))
     }
 
-    @Test("a change behind other messages is found, also behind an odd length")
+    @Test("a change after other messages is found, even after an unaligned length")
     func second() {
         let other = message(Int(RTM_NEWNEIGH), [1, 2, 3, 4, 5])
         #expect(!tells(other))
         #expect(tells(other + message(RTM_DELADDR)))
     }
 
-    @Test("news of a wireless scan are none of the link")
+    @Test("a wireless scan is not a change")
     func wireless() {
         let link = [UInt8](repeating: 0, count: 16)
         #expect(!tells(message(RTM_NEWLINK, link + [6, 0, UInt8(IFLA_WIRELESS), 0, 9, 9])))
         #expect(tells(message(RTM_NEWLINK, link + [6, 0, UInt8(IFLA_MTU), 0, 9, 9])))
     }
 
-    @Test("lengths that lie are not followed", arguments: [0, 1, 15, 17, 1 << 31])
+    @Test("invalid lengths are ignored", arguments: [0, 1, 15, 17, 1 << 31])
     func broken(length: Int) {
         #expect(!tells(message(RTM_DELADDR, length: length)))
     }
 
-    @Test("whatever bytes come are read without a step outside")
+    @Test("arbitrary bytes never cause an out-of-bounds read")
     func random() {
         let seed = UInt64.random(in: .min ... .max)
         var state = seed
         for _ in 0..<10_000 {
             let bytes = (0..<Int(state % 64)).map { _ in
                 state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                // Small numbers make plausible lengths and types.
+                // Small numbers are plausible lengths and types.
                 return state >> 60 > 7 ? UInt8(truncatingIfNeeded: state >> 40) % 33 : 0
             }
             state &+= 1

@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import NetworkMonitor
 
-/// A network namespace of a test's own: a socket that hears of its changes, and one that makes them.
+/// A private network namespace with a socket that receives its changes and one that makes them.
 struct TestNetwork: Sendable {
     let routes: RouteSocket
     private let requests: Int32
@@ -21,7 +21,7 @@ struct TestNetwork: Sendable {
         return true
     }
 
-    /// Nil without the right to make one. Only the thread that makes the sockets is ever in the namespace.
+    /// Nil without permission to create one. Only the thread that creates the sockets enters the namespace.
     static func make() -> TestNetwork? {
         let made = Made()
         Thread.detachNewThread {
@@ -49,7 +49,7 @@ struct TestNetwork: Sendable {
         var value: (UInt8, UInt8, UInt8, UInt8) = (127, 0, 0, 77)
     }
 
-    /// Adds an address to the loopback interface, or takes it away.
+    /// Adds an address to the loopback interface or removes it.
     func setAddress(_ isOn: Bool) throws {
         var request = Request()
         request.header.nlmsg_len = UInt32(MemoryLayout<Request>.size)
@@ -60,7 +60,7 @@ struct TestNetwork: Sendable {
         request.address.ifa_index = 1
         var bytes = withUnsafeBytes(of: &request) { Array($0) }
         guard send(requests, &bytes, bytes.count, 0) == bytes.count else { throw Failure(code: errno) }
-        // The answer: a header, then an error number, 0 for none.
+        // The answer: a header, then an error number, 0 for success.
         var answer = [UInt8](repeating: 0, count: 4096)
         guard recv(requests, &answer, answer.count, 0) >= 20 else { throw Failure(code: errno) }
         let code = answer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 16, as: Int32.self) }
@@ -70,7 +70,7 @@ struct TestNetwork: Sendable {
     func close() { Glibc.close(requests) }
 }
 
-/// What a thread leaves behind.
+/// The result of a thread.
 private final class Made: Sendable {
     let network = Mutex<TestNetwork?>(nil)
     let done = DispatchSemaphore(value: 0)

@@ -2,7 +2,7 @@ import CGD
 
 /// Pictures for tests, drawn with the library that reads them.
 enum PictureMaker {
-    /// Left half red, right half blue, the upper left quarter green; of this size.
+    /// A picture of this size: left half red, right half blue, upper left quarter green.
     static func make(_ kind: String, width: Int = 80, height: Int = 40) -> [UInt8] {
         let image = gdImageCreateTrueColor(Int32(width), Int32(height))
         defer { gdImageDestroy(image) }
@@ -22,7 +22,7 @@ enum PictureMaker {
         return Array(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
     }
 
-    /// The JPEG with an Exif segment that says how it is to be turned.
+    /// The JPEG with an Exif segment that has its orientation.
     static func oriented(_ orientation: UInt8, bigEndian: Bool = true) -> [UInt8] {
         let tiff: [UInt8] =
             bigEndian
@@ -37,11 +37,11 @@ enum PictureMaker {
     struct Seen: Equatable {
         var width: Int
         var height: Int
-        /// Of the corners, clockwise from the upper left: r, g or b.
+        /// The corners' colours, clockwise from the upper left: r, g or b.
         var corners: String
     }
 
-    /// What a JPEG or PNG shows.
+    /// The contents of a JPEG or PNG.
     static func look(at bytes: [UInt8]) -> Seen? {
         var bytes = bytes
         let count = Int32(bytes.count)

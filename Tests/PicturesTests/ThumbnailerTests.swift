@@ -5,7 +5,7 @@ import Testing
 struct ThumbnailerTests {
     let thumbnailer = Thumbnailer(executable: Self.program.path)
 
-    /// The daemon's own program, as built: the test bundle lies beside it.
+    /// The daemon's program as built, beside the test bundle.
     static var program: URL {
         if let folder = ProcessInfo.processInfo.environment["REPAIRMINDER_BIN"] {
             return URL(filePath: folder).appending(path: "repairminder-sync")
@@ -24,19 +24,19 @@ struct ThumbnailerTests {
     }
 
     @Test(arguments: ["jpeg", "png", "gif", "webp"])
-    func `makes pictures of every kind small`(_ kind: String) async throws {
+    func `scales pictures of every kind`(_ kind: String) async throws {
         let small = try await thumbnail(PictureMaker.make(kind, width: 400, height: 200))
         #expect(PictureMaker.look(at: small) == PictureMaker.Seen(width: 64, height: 32, corners: "gbbr"))
     }
 
-    @Test func `makes no picture larger than it is`() async throws {
+    @Test func `never enlarges a picture`() async throws {
         let small = try await thumbnail(PictureMaker.make("png"), size: 512)
         #expect(PictureMaker.look(at: small)?.width == 80)
     }
 
     @Test(
         arguments: zip(1...8 as ClosedRange<UInt8>, ["gbbr", "bgrb", "brgb", "rbbg", "grbb", "rgbb", "bbgr", "bbrg"]))
-    func `turns a picture as the camera says`(_ orientation: UInt8, _ corners: String) async throws {
+    func `rotates a picture as the camera recorded`(_ orientation: UInt8, _ corners: String) async throws {
         for bigEndian in [true, false] {
             let seen = PictureMaker.look(
                 at: try await thumbnail(PictureMaker.oriented(orientation, bigEndian: bigEndian)))
@@ -45,7 +45,7 @@ struct ThumbnailerTests {
         }
     }
 
-    @Test func `shows a picture upright whose orientation makes no sense`() async throws {
+    @Test func `shows a picture with an invalid orientation upright`() async throws {
         #expect(PictureMaker.look(at: try await thumbnail(PictureMaker.oriented(9)))?.corners == "gbbr")
     }
 
@@ -55,7 +55,7 @@ struct ThumbnailerTests {
         await #expect(throws: Thumbnailer.Failure.problem(problem)) { try await thumbnail(bytes) }
     }
 
-    /// A PNG whose header claims this size, with a body that does not matter.
+    /// A PNG with this size in its header and an arbitrary body.
     private func claiming(width: UInt32, height: UInt32) -> [UInt8] {
         var bytes = PictureMaker.make("png")
         for (at, number) in [(16, width), (20, height)] {
@@ -64,21 +64,21 @@ struct ThumbnailerTests {
         return bytes
     }
 
-    @Test func `refuses dimensions that no memory holds, before decoding`() async {
+    @Test func `rejects huge dimensions before decoding`() async {
         await expect(.tooLarge, of: claiming(width: 60_000, height: 60_000))
         await expect(.tooLarge, of: claiming(width: .max, height: .max))
     }
 
-    @Test func `refuses a picture that inflates to more than it may`() async {
+    @Test func `rejects a picture that decompresses beyond the limit`() async {
         // 36 million pixels of one colour are a few kilobytes; twice as many pixels are refused.
         await expect(.tooLarge, of: PictureMaker.make("png", width: 9000, height: 8000))
     }
 
     @Test(arguments: ["jpeg", "png", "gif", "webp"])
-    func `survives pictures that are cut off anywhere`(_ kind: String) async throws {
+    func `survives pictures truncated anywhere`(_ kind: String) async throws {
         let whole = PictureMaker.make(kind)
         for length in [1, 4, 13, 20, 30, whole.count / 2] {
-            // Some decoders make do with half a picture; none may take longer, or anything with it.
+            // Some decoders accept half a picture; none may hang or crash the caller.
             do { _ = try await thumbnail(Array(whole[..<min(length, whole.count)])) } catch let error
                 as Thumbnailer.Failure
             {
@@ -87,7 +87,7 @@ struct ThumbnailerTests {
         }
     }
 
-    @Test func `survives bytes turned at random`() async throws {
+    @Test func `survives random bit flips`() async throws {
         let seed = UInt64.random(in: 1 ... .max)
         var generator = Xorshift(state: seed)
         for kind in ["jpeg", "png", "gif", "webp"] {
@@ -107,11 +107,11 @@ struct ThumbnailerTests {
         #expect(PictureMaker.look(at: try await thumbnail(PictureMaker.make("png"))) != nil)
     }
 
-    @Test func `refuses what is no picture`() async {
+    @Test func `rejects bytes that are not a picture`() async {
         await expect(.unreadable, of: Array("<svg onload='x'/>".utf8))
     }
 
-    @Test func `ends a process that takes too long`() async throws {
+    @Test func `kills a process that takes too long`() async throws {
         let slow = Thumbnailer(executable: "/bin/sleep", arguments: [], limit: .milliseconds(50))
         let null = try FileHandle(forReadingFrom: URL(filePath: "/dev/null"))
         await #expect(throws: Thumbnailer.Failure.problem(.tooLarge)) {
@@ -119,12 +119,12 @@ struct ThumbnailerTests {
         }
     }
 
-    @Test func `does not try again what is hopeless`() async throws {
+    @Test func `does not retry a hopeless picture`() async throws {
         let null = try FileHandle(forReadingFrom: URL(filePath: "/dev/null"))
         await #expect(throws: Thumbnailer.Failure.problem(.unreadable)) {
             try await thumbnailer.thumbnail(of: null.fileDescriptor, named: "a", size: 64)
         }
-        // No file at all would be another failure, if it were looked at.
+        // A missing file would be another failure, if it were read.
         await #expect(throws: Thumbnailer.Failure.problem(.unreadable)) {
             try await thumbnailer.thumbnail(of: -1, named: "a", size: 64)
         }

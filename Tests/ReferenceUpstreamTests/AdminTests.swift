@@ -25,7 +25,7 @@ struct AdminTests {
     }
 
     @Test(
-        "a fault that makes no sense is refused with what was expected, and the old ones stay",
+        "an invalid fault is rejected with what was expected, and the old ones stay",
         arguments: [
             "", "[]", "{}", #"{"faults":[{}]}"#, #"{"faults":[{"effect":"burn"}]}"#, #"{"faults":[{"effect":"fail"}]}"#,
             #"{"faults":[{"effect":"fail","status":99}]}"#, #"{"faults":[{"effect":"latency","duration":5}]}"#,
@@ -40,7 +40,7 @@ struct AdminTests {
         #expect(harness.upstream.faults == Faults([.init(.cutBody)]))
     }
 
-    @Test("no fault and no token stands before an admin path, and none is in the log")
+    @Test("admin paths need no token, have no faults, and are not logged")
     func exempt() async throws {
         let harness = try shop()
         harness.upstream.faults = Faults([.init(.offline)])
@@ -48,7 +48,7 @@ struct AdminTests {
         #expect(harness.upstream.log.isEmpty)
     }
 
-    @Test("the log tells every request, a line each, until it is cleared")
+    @Test("the log has a line for every request until it is cleared")
     func log() async throws {
         let harness = try shop()
         let time = try harness.at("2023-03-03T03:03:03Z")
@@ -71,7 +71,7 @@ struct AdminTests {
         #expect(harness.upstream.log.map(\.status) == [200])
     }
 
-    @Test("all records of an entity come as lines, to the byte")
+    @Test("all records of an entity are returned as lines, byte for byte")
     func records() async throws {
         let harness = try shop()
         let reply = try await harness.get("/__admin/records/orders")
@@ -80,7 +80,7 @@ struct AdminTests {
         #expect(try await harness.get("/__admin/records/orders/o1").text == #"{"id":"o1","total":129.90}"#)
     }
 
-    @Test("records are changed by another hand, routes or not")
+    @Test("records can be changed by admin calls, with or without routes")
     func edits() async throws {
         let harness = try shop()
         let time = try harness.at("2023-03-03T03:03:03Z")

@@ -13,7 +13,7 @@ struct ChangeListTests {
 
     private func since(_ time: String) -> String { "/api/orders?updated_since=\(time)" }
 
-    @Test("records come by time of change, then key, and the given time is within")
+    @Test("records come by change time, then key, including the given time")
     func order() async throws {
         let harness = try shop()
         #expect(try await harness.get(since("2023-01-02T00:00:00Z")).column("id") == ["a", "c", "d", "b"])
@@ -29,7 +29,7 @@ struct ChangeListTests {
         #expect(ids == ["a", "c", "d", "b"])
     }
 
-    @Test("a change moves its record to the end, a creation adds it there")
+    @Test("a change moves its record to the end, and a creation adds one there")
     func moves() async throws {
         let harness = try shop()
         _ = try await harness.get(since("2023-01-01"))
@@ -42,7 +42,7 @@ struct ChangeListTests {
         #expect(try await harness.get("/api/orders").column("id") == ["c", "b", "d", "a", "never", "odd", "0"])
     }
 
-    @Test("a deleted record is told of in lists of changes and nowhere else")
+    @Test("a deleted record appears only in lists of changes")
     func tombstones() async throws {
         let harness = try shop()
         _ = try await harness.get(since("2023-01-01"))
@@ -57,7 +57,7 @@ struct ChangeListTests {
         #expect(!harness.upstream.records(of: "orders").contains { $0["id"] == "b" })
     }
 
-    @Test("a record deleted before the first list of changes is told of too")
+    @Test("a record deleted before the first list of changes appears too")
     func earlyTombstone() async throws {
         let harness = try shop()
         try harness.at("2023-06-01T00:00:00Z")
@@ -65,7 +65,7 @@ struct ChangeListTests {
         #expect(try await harness.get(since("2023-05-01")).column("id") == ["never"])
     }
 
-    @Test("a record made again under a deleted one's key takes its place in lists of changes")
+    @Test("a record created with a deleted one's key replaces it in lists of changes")
     func reborn() async throws {
         let harness = try shop()
         try harness.upstream.delete("orders", "a")
@@ -77,7 +77,7 @@ struct ChangeListTests {
         #expect(try await harness.get("/api/orders/a").status == 200)
     }
 
-    @Test("filters hold in lists of changes, and hide no deletion")
+    @Test("filters apply to lists of changes, but hide no deletion")
     func filtered() async throws {
         let harness = try shop()
         try harness.upstream.update("orders", "a", with: JSONText(parsing: #"{"status":"ready"}"#))
@@ -85,7 +85,7 @@ struct ChangeListTests {
         #expect(try await harness.get(since("2023-01-01") + "&status=ready").column("id") == ["a", "b"])
     }
 
-    @Test("whatever is written, the order of changes is that of a fresh look at all records")
+    @Test("after any writes, the change order equals a newly sorted one")
     func random() async throws {
         let seed = UInt64.random(in: 0..<1_000_000)
         var random = Numbers(state: seed)
@@ -111,7 +111,7 @@ struct ChangeListTests {
         #expect(Set(rows.map { $0["id"] }).count == rows.count, "seed \(seed)")
     }
 
-    /// A small generator, so that a failure can be repeated from its seed.
+    /// A small generator, so a failure can be repeated from its seed.
     private struct Numbers {
         var state: UInt64
 

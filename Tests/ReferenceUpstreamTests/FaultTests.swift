@@ -15,7 +15,7 @@ struct FaultTests {
 
     private func status(_ harness: Harness) -> JSONText? { harness.upstream.record("orders", "o1")?["status"] }
 
-    @Test("the next requests fail with the given status and apply nothing, then all is well")
+    @Test("the next requests fail with the given status and apply nothing, then requests succeed")
     func failNext() async throws {
         let harness = try shop(.init(.fail(status: 500), next: 2))
         for _ in 1...2 {
@@ -29,7 +29,7 @@ struct FaultTests {
         #expect(harness.upstream.log.map(\.applied) == [false, false, true])
     }
 
-    @Test("an error rate strikes its share of requests, the same ones for the same seed")
+    @Test("an error rate affects its share of requests, the same ones for the same seed")
     func rate() async throws {
         func course(seed: UInt64) async throws -> [Int] {
             let harness = try shop(.init(.fail(status: 503), rate: 0.25), seed: seed)
@@ -43,14 +43,14 @@ struct FaultTests {
         #expect((200...300).contains(first.count { $0 == 503 }))
     }
 
-    @Test("a failure carries the Retry-After that it is given")
+    @Test("a failure has the configured Retry-After")
     func retryAfter() async throws {
         let reply = try await shop(.init(.fail(status: 429, retryAfter: "7"))).get("/api/orders")
         #expect(reply.status == 429)
         #expect(reply.header("Retry-After") == "7")
     }
 
-    @Test("latency comes before the answer, whatever that is, and waits add up")
+    @Test("latency delays every response, and waits add up")
     func latency() async throws {
         let harness = try shop(
             .init(.latency(.milliseconds(50))), .init(.latency(.milliseconds(20))), .init(.fail(status: 500), next: 1))
@@ -59,7 +59,7 @@ struct FaultTests {
         #expect(harness.clock.sleeps == [.milliseconds(70), .milliseconds(70)])
     }
 
-    @Test("a cut-off body has its first half only, is no JSON, and says how long it should have been")
+    @Test("a truncated body has only its first half, and the full Content-Length")
     func cut() async throws {
         let harness = try shop(.init(.cutBody, next: 1))
         let reply = try await harness.send("PATCH", "/api/orders/o1", body)
@@ -70,7 +70,7 @@ struct FaultTests {
         #expect(status(harness) == "ready")
     }
 
-    @Test("a time-out after applying has applied, and ends without an answer when the caller leaves")
+    @Test("a timeout after applying applies the change, and ends without a response when the caller disconnects")
     func timeoutAfterApply() async throws {
         let harness = try shop(.init(.timeoutAfterApply(hold: .seconds(60)), next: 1))
         harness.clock.stop()
@@ -83,7 +83,7 @@ struct FaultTests {
         #expect(harness.upstream.log.first?.applied == true)
     }
 
-    @Test("a time-out after applying ends without an answer when its time is over, and a repeat is answered")
+    @Test("a timeout after applying ends without a response after its time, and a repeat gets one")
     func timeoutEnds() async throws {
         let harness = try shop(.init(.timeoutAfterApply(hold: .seconds(60)), next: 1))
         let key = [("Idempotency-Key", "k")]
@@ -95,14 +95,14 @@ struct FaultTests {
         #expect(harness.upstream.log.map(\.applied) == [true, false])
     }
 
-    @Test("a held request applies when its time is over")
+    @Test("a held request is applied after its time")
     func hold() async throws {
         let harness = try shop(.init(.hold(.seconds(2))))
         #expect(try await harness.send("PATCH", "/api/orders/o1", body).status == 200)
         #expect(harness.clock.sleeps == [.seconds(2)])
     }
 
-    @Test("a held request whose caller leaves applies nothing")
+    @Test("a held request is not applied when the caller disconnects")
     func abandoned() async throws {
         let harness = try shop(.init(.hold(.seconds(2))))
         harness.clock.stop()
@@ -113,7 +113,7 @@ struct FaultTests {
         #expect(status(harness) == "booked_in")
     }
 
-    @Test("an offline upstream refuses, and over a socket is to close without an answer")
+    @Test("an offline upstream refuses, and over a socket closes without a response")
     func offline() async throws {
         let harness = try shop(.init(.offline))
         await #expect(throws: BrokenExchange.refused) { try await harness.send("PATCH", "/api/orders/o1", body) }
@@ -124,7 +124,7 @@ struct FaultTests {
         #expect(try await harness.get("/api/orders").status == 200)
     }
 
-    @Test("a rule keeps to its method and path, and counts only those")
+    @Test("a rule applies to its method and path, and counts only those")
     func scope() async throws {
         let harness = try shop(.init(.fail(status: 500), next: 1, method: "PATCH", path: "/api/orders"))
         #expect(try await harness.get("/api/orders").status == 200)

@@ -53,7 +53,7 @@ struct Harness {
     }
 }
 
-/// An answer with its body at hand.
+/// A response with its body.
 struct Reply {
     let response: Response
     let body: [UInt8]

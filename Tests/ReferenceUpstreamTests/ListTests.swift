@@ -11,7 +11,7 @@ struct ListTests {
         return try Harness(TestSchema.repairminder(), ["orders": orders])
     }
 
-    @Test("a list answers its records and says how many there are")
+    @Test("a list returns its records and their total")
     func envelope() async throws {
         let reply = try await shop(5).get("/api/orders?page=2&limit=2")
         #expect(reply.status == 200)
@@ -21,7 +21,7 @@ struct ListTests {
         #expect(try reply.at("pagination").text == #"{"page":2,"limit":2,"total":5,"total_pages":3}"#)
     }
 
-    @Test("the pages hold every record once, in the order in which they came", arguments: [1, 3, 7, 20, 100])
+    @Test("the pages have every record once, in the order of arrival", arguments: [1, 3, 7, 20, 100])
     func pages(_ size: Int) async throws {
         let harness = try shop(20)
         var ids: [String] = []
@@ -29,7 +29,7 @@ struct ListTests {
         #expect(ids == (1...20).map { "o\($0)" })
     }
 
-    @Test("a page behind the last is empty, however far behind")
+    @Test("a page after the last is empty, however far")
     func beyond() async throws {
         let harness = try shop(3)
         for page in ["2", "999", "\(Int.max)"] {
@@ -55,7 +55,7 @@ struct ListTests {
         #expect(try await harness.get("/api/orders?unheard_of=1").at("pagination.total") == 12)
     }
 
-    @Test("a filter follows what is written after it was first used")
+    @Test("a filter follows writes after its first use")
     func filtersFollow() async throws {
         let harness = try shop(6)
         _ = try await harness.get("/api/orders?status=ready")
@@ -76,7 +76,7 @@ struct ListTests {
         #expect(try await harness.get("/api/clients?company=%zz").status == 400)
     }
 
-    @Test("numbers, escapes, key order and doubled keys come out to the byte")
+    @Test("numbers, escapes, key order and duplicate keys are returned byte for byte")
     func bytes() async throws {
         let record =
             #"{"total":129.90,"id":"a\u0062/\/","big":123456789012345678901234567890,"x":1e-400,"x":2, "n" : [ 1.0 ]}"#
@@ -85,21 +85,21 @@ struct ListTests {
         #expect(try await harness.get("/api/orders/ab%2F%2F").at("data").text == record)
     }
 
-    @Test("a record without a key is in lists and nowhere else")
+    @Test("a record without a key appears only in lists")
     func keyless() async throws {
         let harness = try Harness(TestSchema.repairminder(), ["orders": [#"{"status":"ready"}"#, #"{"id":"b"}"#]])
         #expect(try await harness.get("/api/orders").column("id") == ["–", "b"])
         #expect(try await harness.get("/api/orders/b").status == 200)
     }
 
-    @Test("a page size above the limit is cut to it, and the answer says so")
+    @Test("a page size above the limit is reduced to it, and the response shows that")
     func largest() async throws {
         let reply = try await shop(3).get("/api/orders?limit=1000000")
         #expect(try reply.at("pagination.limit") == 1000)
     }
 
     @Test(
-        "a page, a size or a time that is none is refused",
+        "an invalid page, size or time is refused",
         arguments: ["page=0", "page=x", "page=", "limit=-1", "limit=1.5", "updated_since=yesterday"])
     func refused(_ query: String) async throws {
         let reply = try await shop(1).get("/api/orders?\(query)")

@@ -25,7 +25,7 @@ struct LiveShapeTests {
         ) { $0.workflows = [LiveShopGenerator.workflow] }
     }
 
-    @Test("each entity's records stand in their own place")
+    @Test("each entity's records are in their own place")
     func places() async throws {
         let harness = try shop()
         #expect(try await harness.get("/api/orders").column("id") == ["o1", "o2", "o3"])
@@ -37,7 +37,7 @@ struct LiveShapeTests {
         #expect(try await harness.get("/api/tickets?page=2").at("data.total_pages") == 1)
     }
 
-    @Test("the latest change comes first where that order is asked for")
+    @Test("the latest change comes first when that order is requested")
     func newestFirst() async throws {
         let harness = try shop()
         #expect(try await harness.get("/api/orders").column("id") == ["o1", "o2", "o3"])
@@ -51,12 +51,12 @@ struct LiveShapeTests {
         #expect(try await harness.get(query).column("id") == ["o1", "o3"])
     }
 
-    @Test("a filter goes by what is nested, too")
+    @Test("a filter works on nested values too")
     func filters() async throws {
         #expect(try await shop().get("/api/orders?client_id=c1").column("id") == ["o1", "o3"])
     }
 
-    @Test("a written reference becomes the object of the record that it leads to")
+    @Test("a written reference becomes the object of the referenced record")
     func nestedReference() async throws {
         let harness = try shop()
         let made = try await harness.send("POST", "/api/orders", #"{"client_id":"c2","notes":"new"}"#).at("data")
@@ -77,7 +77,7 @@ struct LiveShapeTests {
         #expect(try none.at("data.location") == .null)
     }
 
-    @Test("a ticket by itself holds its messages, in a list it does not")
+    @Test("a single ticket contains its messages, a listed one does not")
     func embedded() async throws {
         let harness = try shop()
         #expect(try await harness.get("/api/tickets/t1").column("id", of: "data.messages") == ["m1"])
@@ -95,7 +95,7 @@ struct LiveShapeTests {
         #expect(harness.upstream.record("tickets", "t1")?["updated_at"]?.plain == time)
     }
 
-    @Test("a device is reached below its own order alone")
+    @Test("a device is reachable only below its own order")
     func devices() async throws {
         let harness = try shop()
         #expect(try await harness.get("/api/orders/o1/devices/d1").at("data.id") == "d1")
@@ -107,7 +107,7 @@ struct LiveShapeTests {
         #expect(harness.upstream.record("devices", "d1") == nil)
     }
 
-    @Test("a status goes by its own path, and the other fields by theirs")
+    @Test("a status is changed by its own path, other fields by theirs")
     func split() async throws {
         let harness = try shop()
         let path = "/api/orders/o1/devices/d1"
@@ -118,7 +118,7 @@ struct LiveShapeTests {
         #expect(harness.upstream.record("devices", "d1")?["status"] == "ready_to_quote")
     }
 
-    @Test("a step that the workflow does not have is refused with 400, and nothing changes")
+    @Test("a transition outside the workflow is refused with 400 and changes nothing")
     func workflow() async throws {
         let harness = try shop()
         let path = "/api/orders/o1/devices/d1/status"
@@ -133,7 +133,7 @@ struct LiveShapeTests {
         #expect(try await harness.send("PATCH", path, #"{"status":"diagnosing"}"#).status == 200)
     }
 
-    @Test("a ticket is resolved and reassigned by calls of their own")
+    @Test("a ticket is resolved and reassigned by separate calls")
     func tickets() async throws {
         let harness = try shop()
         #expect(try await harness.send("POST", "/api/tickets/t1/resolve", "{}").at("data.status") == "closed")

@@ -3,7 +3,7 @@ import JSONText
 import ReferenceUpstream
 import Testing
 
-@Suite("The invented shop in the live shape")
+@Suite("The sample shop in the live shape")
 struct LiveShopGeneratorTests {
     private let schema: EntitySchema
     private let shop = LiveShopGenerator(orders: 200, seed: 3).records()
@@ -22,7 +22,7 @@ struct LiveShopGeneratorTests {
         #expect(LiveShopGenerator(orders: 200, seed: 4).records() != shop)
     }
 
-    @Test("every reference leads to a record, and enums hold their values")
+    @Test("every reference resolves, and enum values are valid")
     func references() throws {
         let keys = shop.mapValues { Set($0.compactMap { $0["id"]?.string }) }
         for entity in schema.entities {
@@ -39,26 +39,26 @@ struct LiveShopGeneratorTests {
         }
     }
 
-    @Test("money and order numbers are numbers here and text there")
+    @Test("money and order numbers are sometimes numbers and sometimes text")
     func mixed() {
         for (entity, path) in [("orders", "order_total"), ("orders", "order_number"), ("clients", "total_spend")] {
             #expect(Set(values(entity, path).map(\.kind)) == [.number, .string], "\(entity).\(path)")
         }
     }
 
-    @Test("truth is told as 0 and 1, and times come with and without milliseconds")
+    @Test("booleans are 0 and 1, and times come with and without milliseconds")
     func forms() {
         #expect(Set(values("ticket_messages", "is_internal").map(\.text)) == ["0", "1"])
         #expect(Set(values("orders", "updated_at").map { $0.plain.count }) == [20, 24])
         #expect(values("orders", "updated_at").allSatisfy { Timestamp(iso8601: $0.plain) != nil })
     }
 
-    @Test("devices do not tell when they changed")
+    @Test("devices have no change time")
     func devices() {
         #expect(values("devices", "updated_at").isEmpty)
     }
 
-    @Test("every status that is open to change has steps in the workflow, and they lead to statuses of the schema")
+    @Test("every status that can change has transitions in the workflow, to statuses of the schema")
     func workflow() throws {
         let field = try #require(schema["devices"]?[field: "status"])
         guard case .enum(let known) = field.kind else {

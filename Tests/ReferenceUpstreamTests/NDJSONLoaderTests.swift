@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Loading records from files")
 struct NDJSONLoaderTests {
-    /// A folder that goes with the test.
+    /// A folder that is removed with the test.
     private final class Folder {
         let path = FileManager.default.temporaryDirectory.appending(path: "ndjson-\(UUID().uuidString)").path
 
@@ -38,7 +38,7 @@ struct NDJSONLoaderTests {
         return error.description
     }
 
-    @Test("plain and packed files are read, children too, each line to the byte")
+    @Test("plain and compressed files are read, children too, each line byte for byte")
     func reads() throws {
         let folder = try Folder(["orders.ndjson": "{\"id\":\"a\", \"total\":129.90}\n\n{\"id\":7}", "README.md": "no"])
         try folder.pack("ticket_messages.ndjson.gz", "{\"id\":\"m\",\"x\":1e-400}\r\n")
@@ -48,7 +48,7 @@ struct NDJSONLoaderTests {
         #expect(records["tickets"] == nil)
     }
 
-    @Test("a packed file of many lines is read whole")
+    @Test("a compressed file of many lines is read completely")
     func long() throws {
         let folder = try Folder([:])
         try folder.pack(
@@ -57,7 +57,7 @@ struct NDJSONLoaderTests {
     }
 
     @Test(
-        "a wrong line is refused with its file and number",
+        "an invalid line is rejected with its file and number",
         arguments: [
             ("{\"id\":\"b\"", "not JSON"), ("[1]", "JSON object"), ("{\"total\":1}", "id is missing"),
             ("{\"id\":null}", "id is missing"), ("{\"id\":\"\"}", "id is missing"),
@@ -71,26 +71,26 @@ struct NDJSONLoaderTests {
         #expect(complaint.contains(problem))
     }
 
-    @Test("a packed file that is cut off or damaged is refused")
+    @Test("a truncated or damaged compressed file is rejected")
     func damaged() throws {
         let folder = try Folder([:])
         try folder.pack("orders.ndjson.gz", (0..<2000).map { "{\"id\":\"\($0)\"}\n" }.joined())
         let packed = try Data(contentsOf: URL(filePath: "\(folder.path)/orders.ndjson.gz"))
         try folder.write("orders.ndjson.gz", Array(packed.prefix(packed.count / 2)))
-        #expect(try complaint(folder).contains("orders.ndjson.gz is damaged or cut off"))
+        #expect(try complaint(folder).contains("orders.ndjson.gz is damaged or truncated"))
         var bytes = Array(packed)
         bytes[bytes.count / 2] ^= 0xFF
         try folder.write("orders.ndjson.gz", bytes)
-        #expect(try complaint(folder).contains("orders.ndjson.gz is damaged or cut off"))
+        #expect(try complaint(folder).contains("orders.ndjson.gz is damaged or truncated"))
     }
 
-    @Test("a folder that is missing, empty, or has records of no entity is refused")
+    @Test("a folder that is missing, empty, or has records of an unknown entity is rejected")
     func folders() throws {
         #expect(try complaint(Folder([:])).contains("no file such as clients.ndjson"))
         #expect(try complaint(Folder(["order.ndjson": ""])).contains("no entity order"))
         let twice = try Folder(["orders.ndjson": ""])
         try twice.pack("orders.ndjson.gz", "")
-        #expect(try complaint(twice).contains("both packed and unpacked"))
+        #expect(try complaint(twice).contains("both compressed and uncompressed"))
         #expect(throws: LoadError.self) { try NDJSONLoader(schema: TestSchema.repairminder()).load(folder: "/no/such") }
     }
 }

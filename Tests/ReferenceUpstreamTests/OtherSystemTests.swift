@@ -3,7 +3,7 @@ import JSONText
 import ReferenceUpstream
 import Testing
 
-/// The planner schema shares no name with Repair Minder: whatever works here comes from the schema.
+/// The planner schema shares no name with Repair Minder, so whatever works here comes from the schema.
 @Suite("Another system")
 struct OtherSystemTests {
     private func planner() throws -> Harness {
@@ -15,7 +15,7 @@ struct OtherSystemTests {
             ])
     }
 
-    @Test("lists, records, errors and the account stand where the schema says")
+    @Test("lists, records, errors and the account are where the schema says")
     func places() async throws {
         let harness = try planner()
         let list = try await harness.get("/courses?p=2")
@@ -29,7 +29,7 @@ struct OtherSystemTests {
         #expect(try await harness.get("/ping").status == 200)
     }
 
-    @Test("a list of changes goes by the schema's own parameter, field and sign of deletion")
+    @Test("a list of changes uses the schema's parameter, field and deletion mark")
     func changes() async throws {
         let harness = try planner()
         let time = try harness.at("2023-02-02T02:02:02Z")
@@ -40,7 +40,7 @@ struct OtherSystemTests {
         #expect(try reply.column("touched", of: "result.items") == ["–", time])
     }
 
-    @Test("a route's path and conditions say what its body leaves out")
+    @Test("a route's path and conditions supply what its body leaves out")
     func conditions() async throws {
         let harness = try planner()
         let note = try await harness.send("POST", "/courses/MA1/notes", #"{"note":"hello"}"#).at("result.items")
@@ -69,7 +69,7 @@ struct OtherSystemTests {
         #expect(try await harness.send("PATCH", "/tasks/u1", #"{"note":"c"}"#).at("result.items.text") == "c")
     }
 
-    @Test("a path that names a record by more than its key must be right in all of it")
+    @Test("a path with more than the key must match the record in all parts")
     func placeholders() async throws {
         let harness = try planner()
         #expect(try await harness.send("DELETE", "/courses/PH2/tasks/u1").status == 404)
@@ -77,7 +77,7 @@ struct OtherSystemTests {
         #expect(harness.upstream.records(of: "tasks").isEmpty)
     }
 
-    @Test("children move their parent's own fields, and go with it")
+    @Test("children update their parent's fields, and are deleted with it")
     func children() async throws {
         let harness = try planner()
         let time = try harness.at("2023-02-02T02:02:02Z")
@@ -90,7 +90,7 @@ struct OtherSystemTests {
         #expect(harness.upstream.records(of: "tasks").map { $0["course"] } == ["PH2"])
     }
 
-    @Test("the schema's idempotency header is the one that counts")
+    @Test("the schema's idempotency header is used")
     func idempotency() async throws {
         let harness = try planner()
         for _ in 1...2 {
@@ -99,7 +99,7 @@ struct OtherSystemTests {
         #expect(harness.upstream.records(of: "tasks").count == 2)
     }
 
-    @Test("what the schema's client would send is understood as it was meant", arguments: [true, false])
+    @Test("requests of the schema's client are understood", arguments: [true, false])
     func roundTrip(_ isNote: Bool) async throws {
         let harness = try planner()
         let entity = try #require(TestSchema.planner()["tasks"])

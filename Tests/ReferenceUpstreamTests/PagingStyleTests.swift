@@ -40,7 +40,7 @@ struct PagingStyleTests {
 
     private let path = "result.items"
 
-    @Test("an offset list tells offset, size and total, the first of several places written")
+    @Test("an offset list has offset, size and total, in the first of several places")
     func offset() async throws {
         let harness = try list("pagination: { style: offset, page_size: 2, total: [meta.total, n] }")
         #expect(
@@ -52,7 +52,7 @@ struct PagingStyleTests {
         #expect(try await harness.get("/items?offset=-1").status == 400)
     }
 
-    @Test("a cursor list gives a token, and null at the end")
+    @Test("a cursor list returns a token, and null at the end")
     func cursor() async throws {
         let harness = try list("pagination: { style: cursor, cursor: after, next: meta.next, page_size: 3 }")
         let first = try await harness.get("/items")
@@ -62,14 +62,14 @@ struct PagingStyleTests {
         #expect(try second.at("meta.next") == nil)
     }
 
-    @Test("a token that was never given is refused", arguments: ["x", "", "MQ==", "Ly8v"])
+    @Test("an unknown token is refused", arguments: ["x", "", "MQ==", "Ly8v"])
     func wrongToken(_ token: String) async throws {
         let harness = try list("pagination: { style: cursor, next: next }")
         let reply = try await harness.get("/items?cursor=\(token)")
         #expect(reply.status == 400)
     }
 
-    @Test("a link leads to the next page with all else that was asked, and is absolute where the host is known")
+    @Test("a link keeps the other parameters for the next page, and is absolute if the host is known")
     func link() async throws {
         let harness = try list("pagination: { style: link, page_size: 2 }")
         let reply = try await harness.get("/items?kind=a&limit=1", [("Host", "shop.example:81")])
@@ -88,7 +88,7 @@ struct PagingStyleTests {
         #expect(try await harness.get("/items?p=2").column("id", of: path) == ["4", "5"])
     }
 
-    @Test("a next address stands in the answer, and null at the end")
+    @Test("a next address is in the response, and null at the end")
     func nextURL() async throws {
         let harness = try list("pagination: { style: next_url, next: links.next, page_size: 3 }")
         let next = try #require(try await harness.get("/items").at("links.next").string)
@@ -97,19 +97,19 @@ struct PagingStyleTests {
         #expect(try last.at("links.next") == nil)
     }
 
-    @Test("a single answer has everything, whatever the page size")
+    @Test("an unpaged response has everything, whatever the page size")
     func single() async throws {
         let harness = try list("pagination: { style: single }", (1...1500).map { "\($0)" })
         #expect(try await harness.get("/items?limit=2").at(path).elements.count == 1500)
     }
 
-    @Test("where no place is named, the list is the whole answer")
+    @Test("without a place, the list is the whole response")
     func bare() async throws {
         let harness = try list("pagination: { style: link, page_size: 1 }", ["1", "2"], at: "")
         #expect(try await harness.get("/items").text == #"[{"id":"1","kind":"a","box":"b"}]"#)
     }
 
-    @Test("what the schema sends with every page filters nothing")
+    @Test("the schema's constant parameters filter nothing")
     func constants() async throws {
         let harness = try list("query: { kind: any, sort: id }, pagination: { style: single }")
         #expect(try await harness.get("/items?kind=any&sort=id").at(path).elements.count == 5)
@@ -125,7 +125,7 @@ struct PagingStyleTests {
         #expect(try reply.at("offset") == 4)
     }
 
-    @Test("newest first goes by change time, then key; what has no time comes last, what was deleted is told")
+    @Test("newest first is by change time, then key; records without a time come last, deleted ones are included")
     func newestFirst() async throws {
         let rows = [("d", "02"), ("b", "03"), ("c", "02"), ("a", "01")].map {
             #"{"id":"\#($0)","changed":"2023-01-\#($1)T00:00:00Z"}"#

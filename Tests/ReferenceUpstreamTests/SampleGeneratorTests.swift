@@ -4,7 +4,7 @@ import ReferenceUpstream
 import TestSupport
 import Testing
 
-@Suite("Records invented for any schema")
+@Suite("Sample records for any schema")
 struct SampleGeneratorTests {
     static let schemas = ["propdocs", "itori", "messages", "repairminder", "repairminder-live"]
 
@@ -20,7 +20,7 @@ struct SampleGeneratorTests {
         #expect(SampleGenerator(schema: schema, rows: 90, seed: 4).records() != first)
     }
 
-    @Test("every entity has records, each with a key of its own", arguments: schemas)
+    @Test("every entity has records with unique keys", arguments: schemas)
     func keys(_ name: String) throws {
         let (schema, records) = try sample(name)
         for entity in schema.entities where !entity.isLocal {
@@ -29,7 +29,7 @@ struct SampleGeneratorTests {
         }
     }
 
-    @Test("every reference leads to a record, and is there where it must be", arguments: schemas)
+    @Test("every reference resolves, and required ones are set", arguments: schemas)
     func references(_ name: String) throws {
         let (schema, records) = try sample(name)
         for entity in schema.entities where !entity.isLocal {
@@ -43,7 +43,7 @@ struct SampleGeneratorTests {
         }
     }
 
-    @Test("every field is there, with a value that a local write could have", arguments: schemas)
+    @Test("every field is present, with a value that a local write could have", arguments: schemas)
     func fields(_ name: String) throws {
         let (schema, records) = try sample(name)
         for entity in schema.entities where !entity.isLocal {
@@ -57,7 +57,7 @@ struct SampleGeneratorTests {
         }
     }
 
-    @Test("what two references lead to is the same record")
+    @Test("two paths of references lead to the same record")
     func sameRecord() throws {
         let records = try sample("propdocs").records
         func byKey(_ entity: String) -> [String: JSONText] {
@@ -72,7 +72,7 @@ struct SampleGeneratorTests {
         }
     }
 
-    @Test("nothing is before its creation or its parent's, nor after the invented present")
+    @Test("no time is before the creation of the record or its parent, or after the sample's present")
     func times() throws {
         let records = try sample("propdocs").records
         let assets = Dictionary(uniqueKeysWithValues: (records["assets"] ?? []).map { ($0["id"] ?? .null, $0) })
@@ -87,7 +87,7 @@ struct SampleGeneratorTests {
         }
     }
 
-    @Test("a count is that of the records it counts")
+    @Test("counts match the records they count")
     func counts() throws {
         let records = try sample("repairminder").records
         let devices = Dictionary(grouping: records["devices"] ?? []) { $0["order_id"] ?? .null }
@@ -96,7 +96,7 @@ struct SampleGeneratorTests {
         }
     }
 
-    @Test("what a conversation comes to is worked out from its messages")
+    @Test("a conversation's computed fields match its messages")
     func derived() throws {
         let records = try sample("messages").records
         let messages = Dictionary(grouping: records["messages"] ?? []) { $0["conversation_id"] ?? .null }
@@ -113,7 +113,7 @@ struct SampleGeneratorTests {
         }
     }
 
-    @Test("who writes in a conversation takes part in it")
+    @Test("the author of a message is a member of its conversation")
     func participants() throws {
         let records = try sample("messages").records
         let conversations = try #require(records["conversations"])
@@ -130,7 +130,7 @@ struct SampleGeneratorTests {
     private func fits(_ value: JSONText, _ field: Field) -> Bool {
         guard value != .null else { return true }
         switch field.kind {
-        // What stands in another record's object is as that record has it.
+        // A value in another record's object is as in that record.
         case .string, .reference: return value.kind == .string || field.source != nil
         case .integer: return value.integer != nil
         case .number, .money: return value.kind == .number

@@ -3,7 +3,7 @@ import JSONText
 import ReferenceUpstream
 import Testing
 
-@Suite("The invented shop")
+@Suite("The sample shop")
 struct ShopGeneratorTests {
     @Test("a seed gives the same bytes each time, another seed gives others")
     func deterministic() {
@@ -20,7 +20,7 @@ struct ShopGeneratorTests {
         #expect(["clients", "orders", "devices", "tickets", "ticket_messages"].map { shop[$0]?.count ?? 0 } == counts)
     }
 
-    @Test("every key is unique and every reference leads to a record")
+    @Test("every key is unique and every reference resolves")
     func references() throws {
         let schema = try TestSchema.repairminder()
         let shop = ShopGenerator(orders: 200, seed: 3).records()
@@ -38,7 +38,7 @@ struct ShopGeneratorTests {
         }
     }
 
-    @Test("every record has all the schema's fields in its order, and enums hold their values")
+    @Test("every record has all the schema's fields in order, and valid enum values")
     func fields() throws {
         let schema = try TestSchema.repairminder()
         let shop = ShopGenerator(orders: 200, seed: 4).records()
@@ -53,7 +53,7 @@ struct ShopGeneratorTests {
         }
     }
 
-    @Test("counts, sums and times agree with the records that they are of")
+    @Test("counts, sums and times match their records")
     func consistency() throws {
         let shop = ShopGenerator(orders: 300, seed: 5).records()
         let devices = Dictionary(grouping: shop["devices"] ?? []) { $0["order_id"]?.string ?? "" }

@@ -35,7 +35,7 @@ struct SignInTests {
         try await harness.get("/api/orders", [("Authorization", "Bearer \(token)")]).status
     }
 
-    @Test("a password and the mailed code give tokens that open everything")
+    @Test("a password and the mailed code give valid tokens")
     func password() async throws {
         #expect(try await harness.get("/api/orders").status == 401)
         let (access, refresh) = try await tokens()
@@ -45,7 +45,7 @@ struct SignInTests {
         #expect(try await harness.get("/api/auth/me", [("Authorization", "Bearer \(access)")]).status == 200)
     }
 
-    @Test("a code by mail alone gives tokens, too")
+    @Test("a mailed code alone gives tokens too")
     func magicLink() async throws {
         let email = JSONText.object(["email": "ada@example.org"])
         #expect(try await post("/api/auth/magic-link/request", email).status == 200)
@@ -61,7 +61,7 @@ struct SignInTests {
         #expect(harness.upstream.mailedCodes.isEmpty)
     }
 
-    @Test("a code serves once, for ten minutes, and for five tries")
+    @Test("a code is valid once, for ten minutes, and for five tries")
     func codes() async throws {
         let user = try await login().at("data.userId")
         func request() async throws { _ = try await post("/api/auth/2fa/request", .object(["userId": user])) }
@@ -79,7 +79,7 @@ struct SignInTests {
         #expect(try await verify(code()) == 401)
     }
 
-    @Test("an access token ends with its time, and a refresh token gives the next")
+    @Test("an access token expires, and a refresh token gives the next one")
     func refresh() async throws {
         let (access, refresh) = try await tokens()
         try harness.at("2026-01-01T00:14:59Z")
@@ -91,7 +91,7 @@ struct SignInTests {
         #expect(try await orders(next.at("data.token").plain) == 200)
     }
 
-    @Test("a refresh token is spent with its first use, and its successor is good")
+    @Test("a refresh token is valid once, and its successor is valid")
     func rotation() async throws {
         let (_, refresh) = try await tokens()
         let body = JSONText.object(["refreshToken": .string(refresh)])
@@ -100,7 +100,7 @@ struct SignInTests {
         #expect(try await post("/api/auth/refresh", .object(["refreshToken": next])).status == 200)
     }
 
-    @Test("after signing out no token is good")
+    @Test("after signing out no token is valid")
     func logout() async throws {
         let (access, refresh) = try await tokens()
         _ = try await harness.send("POST", "/api/auth/logout", headers: [("Authorization", "Bearer \(access)")])
@@ -117,7 +117,7 @@ struct SignInTests {
         #expect(try await post("/api/auth/refresh", .object(["refreshToken": .string(refresh)])).status == 200)
     }
 
-    @Test("without a user there is no sign-in and every caller is let in")
+    @Test("without a user there is no sign-in and every caller is accepted")
     func open() async throws {
         let open = try Harness(TestSchema.live())
         #expect(try await open.send("POST", "/api/auth/login", "{}").status == 404)

@@ -5,7 +5,7 @@ import SocketServer
 import Testing
 import Upstream
 
-/// The upstream on a real socket, called by the project's own client: both sides read the schema alike.
+/// The upstream on a real socket, called by the project's client: both sides read the schema the same way.
 @Suite("Over sockets")
 struct SocketTests {
     private func serve(
@@ -56,7 +56,7 @@ struct SocketTests {
         #expect(harness.upstream.record("orders", "o1")?["status"] == "ready")
     }
 
-    @Test("a cut-off body, an answer that never comes, and no answer at all are each unclear to the client")
+    @Test("a truncated body, a missing response and a closed connection are each unclear to the client")
     func broken() async throws {
         let harness = try shop(
             .init(.cutBody, next: 1), .init(.timeoutAfterApply(hold: .zero), next: 1), .init(.offline, next: 1))

@@ -1,11 +1,11 @@
 import EntitySchema
 import TestSupport
 
-/// Schemas to be upstreams of.
+/// Schemas for reference upstreams.
 enum TestSchema {
     static func repairminder() throws -> EntitySchema { try ProjectFiles.schema("repairminder") }
 
-    /// Repair Minder as its service really answers.
+    /// Repair Minder as its service really responds.
     static func live() throws -> EntitySchema { try ProjectFiles.schema("repairminder-live") }
 
     /// Another system: other names for everything, a key that is not `id`, conditions, renames.

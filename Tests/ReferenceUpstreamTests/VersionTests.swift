@@ -12,7 +12,7 @@ struct VersionTests {
 
     private func key(_ key: String) -> [(String, String)] { [("Idempotency-Key", key)] }
 
-    @Test("a record that has not changed is answered with 304 and no body")
+    @Test("an unchanged record gets 304 without a body")
     func notModified() async throws {
         let harness = try shop()
         let tag = try #require(try await harness.get("/api/orders/o1").header("ETag"))
@@ -25,7 +25,7 @@ struct VersionTests {
         #expect(try await harness.get("/api/orders/o2", [("If-None-Match", tag)]).status == 200)
     }
 
-    @Test("a change gives the record another tag, which the answer names")
+    @Test("a change gives the record another tag, which the response has")
     func newTag() async throws {
         let harness = try shop()
         let before = try await harness.get("/api/orders/o1").header("ETag")
@@ -35,7 +35,7 @@ struct VersionTests {
         #expect(try await harness.get("/api/orders/o1", [("If-None-Match", before ?? "")]).status == 200)
     }
 
-    @Test("an update under an old tag is refused with 412 and changes nothing")
+    @Test("an update with an old tag is refused with 412 and changes nothing")
     func precondition() async throws {
         let harness = try shop()
         let tag = try #require(try await harness.get("/api/orders/o1").header("ETag"))
@@ -52,7 +52,7 @@ struct VersionTests {
         }
     }
 
-    @Test("the same write under its key is applied once and answered twice, to the byte")
+    @Test("the same write with its key is applied once and gets the same response twice, byte for byte")
     func repeated() async throws {
         let harness = try shop()
         let create = #"{"client_id":"c"}"#
@@ -66,7 +66,7 @@ struct VersionTests {
         #expect(harness.upstream.log.map(\.idempotencyKey) == ["k", "k"])
     }
 
-    @Test("a repeat is answered as at first, whatever happened to the record since")
+    @Test("a repeat gets the first response, whatever happened to the record since")
     func repeatedLate() async throws {
         let harness = try shop()
         let first = try await harness.send("PATCH", "/api/orders/o1", body, headers: key("k"))
@@ -76,7 +76,7 @@ struct VersionTests {
         #expect(second.body == first.body)
     }
 
-    @Test("a key that was used for something else is refused with 422")
+    @Test("a key used for another request is refused with 422")
     func reused() async throws {
         let harness = try shop()
         _ = try await harness.send("PATCH", "/api/orders/o1", body, headers: key("k"))
@@ -96,7 +96,7 @@ struct VersionTests {
         #expect(try await harness.send("PATCH", "/api/orders/o1", body, headers: key("k")).status == 200)
     }
 
-    @Test("keys are remembered up to the memory's size, the oldest forgotten first")
+    @Test("keys are remembered up to the memory's size, and the oldest are dropped first")
     func forgotten() async throws {
         let harness = try Harness(TestSchema.repairminder(), ["orders": [#"{"id":"o1"}"#]]) { $0.memory = 2 }
         for number in 1...4 {

@@ -11,7 +11,7 @@ struct WriteTests {
             TestSchema.repairminder(), ["orders": [order], "clients": [#"{"id":"c1","order_count":4}"#]], adjust)
     }
 
-    @Test("a create keeps the key that it carries, and is stamped")
+    @Test("a create keeps its key and gets its times")
     func create() async throws {
         let harness = try shop()
         let time = try harness.at("2023-05-05T05:05:05Z")
@@ -24,7 +24,7 @@ struct WriteTests {
         #expect(try await harness.get("/api/orders/x%20y").at("data") == reply.at("data"))
     }
 
-    @Test("a create without a key gets one, and with server ids it gets one always")
+    @Test("a create without a key gets one, and with server ids every create does")
     func serverIds() async throws {
         let first = try await shop().send("POST", "/api/orders", #"{"client_id":"c1"}"#)
         #expect(try first.at("data.id").plain.hasPrefix("ord_"))
@@ -33,13 +33,13 @@ struct WriteTests {
         #expect(try second.at("data.id").plain.hasPrefix("ord_"))
     }
 
-    @Test("a create under a key that is there is refused with 409")
+    @Test("a create with an existing key is refused with 409")
     func exists() async throws {
         let reply = try await shop().send("POST", "/api/orders", #"{"id":"o1","client_id":"c1"}"#)
         #expect(reply.status == 409)
     }
 
-    @Test("an update changes the named fields, null among them, and leaves the rest to the byte")
+    @Test("an update changes the named fields, including to null, and leaves the rest byte for byte")
     func update() async throws {
         let harness = try shop()
         let time = try harness.at("2023-05-05T05:05:05Z")
@@ -50,7 +50,7 @@ struct WriteTests {
                 == #"{"id":"o1","status":null,"total":129.90,"updated_at":"\#(time)","notes":"é\u00e9"}"#)
     }
 
-    @Test("an update of a record that is not there is refused with 404, of its key with 400")
+    @Test("an update of a missing record is refused with 404, of the key with 400")
     func updateRefused() async throws {
         let harness = try shop()
         #expect(try await harness.send("PATCH", "/api/orders/none", #"{"status":"ready"}"#).status == 404)
@@ -75,7 +75,7 @@ struct WriteTests {
         #expect(try reply.at("error").plain.hasPrefix("client_id"))
     }
 
-    @Test("a body that is no JSON object is refused with 400", arguments: ["", "{", "[]", "null", "{\"a\":1}x"])
+    @Test("a body that is not a JSON object is refused with 400", arguments: ["", "{", "[]", "null", "{\"a\":1}x"])
     func malformed(_ body: String) async throws {
         let reply = try await shop().send("POST", "/api/orders", body)
         #expect(reply.status == 400)
@@ -96,7 +96,7 @@ struct WriteTests {
         #expect(try await harness.send("POST", "/api/clients", "{}").status == 405)
     }
 
-    @Test("a reference that leads nowhere is refused with 422 where that is asked for")
+    @Test("a dangling reference is refused with 422 if configured")
     func references() async throws {
         let body = #"{"client_id":"nobody"}"#
         #expect(try await shop().send("POST", "/api/orders", body).status == 201)
@@ -105,7 +105,7 @@ struct WriteTests {
         #expect(try await strict.send("POST", "/api/orders", #"{"client_id":"c1"}"#).status == 201)
     }
 
-    @Test("a child's creation moves its parent's count, time of change, and time of the last child")
+    @Test("a child's creation updates its parent's count, change time, and time of the last child")
     func parents() async throws {
         let ticket = #"{"id":"t1","message_count":3,"last_message_at":null,"updated_at":"2023-01-01T00:00:00Z"}"#
         let harness = try Harness(TestSchema.repairminder(), ["tickets": [ticket]])
@@ -135,7 +135,7 @@ struct WriteTests {
         #expect(harness.upstream.record("clients", "b")?["order_count"] == 2)
     }
 
-    @Test("what the schema lets go with its parent goes with it")
+    @Test("cascading children are deleted with their parent")
     func cascade() async throws {
         let harness = try Harness(
             TestSchema.repairminder(),
@@ -147,7 +147,7 @@ struct WriteTests {
         #expect(harness.upstream.records(of: "ticket_messages").map { $0["id"] } == ["n"])
     }
 
-    @Test("every call but the probe needs the token, where there is one")
+    @Test("every call but the probe needs the token, if one is set")
     func token() async throws {
         let harness = try shop { $0.token = "s3cret" }
         #expect(try await harness.get("/api/health").status == 200)
@@ -159,7 +159,7 @@ struct WriteTests {
         #expect(try await harness.get("/api/orders", [("authorization", "bearer s3cret")]).status == 200)
     }
 
-    @Test("the account call tells whose records these are")
+    @Test("the account call returns the account")
     func account() async throws {
         #expect(try await shop { $0.account = "acme" }.get("/api/auth/me").at("data.company.id") == "acme")
     }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import repairminder_sync
 
-@Suite("Backups that the daemon makes")
+@Suite("Automatic backups")
 struct BackupKeeperTests {
     private static let schema = """
         schema: shop
@@ -17,7 +17,7 @@ struct BackupKeeperTests {
         entities: { orders: { pull: { path: /orders }, fields: { id: { type: string } } } }
         """
 
-    /// A keeper over a store of its own, whose time of day the test sets.
+    /// A keeper with its own store and a time that the test sets.
     private final class Scene: Sendable {
         let folder: TemporaryFolder
         let store: CacheStore
@@ -39,13 +39,13 @@ struct BackupKeeperTests {
                 settings: Configuration.Backup(every: every, keep: keep, keepDays: days),
                 now: { self.time.withLock { $0 } }, clock: ContinuousClock(),
                 log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-            ).keep()
+            ).runDueTasks()
         }
 
         func pass(days: Int) { time.withLock { $0 = $0 + .seconds(days * 86_400) } }
     }
 
-    @Test("the first is made at once, the next when a day has passed")
+    @Test("the first backup is made immediately, the next a day later")
     func daily() async throws {
         let scene = try Scene()
         try await scene.keep()
@@ -57,7 +57,7 @@ struct BackupKeeperTests {
         #expect(scene.backups.newest == scene.time.withLock { $0 })
     }
 
-    @Test("the newest stay, as many as are to be kept")
+    @Test("the newest backups are kept, up to the configured number")
     func number() async throws {
         let scene = try Scene()
         for _ in 0..<5 {
@@ -69,7 +69,7 @@ struct BackupKeeperTests {
         #expect(names.first?.hasPrefix("20261125") == true && names.first?.hasSuffix("-daily.db") == true)
     }
 
-    @Test("old ones go, but never the last")
+    @Test("old backups are deleted, but never the last")
     func age() async throws {
         let scene = try Scene()
         try await scene.keep(days: 10)
@@ -80,7 +80,7 @@ struct BackupKeeperTests {
         #expect(scene.backups.backups.count == 1)
     }
 
-    @Test("without backups the database is looked through all the same")
+    @Test("without backups the database is still checked")
     func off() async throws {
         let scene = try Scene()
         try await scene.keep(every: nil)

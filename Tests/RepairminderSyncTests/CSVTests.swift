@@ -18,7 +18,7 @@ import Testing
         #expect(try row(#"{"id":"x","a":{"k":[1,2]},"b":[]}"#) == "x,\"{\"\"k\"\":[1,2]}\",[]\r\n")
     }
 
-    @Test("quotes, commas and line breaks are quoted as RFC 4180 has it")
+    @Test("quotes, commas and line breaks are quoted as in RFC 4180")
     func quoting() throws {
         #expect(
             try row(#"{"id":"a,b","a":"say \"no\"","b":"one\r\ntwo"}"#)
@@ -26,7 +26,7 @@ import Testing
         #expect(try row(#"{"id":"\"\u0301","a":" x ","b":"é"}"#) == "\"\"\"\u{301}\", x ,é\r\n")
     }
 
-    @Test("text that a spreadsheet would run gets an apostrophe before it, numbers and telephone numbers do not")
+    @Test("text that a spreadsheet would run is prefixed with an apostrophe, numbers and telephone numbers are not")
     func formulas() throws {
         #expect(try row(#"{"id":"=1+1","a":"@SUM(A1)","b":"\t=x"}"#) == "'=1+1,'@SUM(A1),'\t=x\r\n")
         #expect(
@@ -35,13 +35,13 @@ import Testing
         #expect(try row(#"{"id":"=1+1","a":"@x","b":"ok"}"#, guarded: false) == "=1+1,@x,ok\r\n")
     }
 
-    @Test("a record as a line of NDJSON is its text, whatever its layout was")
+    @Test("a line of NDJSON is the record's text, whatever its layout")
     func ndjson() throws {
         let record = try JSONText(parsing: "{\"id\": \"a\\nb\",\r\n \"total\": 129.90}")
         #expect(ExportCommand.line(record) == "{\"id\": \"a\\nb\",   \"total\": 129.90}\n")
     }
 
-    @Test("hits are a row each")
+    @Test("search results have one row each")
     func hits() throws {
         let hits = try JSONText(parsing: #"[{"entity":"clients","id":"a","title":"Ada","snippet":"«Ada»"}]"#)
         #expect(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct CommandStatusTests {
     @Test(
-        "each answer has its exit status",
+        "each response maps to an exit status",
         arguments: [
             (400, 65), (422, 65), (405, 65), (404, 66), (410, 66), (409, 75), (412, 75), (429, 75), (502, 75),
             (503, 75),
@@ -18,7 +18,7 @@ import Testing
         #expect(CommandStatus(.problem(LocalAPIProblem(status: http, title: "x"))).rawValue == exit)
     }
 
-    @Test("a daemon that is not there is 69, an odd answer 70, a bad configuration 78")
+    @Test("an unreachable daemon is 69, an unexpected response 70, an invalid configuration 78")
     func others() {
         #expect(CommandFailure(any: LocalAPIError.unreachable("x"))?.status.rawValue == 69)
         #expect(CommandFailure(any: LocalAPIError.unexpected("x"))?.status.rawValue == 70)
@@ -28,7 +28,7 @@ import Testing
         #expect(CommandFailure(any: ValidationError("x")) == nil)
     }
 
-    @Test("a problem is told with the fields that its detail does not name")
+    @Test("a problem's message includes the fields that its detail does not mention")
     func message() {
         let problem = LocalAPIProblem(
             status: 422, title: "Unprocessable content", detail: "a: is wrong",
@@ -40,14 +40,14 @@ import Testing
         #expect(CommandFailure(.problem(LocalAPIProblem(status: 503, title: "Unavailable"))).message == "unavailable")
     }
 
-    @Test("every exit status stands in docs/cli.md", arguments: CommandStatus.allCases)
+    @Test("docs/cli.md documents every exit status", arguments: CommandStatus.allCases)
     func documentation(status: CommandStatus) throws {
         let page = try ProjectFiles.text("docs/cli.md")
         #expect(page.contains("| \(status.rawValue) | \(status.meaning)"))
     }
 
     @Test(
-        "flags that exclude each other are refused",
+        "mutually exclusive flags are rejected",
         arguments: [
             ["pending", "--count", "--retry", "1"], ["pending", "--cascade"], ["queue", "show", "1", "--count"],
             ["queue", "edit", "1"], ["queue", "discard"], ["conflicts", "1", "--open"], ["list", "orders", "status"],

@@ -4,7 +4,7 @@ import Testing
 
 @testable import repairminder_sync
 
-/// config/config.yaml against the code: it must tell the truth about every key.
+/// Checks config/config.yaml against the code: every key must be described correctly.
 @Suite struct ConfigFileTests {
     let folder: TemporaryFolder
     let text: String
@@ -14,12 +14,12 @@ import Testing
         text = try ProjectFiles.text("config/config.yaml")
     }
 
-    @Test("as it is shipped it sets nothing")
+    @Test("the shipped file sets nothing")
     func asShipped() throws {
         #expect(try ConfigurationFile(yaml: text, path: "config.yaml").values.isEmpty)
     }
 
-    @Test("with every key uncommented it equals the defaults")
+    @Test("with every key uncommented it sets the defaults")
     func uncommented() throws {
         let yaml = text.replacing(/(?m)^( *)#([a-z_]+:)/) { "\($0.1)\($0.2)" }
         var configuration = try folder.configuration(yaml: yaml)
@@ -33,13 +33,13 @@ import Testing
         #expect(set.union(withoutValue) == Set(ConfigurationKey.allCases))
     }
 
-    @Test("every key is named with its flag and its environment variable", arguments: ConfigurationKey.allCases)
+    @Test("every key is listed with its flag and its environment variable", arguments: ConfigurationKey.allCases)
     func names(key: ConfigurationKey) throws {
         #expect(text.contains("Flag: --\(key.flag). Environment: \(key.variable)\n"))
     }
 
     @Test(
-        "every key stands in docs/config.md with its flag and its environment variable",
+        "docs/config.md lists every key with its flag and its environment variable",
         arguments: ConfigurationKey.allCases)
     func documentation(key: ConfigurationKey) throws {
         let page = try ProjectFiles.text("docs/config.md")

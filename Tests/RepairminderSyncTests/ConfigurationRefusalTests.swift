@@ -13,62 +13,62 @@ import Testing
     static let durations = "a duration such as 500ms, 30s, 15m or 24h, from"
 
     @Test(
-        "a wrong value is refused with line, key, value and what was expected",
+        "an invalid value is rejected with line, key, value and what was expected",
         arguments: [
             (
                 "sync:\n  interval: 15",
-                "config.yaml:2: sync.interval: \"15\" cannot be used; expected \(durations) 100ms to 7d"
+                "config.yaml:2: sync.interval: \"15\" is not valid; expected \(durations) 100ms to 7d"
             ),
             (
                 "sync: {interval: 8d}",
-                "config.yaml:1: sync.interval: \"8d\" cannot be used; expected \(durations) 100ms to 7d"
+                "config.yaml:1: sync.interval: \"8d\" is not valid; expected \(durations) 100ms to 7d"
             ),
             (
                 "sync: {delete_guard: 0.2}",
-                "config.yaml:1: sync.delete_guard: \"0.2\" cannot be used; expected a percentage such as 20%, from 0% to 100%"
+                "config.yaml:1: sync.delete_guard: \"0.2\" is not valid; expected a percentage such as 20%, from 0% to 100%"
             ),
             (
                 "sync: {delete_guard: 101%}",
-                "config.yaml:1: sync.delete_guard: \"101%\" cannot be used; expected a percentage such as 20%, from 0% to 100%"
+                "config.yaml:1: sync.delete_guard: \"101%\" is not valid; expected a percentage such as 20%, from 0% to 100%"
             ),
             (
                 "upstream:\n\n  parallel: 33",
-                "config.yaml:3: upstream.parallel: \"33\" cannot be used; expected a whole number from 1 to 32"
+                "config.yaml:3: upstream.parallel: \"33\" is not valid; expected a whole number from 1 to 32"
             ),
             (
                 "dashboard: {time_zone: London}",
-                "config.yaml:1: dashboard.time_zone: \"London\" cannot be used; expected a time zone's name such as Europe/London"
+                "config.yaml:1: dashboard.time_zone: \"London\" is not valid; expected a time zone's name such as Europe/London"
             ),
             (
                 "listen: {allow_remote: maybe}",
-                "config.yaml:1: listen.allow_remote: \"maybe\" cannot be used; expected true or false"
+                "config.yaml:1: listen.allow_remote: \"maybe\" is not valid; expected true or false"
             ),
-            ("log: {format: xml}", "config.yaml:1: log.format: \"xml\" cannot be used; expected one of text, json"),
+            ("log: {format: xml}", "config.yaml:1: log.format: \"xml\" is not valid; expected one of text, json"),
             (
                 "upstream: {base_url: 'ftp://a'}",
-                "config.yaml:1: upstream.base_url: \"ftp://a\" cannot be used; expected an address such as "
+                "config.yaml:1: upstream.base_url: \"ftp://a\" is not valid; expected an address such as "
                     + "https://api.example.com, without user, query or fragment"
             ),
             ("state_dir: ''", "config.yaml:1: state_dir: the value is empty; expected a path"),
             (
                 "retry: {cap: 1s}",
-                "config.yaml:1: retry.cap: retry.cap is below retry.base; expected it to be at least as long"
+                "config.yaml:1: retry.cap: retry.cap is shorter than retry.base; expected at least retry.base"
             ),
         ])
     func wrongValue(yaml: String, message: String) throws {
         #expect(try folder.refusal(yaml: yaml) == message)
     }
 
-    @Test("a wrong value of a flag or a variable is refused by its name there")
+    @Test("an invalid value of a flag or variable is rejected under the name of that flag or variable")
     func places() throws {
-        let problem = "\"x\" cannot be used; expected a whole number from 1 to 64"
+        let problem = "\"x\" is not valid; expected a whole number from 1 to 64"
         #expect(try folder.refusal(flags: [.listenThreads: "x"]) == "--listen.threads: \(problem)")
         let variable = "REPAIRMINDER_SYNC_LISTEN_THREADS"
         #expect(try folder.refusal(environment: [variable: "x"]) == "\(variable): \(problem)")
     }
 
     @Test(
-        "an unknown key is refused with its line and the key that was probably meant",
+        "an unknown key is rejected with its line and a suggestion",
         arguments: [
             ("sync:\n  intervall: 1m", "config.yaml:2: sync.intervall: unknown key; did you mean sync.interval?"),
             ("statedir: /x", "config.yaml:1: statedir: unknown key; did you mean state_dir?"),
@@ -79,37 +79,37 @@ import Testing
         #expect(try folder.refusal(yaml: yaml) == message)
     }
 
-    @Test("a key that nothing resembles is refused with all there are")
+    @Test("an unknown key without a similar key is rejected with a list of all keys")
     func strangeKey() throws {
         let message = try #require(try folder.refusal(yaml: "zzzzzzzz: 1"))
         #expect(message.hasPrefix("config.yaml:1: zzzzzzzz: unknown key; the keys are schema, state_dir, "))
     }
 
     @Test(
-        "a file of another shape is refused",
+        "a file with another structure is rejected",
         arguments: [
             ("- a", "config.yaml:1: expected a mapping (key: value)"),
             ("sync: 15m", "config.yaml:1: sync: expected a mapping (key: value)"),
-            ("schema: [a, b]", "config.yaml:1: schema: expected one value"),
+            ("schema: [a, b]", "config.yaml:1: schema: expected a single value"),
         ])
     func shape(yaml: String, message: String) throws {
         #expect(try folder.refusal(yaml: yaml) == message)
     }
 
-    @Test("a key that stands twice is refused")
+    @Test("a duplicate key is rejected")
     func doubledKey() throws {
         let message = "config.yaml:2: in what begins here, base stands more than once"
         #expect(try folder.refusal(yaml: "retry:\n  base: 1s\n  base: 2s") == message)
     }
 
-    @Test("text that is not YAML is refused with its line")
+    @Test("invalid YAML is rejected with its line")
     func notYAML() throws {
         let message = try #require(try folder.refusal(yaml: "schema: a\nsync: [1,\n"))
         #expect(message.hasPrefix("config.yaml:3: not YAML: "))
         #expect(!message.contains("\n"))
     }
 
-    @Test("an address that other machines reach is refused unless that is allowed")
+    @Test("an address reachable from other machines is rejected unless remote callers are allowed")
     func remote() throws {
         let yaml = "listen: {tcp: '0.0.0.0:7679'}"
         let message = try #require(try folder.refusal(yaml: yaml))
@@ -118,20 +118,20 @@ import Testing
         #expect(allowed.listen.tcp == ListenAddress("0.0.0.0:7679"))
     }
 
-    @Test("a daemon that listens nowhere is refused")
+    @Test("a configuration without any listener is rejected")
     func nowhere() throws {
         #expect(try folder.refusal(flags: [.listenTCP: "off"])?.contains("set listen.unix") == true)
         let configuration = try folder.configuration(flags: [.listenTCP: "off", .listenUnix: "/run/x.sock"])
         #expect(configuration.listen.tcp == nil)
     }
 
-    @Test("a socket's path longer than the kernel takes is refused")
+    @Test("a socket path longer than the kernel's limit is rejected")
     func longSocket() throws {
         let path = "/" + String(repeating: "a", count: 107)
         #expect(try folder.refusal(flags: [.listenUnix: path])?.contains("too long for a Unix socket") == true)
     }
 
-    @Test("a file that was asked for must be there")
+    @Test("an explicitly named file must exist")
     func missingFile() throws {
         let error = #expect(throws: ConfigurationError.self) {
             try ConfigurationReader(path: "/nowhere/c.yaml", flags: [:], environment: folder.environment())
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test(
-        "only an IP address with a port is one to listen on",
+        "a listen address is an IP address with a port",
         arguments: [
             "7679", "127.0.0.1", "127.0.0.1:65536", "127.0.0.1:-1", "example.com:80", "::1:80", "[127.0.0.1]:80", "",
         ])
@@ -148,7 +148,7 @@ import Testing
         #expect(ListenAddress(text) == nil)
     }
 
-    @Test("an address is written as it is read")
+    @Test("an address is formatted as it was parsed")
     func addressText() throws {
         #expect(ListenAddress("[::1]:80")?.description == "[::1]:80")
         #expect(ListenAddress("localhost:0")?.description == "127.0.0.1:0")

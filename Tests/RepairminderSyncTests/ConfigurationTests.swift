@@ -13,7 +13,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test("without file, flags and environment every key has its default")
+    @Test("without a file, flags and variables every key has its default")
     func defaults() throws {
         let expected = Configuration(
             file: nil, schema: "repairminder", stateDirectory: "/home/ada/.local/state/repairminder-sync",
@@ -34,7 +34,7 @@ import Testing
         #expect(try folder.configuration() == expected)
     }
 
-    @Test("a flag goes over the environment, the environment over the file, the file over the default")
+    @Test("flags override the environment, the environment the file, the file the defaults")
     func precedence() throws {
         let yaml = "sync:\n  interval: 1m"
         let environment = ["REPAIRMINDER_SYNC_SYNC_INTERVAL": "2m"]
@@ -63,7 +63,7 @@ import Testing
         #expect(try ConfigurationOptions.parse(["--listen.allow-remote"]).flags == [.listenAllowRemote: "true"])
     }
 
-    @Test("JSON is read as YAML is")
+    @Test("JSON is read like YAML")
     func json() throws {
         let configuration = try folder.configuration(
             yaml: #"{"retry": {"max_attempts": 3}, "log": {"format": "json"}}"#)
@@ -86,7 +86,7 @@ import Testing
         #expect(try folder.configuration(yaml: "schema: 'null'").schema == "null")
     }
 
-    @Test("systemd's directories give the defaults, the first of several")
+    @Test("systemd's directories are the defaults, the first of several")
     func systemd() throws {
         try folder.write("secret", to: "credentials/upstream-token")
         let configuration = try folder.configuration(environment: [
@@ -99,7 +99,7 @@ import Testing
         #expect(configuration.upstream.tokenFile == folder.path + "/credentials/upstream-token")
     }
 
-    @Test("an empty credential is as good as none")
+    @Test("an empty credential counts as none")
     func emptyCredential() throws {
         try folder.write("", to: "credentials/upstream-token")
         try folder.write("", to: "credentials/secret-key")
@@ -110,7 +110,7 @@ import Testing
         #expect(configuration.secretKeyFile == nil)
     }
 
-    @Test("a relative path starts from the file's folder when it stands there, else from the working directory")
+    @Test("a relative path in the file starts from the file's directory, any other from the working directory")
     func relativePaths() throws {
         let file = try folder.write("upstream: {token_file: token}\nstate_dir: ~/state", to: "deep/config.yaml")
         let configuration = try ConfigurationReader(
@@ -121,7 +121,7 @@ import Testing
         #expect(configuration.schema == folder.path + "/mine.yaml")
     }
 
-    @Test("the system's file is read when none is named")
+    @Test("the system's file is read when no file is named")
     func systemFile() throws {
         let file = try folder.write("schema: mine", to: "etc/config.yaml")
         let configuration = try folder.configuration()
@@ -129,18 +129,18 @@ import Testing
         #expect(configuration.schema == "mine")
     }
 
-    @Test("a variable that is no key is told, with what may have been meant")
+    @Test("an unknown variable is reported with a suggestion")
     func unknownVariable() throws {
         let configuration = try folder.configuration(environment: ["REPAIRMINDER_SYNC_SYNC_INTERVALL": "1m"])
         #expect(
             configuration.warnings == [
-                "the environment variable REPAIRMINDER_SYNC_SYNC_INTERVALL is no key of the configuration; "
+                "the environment variable REPAIRMINDER_SYNC_SYNC_INTERVALL is not a configuration key; "
                     + "did you mean REPAIRMINDER_SYNC_SYNC_INTERVAL?"
             ])
     }
 }
 
-/// A value for each key that is not its default.
+/// A value other than the default for each key.
 enum Samples {
     static func value(_ key: ConfigurationKey) -> String {
         switch key {

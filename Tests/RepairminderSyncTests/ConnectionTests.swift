@@ -16,13 +16,13 @@ import Testing
             environment: folder.environment(environment), systemSocket: folder.path + "/none.sock")
     }
 
-    @Test("flags say where the daemon is before any configuration does")
+    @Test("flags for the daemon's address override the configuration")
     func flags() throws {
         #expect(try connection(["--socket", "/a.sock"]).place == .unix("/a.sock"))
         #expect(try connection(["--address", "127.0.0.1:1"]).place == .tcp("http://127.0.0.1:1"))
     }
 
-    @Test("without a socket the configured address is called, with the daemon's token if that can be read")
+    @Test("without a socket the configured address is used, with the daemon's token if it is readable")
     func configured() throws {
         try folder.write("secret\n", to: "state/api-token")
         let file = try folder.write("listen: {tcp: '127.0.0.1:99'}\nstate_dir: state", to: "config.yaml")
@@ -31,7 +31,7 @@ import Testing
         #expect(try connection([]).token == nil)
     }
 
-    @Test("a token file that was named must be readable")
+    @Test("an explicitly named token file must be readable")
     func tokenFile() throws {
         let error = #expect(throws: CommandFailure.self) {
             try connection(["--address", "127.0.0.1:1", "--token-file", "/nowhere"])

@@ -4,7 +4,7 @@ import Testing
 @testable import repairminder_sync
 
 @Suite struct DashboardTextTests {
-    @Test("the dashboard is a row a figure, each comparison with its change")
+    @Test("the dashboard has a row per figure and the change for each comparison")
     func table() throws {
         let answer = try JSONText(
             parsing: #"""

@@ -4,7 +4,7 @@ import Testing
 @testable import repairminder_sync
 
 @Suite struct DriftTextTests {
-    @Test("drift is a row a disagreement, and records set aside a table of their own")
+    @Test("drift has a row per mismatch, and records set aside have their own table")
     func report() throws {
         let answer = try JSONText(
             parsing: #"""
@@ -17,20 +17,20 @@ import Testing
                 entity  field   kind     expected  found   count  example  last_seen
                 orders  colour  unknown            string  3      a        2026
 
-                without a usable key, set aside:
+                set aside because they have no usable key:
                 entity  at    record
                 orders  2026  {"total":2}
 
                 """)
     }
 
-    @Test("where there is none, that is said")
+    @Test("without drift, a message says so")
     func none() {
         let answer = JSONText.object(["data": .array([]), "set_aside": .array([])])
-        #expect(DriftText.report(answer) { $0.rendered(width: nil) } == "records and schema agree\n")
+        #expect(DriftText.report(answer) { $0.rendered(width: nil) } == "no drift: records match the schema\n")
     }
 
-    @Test("the status mentions drift only when there is some")
+    @Test("the status shows drift only if there is some")
     func status() throws {
         let some = try JSONText(parsing: #"{"state":"idle","drift":2,"set_aside":1}"#)
         #expect(StatusText.summary(some) == "state        idle\ndrift        2\nset aside    1\n")

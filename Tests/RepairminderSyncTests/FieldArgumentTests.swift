@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct FieldArgumentTests {
     @Test(
-        "a field is text after =, JSON after :=",
+        "= sets text, := sets JSON",
         arguments: [
             ("status=ready", "status", #""ready""#), ("phone=0123", "phone", #""0123""#), ("notes=", "notes", #""""#),
             ("a=b=c", "a", #""b=c""#), ("total:=129.90", "total", "129.90"), ("notes:=null", "notes", "null"),
@@ -18,24 +18,25 @@ import Testing
         #expect(field.value.text == json)
     }
 
-    @Test("what is no field is refused as wrong usage", arguments: ["status", "=x", ":=1", "total:=12,90", "total:="])
+    @Test(
+        "an invalid field is rejected as a usage error", arguments: ["status", "=x", ":=1", "total:=12,90", "total:="])
     func refused(argument: String) {
         let error = #expect(throws: CommandFailure.self) { try FieldArgument(argument) }
         #expect(error?.status == .usage)
     }
 
-    @Test("fields become one object in their order, and none may come twice")
+    @Test("fields become one object in order, and duplicates are rejected")
     func object() throws {
         #expect(try FieldArgument.object(["b=1", "a:=1"]).text == #"{"b":"1","a":1}"#)
         #expect(throws: CommandFailure(.usage, "a is given twice")) { try FieldArgument.object(["a=1", "a:=2"]) }
     }
 
-    @Test("a field that is refused as text is told how it is sent as JSON")
+    @Test("when a field is rejected as text, a hint shows how to send JSON")
     func hint() async {
         let problem = LocalAPIProblem(
             status: 422, title: "x", detail: "total: not a number",
             errors: [.init(field: "total", message: "not a number")])
-        let message = "total: not a number\n  total was sent as text; total:=129.90 sends it as JSON"
+        let message = "total: not a number\n  total was sent as text; to send it as JSON, write total:=129.90"
         await #expect(throws: CommandFailure(.badData, message)) {
             try await RecordWriting.explaining(["total=129.90", "notes=1"]) { () throws(LocalAPIError) in
                 throw .problem(problem)

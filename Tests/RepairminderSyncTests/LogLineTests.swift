@@ -14,14 +14,14 @@ import Testing
         LogLine(time: Self.time, level: level, label: "sync", message: message, metadata: metadata)
     }
 
-    @Test("an event is time, level, part, message and values by name")
+    @Test("a line has time, level, label, message and values sorted by name")
     func text() {
         let text = line("pulled", ["seen": "500", "entity": "orders"]).text
         #expect(text == "\(Self.time) info sync: pulled entity=orders seen=500")
     }
 
     @Test(
-        "a value is quoted where its end could not be told",
+        "a value is quoted when its end would be ambiguous",
         arguments: [
             ("plain", "plain"), ("", #""""#), ("a b", #""a b""#), ("a=b", #""a=b""#), ("a\"b", #""a\"b""#),
             ("a\nb", #""a\nb""#), ("a\\b", #""a\\b""#), ("é", "é"), ("a\u{1B}[31m", #""a\u001b[31m""#),
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "no event takes two lines or steers a terminal",
+        "no event breaks a line or controls the terminal",
         arguments: ["\n", "\r\n", "\u{85}", "\u{2028}", "\u{1B}", "\u{9B}"])
     func oneLine(breaker: String) {
         let line = line("a\(breaker)b", ["v": .string("c\(breaker)d")])
@@ -42,13 +42,13 @@ import Testing
     }
 
     @Test(
-        "the journal gets the priority and no time",
+        "journal lines have a priority and no time",
         arguments: zip(Logger.Level.allCases, [7, 7, 6, 5, 4, 3, 2]))
     func journal(level: Logger.Level, priority: Int) {
         #expect(line("hello", level: level).journalText == "<\(priority)>sync: hello")
     }
 
-    @Test("as JSON an event is one object, its values as they are nested")
+    @Test("in JSON an event is one object with nested values")
     func json() throws {
         let text = line("a\nb", ["n": ["x", ["k": "v"]], "s": "1"]).json
         #expect(
@@ -57,7 +57,7 @@ import Testing
         #expect(throws: Never.self) { try JSONText(parsing: text) }
     }
 
-    @Test("the logger writes what reaches its level, with its own and the event's values")
+    @Test("the logger writes events at or above its level, with its own and the event's values")
     func handler() {
         let sink = Sink()
         var log = Logger(label: "pull") { label in
@@ -70,7 +70,7 @@ import Testing
         #expect(sink.lines == ["\(Self.time) warning pull: slow entity=orders run=1\n"])
     }
 
-    @Test("text goes to the journal in its own form, JSON as it is")
+    @Test("text has a special format in the journal, JSON does not")
     func styles() {
         #expect(LineLogHandler.Style(format: .text, isJournal: true) == .journal)
         #expect(LineLogHandler.Style(format: .text, isJournal: false) == .text)
@@ -78,7 +78,7 @@ import Testing
     }
 }
 
-/// Keeps what is written.
+/// Collects written lines.
 private final class Sink: Sendable {
     private let written = Mutex<[String]>([])
 

@@ -3,9 +3,9 @@ import Testing
 
 @testable import repairminder_sync
 
-@Suite("Giving memory back")
+@Suite("Releasing memory")
 struct MemoryKeeperTests {
-    /// What a keeper did, in order; a clock that is never waited for.
+    /// Records what a keeper does, in order; also a clock whose sleeps end immediately.
     private final class Notes: Clock, Sendable {
         let all = Mutex<[String]>([])
 
@@ -16,7 +16,7 @@ struct MemoryKeeperTests {
         func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws { add("rested") }
     }
 
-    /// Runs a keeper until it has waited for as many news as there are answers to whether anything is going on.
+    /// Runs a keeper for as many rounds as there are answers for `isBusy`.
     private func notes(busy: [Bool]) async -> [String] {
         let notes = Notes()
         let answers = Mutex(busy)
@@ -27,19 +27,20 @@ struct MemoryKeeperTests {
                     notes.add("waited")
                     if answers.withLock({ $0.isEmpty }) { withUnsafeCurrentTask { $0?.cancel() } }
                 }
-            }, isBusy: { answers.withLock { $0.removeFirst() } }, clock: notes, giveBack: { notes.add("gave back") })
+            }, isBusy: { answers.withLock { $0.removeFirst() } }, clock: notes,
+            releaseMemory: { notes.add("gave back") })
         await Task { _ = await #expect(throws: CancellationError.self) { try await keeper.run() } }.value
         return notes.all.withLock { $0 }
     }
 
-    @Test("it is given back a while after the start, and then only once something has happened since")
+    @Test("memory is released some time after the start, and again only after something has happened")
     func quiet() async {
         #expect(
             await notes(busy: [false, false])
                 == ["looked", "rested", "gave back", "waited", "looked", "rested", "gave back", "waited"])
     }
 
-    @Test("nothing is taken from a sync that is under way")
+    @Test("no memory is released during a sync")
     func busy() async {
         #expect(
             await notes(busy: [true, false])

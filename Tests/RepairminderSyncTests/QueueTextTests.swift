@@ -4,7 +4,7 @@ import Testing
 
 @testable import repairminder_sync
 
-@Suite("The queue on the command line")
+@Suite("Queue output and commands")
 struct QueueTextTests {
     @Test("one change is shown with the request that will be sent, safe for a terminal")
     func change() throws {
@@ -33,7 +33,7 @@ struct QueueTextTests {
                 """)
     }
 
-    @Test("the queue is shown by itself, by name, by id, and as it was called before")
+    @Test("queue, queue show, queue ID and pending parse as expected")
     func names() throws {
         for arguments in [["queue"], ["queue", "show"], ["queue", "show", "4"], ["queue", "--json"]] {
             #expect(try RepairminderSync.parseAsRoot(arguments) is QueueCommand.Show)

@@ -15,7 +15,7 @@ import Testing
             .replacing(folder.path + "/", with: "")
     }
 
-    @Test("a name is looked for beside the file, then in the system's folder, then among those shipped")
+    @Test("a name is searched next to the file, then in the system's directory, then among shipped schemas")
     func order() throws {
         try folder.write("", to: "share/repairminder-sync/schemas/mine.yaml")
         #expect(try path("schema: mine") == "share/repairminder-sync/schemas/mine.yaml")
@@ -34,18 +34,18 @@ import Testing
         #expect(path == folder.path + "/config/schemas/mine.yaml")
     }
 
-    @Test("a path is taken as it is", arguments: ["./a/mine.yaml", "a/mine.yaml"])
+    @Test("a path is used unchanged", arguments: ["./a/mine.yaml", "a/mine.yaml"])
     func path(schema: String) throws {
         #expect(try path("schema: \(schema)") == "a/mine.yaml")
     }
 
-    @Test("a name that is nowhere is refused with the nearest and every folder")
+    @Test("an unknown name is rejected with a suggestion and the searched directories")
     func unknown() throws {
         try folder.write("", to: "schemas/repairminder.yaml")
         let error = #expect(throws: ConfigurationError.self) { try path("schema: repairmindr") }
         let message = try #require(error?.description.replacing(folder.path + "/", with: ""))
         #expect(
-            message == "schema: there is no schema repairmindr; did you mean repairminder? "
+            message == "schema: no schema named repairmindr; did you mean repairminder? "
                 + "Looked for repairmindr.yaml in schemas, etc/schemas, share/repairminder-sync/schemas")
     }
 }

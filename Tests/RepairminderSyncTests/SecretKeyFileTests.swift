@@ -33,7 +33,7 @@ struct SecretKeyFileTests {
         }
     }
 
-    @Test("is made at the first start, for its owner alone, and is the same from then on")
+    @Test("is created at the first start, readable only by its owner, and then stays the same")
     func made() throws {
         #expect(try file.existing() == nil)
         let mark = try file.sealer().mark
@@ -46,13 +46,13 @@ struct SecretKeyFileTests {
         #expect(try file.sealer().mark != mark)
     }
 
-    @Test("is refused when others can read it", arguments: [0o644, 0o640, 0o604, 0o660])
+    @Test("is rejected when others can read it", arguments: [0o644, 0o640, 0o604, 0o660])
     func open(_ mode: Int) throws {
         try write(Array(repeating: 1, count: 32), mode: mode)
         #expect(refusal(file)?.contains("chmod 600") == true)
     }
 
-    @Test("is refused when it has another length, and is left as it is", arguments: [0, 31, 33, 64])
+    @Test("is rejected when it has the wrong length, and is not changed", arguments: [0, 31, 33, 64])
     func length(_ count: Int) throws {
         let bytes = [UInt8](repeating: 1, count: count)
         try write(bytes)
@@ -60,7 +60,7 @@ struct SecretKeyFileTests {
         #expect(try Array(Data(contentsOf: URL(filePath: path))) == bytes)
     }
 
-    @Test("one that was named must be there, and is never made")
+    @Test("a configured file must exist and is never created")
     func named() throws {
         let named = SecretKeyFile(named: folder + "/other.key", stateDirectory: folder)
         #expect(refusal(named)?.contains("is missing; check secret_key_file") == true)

@@ -15,7 +15,7 @@ import Testing
         temporary = try TemporaryFolder()
     }
 
-    /// Each file holds the address of its upstream, or nothing.
+    /// Each file contains the address of its upstream, or nothing.
     private func state(_ origin: CacheOrigin) throws -> StateDirectory {
         try StateDirectory(path: folder, origin: origin) { path in
             guard let text = try? String(contentsOfFile: path, encoding: .utf8), !text.isEmpty else { return nil }
@@ -36,7 +36,7 @@ import Testing
         return target
     }
 
-    @Test("the first cache is new until its account is known, and takes its name then")
+    @Test("the first cache is called new until its account is known, then renamed after it")
     func first() throws {
         #expect(try chosen(here) == "shop-new.db")
         try write("shop-new.db", here)
@@ -48,7 +48,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: "\(folder)/shop-new.db"))
     }
 
-    @Test("another account has a file of its own, and going back finds the first")
+    @Test("another account gets its own file, and switching back finds the first")
     func accounts() throws {
         try write("shop-1.db", here)
         try state(here).use(account: "1")
@@ -60,7 +60,7 @@ import Testing
         #expect(try chosen(here) == "shop-1.db")
     }
 
-    @Test("another upstream has a file of its own before it is asked, also for the same account")
+    @Test("another upstream gets its own file before any request, even for the same account")
     func upstreams() throws {
         try write("shop-1.db", here)
         try state(here).use(account: "1")
@@ -74,7 +74,7 @@ import Testing
         #expect(try chosen(there).hasPrefix("shop-1@"))
     }
 
-    @Test("a file that does not say where it comes from is taken for ours where current.db names it")
+    @Test("a file without an origin counts as ours when current.db points to it")
     func unknownOrigin() throws {
         try write("shop-1.db", nil)
         try state(here).use(account: "1")
@@ -83,7 +83,7 @@ import Testing
         #expect(try chosen(there) == "shop-new.db")
     }
 
-    @Test("while the upstream's address is not known the cache in use stays, and is renamed by nobody")
+    @Test("while the upstream's address is unknown the cache in use stays and is not renamed")
     func noAddress() throws {
         let nowhere = CacheOrigin(schema: "shop", upstream: nil)
         #expect(try chosen(nowhere) == "shop-new.db")
@@ -96,7 +96,7 @@ import Testing
         #expect(try chosen(CacheOrigin(schema: "other", upstream: nil)) == "other-new.db")
     }
 
-    @Test("a schema whose name begins like another's does not take that one's file")
+    @Test("a schema does not use the file of a schema whose name it begins with")
     func schemas() throws {
         let live = CacheOrigin(schema: "shop-live", upstream: "https://a.example")
         try write("shop-live-1.db", live)
@@ -105,7 +105,7 @@ import Testing
         #expect(try state(here).path(for: "live-1").contains("/shop-live-1@"))
     }
 
-    @Test("no file is ever replaced when a cache takes its account's name")
+    @Test("renaming a cache after its account never replaces a file")
     func kept() throws {
         try write("shop-1.db", here)
         try write("shop-new.db", here)

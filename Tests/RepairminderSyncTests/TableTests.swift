@@ -11,7 +11,7 @@ import Testing
         #expect(table.rendered(width: nil) == "id   name\n1    Ada\n200\n")
     }
 
-    @Test("wide and combining characters take the columns that a terminal gives them")
+    @Test("wide and combining characters have the width that a terminal gives them")
     func widths() {
         #expect(TextWidth.of("日本") == 4)
         #expect(TextWidth.of("e\u{301}") == 1)
@@ -20,20 +20,20 @@ import Testing
         #expect(TextWidth.cut("abc", to: 3) == "abc")
     }
 
-    @Test("the widest column is cut to the terminal, and nothing without one")
+    @Test("the widest column is cut to fit the terminal; without a terminal nothing is cut")
     func cut() {
         let table = Table(header: ["id", "notes"], rows: [["1", "a very long text indeed"]])
         #expect(table.rendered(width: 14) == "id  notes\n1   a very lo…\n")
         #expect(table.rendered(width: nil).contains("a very long text indeed"))
     }
 
-    @Test("what strangers wrote stays on its line and cannot steer the terminal")
+    @Test("untrusted text stays on one line and cannot control the terminal")
     func controls() {
         let table = Table(header: ["x"], rows: [["a\nb\u{1B}[31mc"]])
         #expect(table.rendered(width: nil) == "x\na b[31mc\n")
     }
 
-    @Test("a list shows the id, the fields that tell most, and the sync state")
+    @Test("a list shows the id, the most informative fields and the sync state")
     func list() throws {
         let record = try JSONText(
             parsing: #"""
@@ -54,7 +54,7 @@ import Testing
         #expect(table.rows == [["c1", "0", "F"]])
     }
 
-    @Test("one record is a line a field, with what the upstream said")
+    @Test("one record has a line per field, with the upstream's error")
     func one() throws {
         let record = try JSONText(
             parsing: #"{"id":"1","total":129.90,"_sync":{"state":"error","error":{"message":"no"}}}"#)
@@ -62,7 +62,7 @@ import Testing
             RecordTable.one(record).rows == [["id", "1"], ["total", "129.90"], ["sync", "error"], ["error", "no"]])
     }
 
-    @Test("the status of a daemon is a line a fact and a row an entity")
+    @Test("the status has a line per fact and a row per entity")
     func status() throws {
         let status = try JSONText(
             parsing: #"""
@@ -75,7 +75,7 @@ import Testing
         #expect(StatusText.entities(status).rows == [["orders", "2", "syncing", "", ""]])
     }
 
-    @Test("all pages of a list become one, numbers to the letter")
+    @Test("all pages of a list become one, with numbers unchanged")
     func pages() async throws {
         let client = LocalAPIClient { (request) throws(LocalAPIError) in
             let isFirst = !request.target.contains("cursor")

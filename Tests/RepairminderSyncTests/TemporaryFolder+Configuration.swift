@@ -3,10 +3,10 @@ import TestSupport
 @testable import repairminder_sync
 
 extension TemporaryFolder {
-    /// A process started in this folder on a machine where nothing is installed.
-    func environment(_ environment: [String: String] = [:]) -> Environment {
+    /// The environment of a process started in this directory on a machine without an installation.
+    func environment(_ variables: [String: String] = [:]) -> Environment {
         Environment(
-            environment: ["HOME": "/home/ada"].merging(environment) { $1 }, executable: path + "/bin/repairminder-sync",
+            variables: ["HOME": "/home/ada"].merging(variables) { $1 }, executable: path + "/bin/repairminder-sync",
             workingDirectory: path, systemFolder: path + "/etc")
     }
 
@@ -18,7 +18,7 @@ extension TemporaryFolder {
             .configuration()
     }
 
-    /// What the reason says why a configuration is refused, without this folder's path.
+    /// The error of an invalid configuration, without this directory's path; nil for a valid one.
     func refusal(
         yaml: String? = nil, flags: [ConfigurationKey: String] = [:], environment: [String: String] = [:]
     ) throws -> String? {

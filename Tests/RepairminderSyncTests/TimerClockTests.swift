@@ -3,11 +3,11 @@ import Testing
 
 @testable import repairminder_sync
 
-@Suite("The clock that sleeps by timers")
+@Suite("TimerClock")
 struct TimerClockTests {
     private let clock = TimerClock()
 
-    @Test("a sleep ends when its time has come, not before")
+    @Test("a sleep ends at its deadline, not earlier")
     func sleeps() async throws {
         let begun = clock.now
         try await clock.sleep(for: .milliseconds(20))
@@ -15,7 +15,7 @@ struct TimerClockTests {
         try await clock.sleep(for: .seconds(-1))
     }
 
-    @Test("a cancelled sleep ends at once, be it that it had not begun", arguments: [true, false])
+    @Test("a cancelled sleep ends immediately, even before it begins", arguments: [true, false])
     func cancelled(beforeItBegan: Bool) async {
         let task = Task {
             if beforeItBegan { while !Task.isCancelled { await Task.yield() } }
@@ -30,7 +30,7 @@ struct TimerClockTests {
         try await cancel(1000)
         let before = try resident()
         try await cancel(50_000)
-        // A sleep of the standard library's clock leaves 750 bytes: some 36 MiB.
+        // A cancelled sleep of the standard library's clock leaves 750 bytes: about 36 MiB in total.
         #expect(try resident() - before < 8 << 20)
     }
 
@@ -43,7 +43,7 @@ struct TimerClockTests {
         }
     }
 
-    /// Bytes.
+    /// In bytes.
     private func resident() throws -> Int {
         let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
         return try #require(Int(pages[1])) * Int(sysconf(Int32(_SC_PAGESIZE)))

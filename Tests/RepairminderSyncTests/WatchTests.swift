@@ -12,7 +12,7 @@ import Testing
         .object(["at": "2026-11-21T10:42:00.000Z", "kind": "queued", "entity": "orders", "id": .string(id)])
     }
 
-    @Test("in a terminal a picture is drawn over the one before, however many lines that had")
+    @Test("in a terminal a frame overwrites the previous one, however many lines it had")
     func redraws() {
         var screen = WatchScreen(isTerminal: true)
         let first = screen.text(status: Self.status, changes: [Self.change("a")], size: (80, 24))
@@ -23,7 +23,7 @@ import Testing
         #expect(second.contains("orders a") && second.contains("orders b"))
     }
 
-    @Test("no line is wider than the terminal, and none steers it")
+    @Test("no line is wider than the terminal or controls it")
     func width() {
         var screen = WatchScreen(isTerminal: true)
         let changes = (0..<30).map { Self.change("\u{1B}]0;x\u{07}" + String(repeating: "w", count: $0 * 10)) }
@@ -34,7 +34,7 @@ import Testing
         #expect(!text.contains("\u{1B}]0"))
     }
 
-    @Test("elsewhere there is a line for each change, and one for each new state")
+    @Test("without a terminal there is a line for each change and each new state")
     func plainLines() {
         var screen = WatchScreen(isTerminal: false)
         let state = "syncing (pulling orders), pending 3, failed 0, conflicts 1\n"
@@ -42,12 +42,12 @@ import Testing
         #expect(
             screen.text(status: Self.status, changes: [Self.change("a")], size: nil)
                 == "2026-11-21T10:42:00.000Z queued orders a\n")
-        #expect(screen.text(away: "the daemon is away", nil) == "the daemon is away\n")
-        #expect(screen.text(away: "the daemon is away", nil).isEmpty)
+        #expect(screen.text(unreachable: "the daemon is unreachable", nil) == "the daemon is unreachable\n")
+        #expect(screen.text(unreachable: "the daemon is unreachable", nil).isEmpty)
         #expect(screen.text(status: Self.status, changes: [], size: nil) == state)
     }
 
-    @Test("a history reads as a story")
+    @Test("a history shows what happened in words")
     func history() throws {
         let entries = try [
             #"{"at":"1","kind":"queued","change_id":4,"reason":"edited","operation":"update","values":{"status":"ready"}}"#,

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ResidentMemory
 
-@Suite("Memory that is given back")
+@Suite("Released memory")
 struct FileMappingTests {
     private func smaps(_ mapping: String, anonymous: Int) -> String {
         """
@@ -17,7 +17,7 @@ struct FileMappingTests {
 
     private static let library = "7f0000001000-7f0000003000 r-xp 00001000 fe:00 42         /usr/lib/libc.so.6"
 
-    @Test("what is mapped of a file and nobody has written to can go")
+    @Test("unmodified file mappings can be released")
     func untouched() {
         let text = smaps(Self.library, anonymous: 0) + smaps(Self.library.replacing("7f", with: "7e"), anonymous: 0)
         #expect(
@@ -26,7 +26,7 @@ struct FileMappingTests {
     }
 
     @Test(
-        "what is the process's own, or not to be read again from a file, stays",
+        "private pages and pages not backed by a file are kept",
         arguments: [
             ("7f0000001000-7f0000003000 r--p 00001000 fe:00 42 /usr/lib/libc.so.6", 4),
             ("7f0000001000-7f0000003000 rw-p 00001000 fe:00 42 /usr/lib/libc.so.6", 0),
@@ -39,10 +39,10 @@ struct FileMappingTests {
         #expect(FileMappings.untouched(in: smaps(mapping, anonymous: anonymous)).isEmpty)
     }
 
-    @Test("a process goes on as before")
-    func goesOn() {
+    @Test("the process keeps working")
+    func keepsWorking() {
         let before = (0..<1000).map { "\($0)" }
-        ResidentMemory.giveBack()
+        ResidentMemory.release()
         #expect(before.count == 1000 && before.last == "999")
     }
 }

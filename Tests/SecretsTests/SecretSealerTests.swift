@@ -12,7 +12,7 @@ struct SecretSealerTests {
     }
 
     @Test(
-        "what was sealed opens to the letter",
+        "a sealed value opens byte for byte",
         arguments: [
             #""1234""#, #""""#, "129.90", "true", #"{"a": [1, "\u00e9"]}"#, #""sealed:1:AAAA""#,
             "\"" + String(repeating: "x", count: 1000) + "\"",
@@ -31,7 +31,7 @@ struct SecretSealerTests {
         #expect(try sealer().open(.null, of: passcode) == .null)
     }
 
-    @Test("the same value is the same text, in another field and under another key another")
+    @Test("equal values give equal text, but not in another field or with another key")
     func deterministic() throws {
         let other = SecretField(entity: "devices", field: "pin")
         let sealed = try sealer().seal("1234", of: passcode)
@@ -50,7 +50,7 @@ struct SecretSealerTests {
         #expect(Set(nonces).count == nonces.count)
     }
 
-    @Test("short values are all equally long")
+    @Test("short values have the same sealed length")
     func length() throws {
         let lengths = try ["", "1", "123456", "a longer pass phrase"].map {
             try sealer().seal(.string($0), of: passcode).bytes.count
@@ -58,7 +58,7 @@ struct SecretSealerTests {
         #expect(Set(lengths).count == 1)
     }
 
-    @Test("another key, another field, an altered or a clear text do not open")
+    @Test("text does not open with another key or field, or when altered or not sealed")
     func refused() throws {
         let sealed = try sealer().seal("1234", of: passcode)
         #expect(try sealer(2).open(sealed, of: passcode) == nil)
@@ -74,18 +74,18 @@ struct SecretSealerTests {
         }
     }
 
-    @Test("a key of another length is none", arguments: [0, 16, 31, 33])
+    @Test("a key of another length is rejected", arguments: [0, 16, 31, 33])
     func length(_ count: Int) {
         #expect(SecretSealer(key: Array(repeating: 1, count: count)) == nil)
     }
 
-    @Test("a key is told from another by its mark")
+    @Test("a key is identified by its mark")
     func mark() throws {
         #expect(try sealer().mark == sealer().mark)
         #expect(try sealer().mark != sealer(2).mark)
     }
 
-    @Test("a fingerprint is the same for the same text, and another for another text or key")
+    @Test("a fingerprint is equal for equal text, and differs for another text or key")
     func fingerprint() throws {
         let text = Array("a request".utf8)
         #expect(try sealer().fingerprint(of: text) == sealer().fingerprint(of: text))

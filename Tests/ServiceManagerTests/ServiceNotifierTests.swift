@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Notifying the service manager")
 struct ServiceNotifierTests {
-    @Test("messages arrive together, one datagram a call, at a path or an abstract name", arguments: [false, true])
+    @Test("messages of one call arrive in one datagram, at a path or an abstract name", arguments: [false, true])
     func sends(isAbstract: Bool) throws {
         let socket = try NotifySocket(abstract: isAbstract)
         let notifier = ServiceNotifier(environment: ["NOTIFY_SOCKET": socket.name])
@@ -16,7 +16,7 @@ struct ServiceNotifierTests {
     }
 
     @Test(
-        "each message is what sd_notify(3) says",
+        "each message has the format of sd_notify(3)",
         arguments: [
             (.ready, "READY=1"), (.stopping, "STOPPING=1"), (.watchdog, "WATCHDOG=1"),
             (.reloading(since: .seconds(3) + .microseconds(25)), "RELOADING=1\nMONOTONIC_USEC=3000025"),
@@ -29,13 +29,13 @@ struct ServiceNotifierTests {
         #expect(socket.next() == text)
     }
 
-    @Test("without a service manager nothing is sent, and that is no failure", arguments: [nil, "", "vsock:2:1"])
+    @Test("without a service manager nothing is sent, which is not a failure", arguments: [nil, "", "vsock:2:1"])
     func nobody(name: String?) {
         let environment = name.map { ["NOTIFY_SOCKET": $0] } ?? [:]
         #expect(ServiceNotifier(environment: environment).send(.ready))
     }
 
-    @Test("a socket that nobody listens on, or that cannot be, is a failure")
+    @Test("a socket without a listener or with an invalid name is a failure")
     func gone() throws {
         let name = try NotifySocket().name
         #expect(!ServiceNotifier(environment: ["NOTIFY_SOCKET": name]).send(.ready))

@@ -3,9 +3,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("The watchdog", .timeLimit(.minutes(1)))
+@Suite("Watchdog", .timeLimit(.minutes(1)))
 struct WatchdogTests {
-    @Test("it pings when all parts move, and again after each interval")
+    @Test("it pings when all parts make progress, and again after each interval")
     func pings() async throws {
         let scene = Scene()
         try await scene.running([Watchdog.Part("a") { true }, Watchdog.Part("b") { true }]) {
@@ -15,7 +15,7 @@ struct WatchdogTests {
         }
     }
 
-    @Test("a part that never answers keeps every ping back, and is named")
+    @Test("a part that never answers blocks all pings and is reported")
     func stuck() async throws {
         let scene = Scene()
         let (answers, answer) = AsyncStream.makeStream(of: Void.self)
@@ -26,13 +26,13 @@ struct WatchdogTests {
         try await scene.running([Watchdog.Part("quick") { true }, slow]) {
             await scene.clock.passSleep(of: .seconds(10))
             #expect(await scene.event() == "stuck: slow")
-            // No ping came before, and the next thing that happens is the one that its answer brings.
+            // No ping was sent before, and the next event is the ping that follows its answer.
             answer.yield()
             #expect(await scene.event() == "ping")
         }
     }
 
-    @Test("a part that says it does not move is asked again soon, and pinged for once it moves")
+    @Test("a part that reports no progress is asked again soon, and a ping follows once it makes progress")
     func recovers() async throws {
         let scene = Scene()
         let isMoving = Mutex(false)
@@ -46,7 +46,7 @@ struct WatchdogTests {
     }
 
     @Test(
-        "it is wanted as sd_watchdog_enabled(3) says, every half of the time",
+        "the interval is half of the timeout of sd_watchdog_enabled(3)",
         arguments: [
             (["WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "7"], .seconds(15)),
             (["WATCHDOG_USEC": "30000000"], .seconds(15)),
@@ -58,12 +58,12 @@ struct WatchdogTests {
     }
 }
 
-/// A watchdog with a clock that stands still, and what it does in the order of its doing.
+/// A watchdog with a clock that stands still; records what it does, in order.
 private struct Scene {
     let clock = ManualClock()
     private let events = AsyncStream.makeStream(of: String.self)
 
-    /// The next thing that it did.
+    /// The next recorded event.
     func event() async -> String? {
         for await event in events.stream { return event }
         return nil

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 extension SocketServerTests {
-    /// Bodies that are handled as they come, and answers that are read as they go.
+    /// Streamed request bodies and responses sent in pieces.
     @Suite struct BodyStreamTests {
-        /// Every PUT streams; what comes is counted, and answered with how much it was.
+        /// Every PUT streams; the response is the number of bytes received.
         private func run(
             limit: Int = 10_000_000, limits: ServerLimits = .quick,
             handler: @escaping @Sendable (Request) async -> Response = BodyStreamTests.count,

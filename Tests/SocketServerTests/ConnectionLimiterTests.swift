@@ -4,7 +4,7 @@ import Testing
 
 extension SocketServerTests {
     @Suite struct ConnectionLimiterTests {
-        /// The owner calls from 127.0.0.1, two members from 127.0.1.1 and 127.0.1.2, strangers from everywhere else.
+        /// The owner calls from 127.0.0.1, two members from 127.0.1.1 and 127.0.1.2, strangers from any other address.
         private static let lookup: Caller.Lookup = { _, peer in
             guard case .tcp(let remote, _) = peer else { return .unknown }
             return switch remote.address {
@@ -15,7 +15,7 @@ extension SocketServerTests {
             }
         }
 
-        /// Eight places, of which a member may have four and strangers two; `patience` decides who gives way.
+        /// Eight connections, of which a member may have four and strangers two; `patience` decides which are evicted.
         private static func limits(patience: Duration) -> ServerLimits {
             var limits = ServerLimits.quick
             limits.connections = 8
@@ -25,7 +25,7 @@ extension SocketServerTests {
             return limits
         }
 
-        @Test("the figures are those that the documentation gives")
+        @Test("the limits are the documented ones")
         func figures() {
             let limits = ServerLimits()
             #expect(limits.headBytes == 16 * 1024 && limits.bodyBytes == 1024 * 1024)
@@ -34,7 +34,7 @@ extension SocketServerTests {
             #expect(limits.connections == 512 && limits.userConnections == 256 && limits.strangerConnections == 128)
         }
 
-        @Test("strangers and single members get a part of the places, the owner all that are left")
+        @Test("strangers and each member get part of the connections, the owner the rest")
         func shares() async throws {
             try await TestServer.run(limits: Self.limits(patience: .seconds(3600)), lookup: Self.lookup) { server in
                 let strangers = try (2...4).map { try server.connect(from: "127.0.0.\($0)") }
@@ -46,7 +46,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("who is turned away is told when to come back")
+        @Test("a rejected caller gets Retry-After")
         func retryAfter() async throws {
             try await TestServer.run(limits: Self.limits(patience: .seconds(3600)), lookup: Self.lookup) { server in
                 let strangers = try (0..<2).map { _ in try server.connect(from: "127.0.0.2") }
@@ -55,7 +55,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("the owner gets the place of the stranger who has waited longest, even where others wait longer")
+        @Test("the owner replaces the stranger that has waited longest, even if a member has waited longer")
         func ownerGoesFirst() async throws {
             try await TestServer.run(limits: Self.limits(patience: .zero), lookup: Self.lookup) { server in
                 let members = try (0..<6).map { try server.connect(from: "127.0.1.\($0 < 3 ? 1 : 2)") }
@@ -69,7 +69,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a stranger displaces strangers only, a member only itself")
+        @Test("a stranger evicts only strangers, a member only its own connections")
         func displacing() async throws {
             try await TestServer.run(limits: Self.limits(patience: .zero), lookup: Self.lookup) { server in
                 let first = try server.connect(from: "127.0.1.1")
@@ -84,7 +84,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a connection whose request is being answered does not give way")
+        @Test("a connection whose request is being answered is not evicted")
         func busy() async throws {
             var limits = Self.limits(patience: .zero)
             limits.connections = 2
@@ -103,7 +103,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("who sends the rest of a request, or takes an answer, too slowly gives way", .timeLimit(.minutes(1)))
+        @Test("a caller that sends a request or reads a response too slowly is evicted", .timeLimit(.minutes(1)))
         func slow() async throws {
             var limits = Self.limits(patience: .milliseconds(50))
             limits.connections = 2
@@ -125,7 +125,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("ten thousand connections of strangers and of the owner itself do not keep the owner out")
+        @Test("ten thousand connections of strangers and of the owner do not lock the owner out")
         func flood() async throws {
             var limits = ServerLimits.quick
             limits.connections = 64

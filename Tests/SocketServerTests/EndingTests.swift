@@ -4,7 +4,7 @@ import Testing
 
 extension SocketServerTests {
     @Suite struct EndingTests {
-        @Test("an unanswered request ends the connection without a byte")
+        @Test("an unanswered request closes the connection without sending a byte")
         func unanswered() async throws {
             try await TestServer.run { _ in
                 var response = Response(status: 200, body: [0x61])
@@ -17,7 +17,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a cut-off answer promises its whole length, sends what there is, and ends the connection")
+        @Test("a cut-off response announces its whole length, sends part of it and closes the connection")
         func cutOff() async throws {
             try await TestServer.run { _ in
                 var response = Response(status: 200, body: [UInt8]("half".utf8))

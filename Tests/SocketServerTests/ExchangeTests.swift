@@ -30,7 +30,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("HEAD gets the length and no body, and the connection stays usable")
+        @Test("HEAD returns the length without a body, and the connection stays usable")
         func head() async throws {
             try await TestServer.run { server in
                 let client = try server.connect()
@@ -41,7 +41,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a caller that expects 100-continue is told to go on, once its head is accepted")
+        @Test("a caller that expects 100-continue gets it once its head is accepted")
         func expectation() async throws {
             try await TestServer.run { server in
                 let client = try server.connect()
@@ -61,7 +61,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a refusal reaches a caller that is still sending a large body")
+        @Test("a rejection reaches a caller that is still sending a large body")
         func lingering() async throws {
             try await TestServer.run { server in
                 let client = try server.connect()
@@ -86,7 +86,7 @@ extension SocketServerTests {
         }
 
         @Test(
-            "an answer that would break out of its head becomes 500",
+            "a response that would break out of its head becomes 500",
             arguments: [("X", "a\r\nSet-Cookie: b"), ("X", "a\nb"), ("X", "a\0"), ("X\r\nY", "a"), ("", "a")])
         func splitting(name: String, value: String) async throws {
             try await TestServer.run { _ in
@@ -100,7 +100,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a handler cannot give a second opinion on framing")
+        @Test("a handler cannot override the framing")
         func reservedFields() async throws {
             try await TestServer.run { _ in
                 Response(status: 200, headers: [("content-length", "9"), ("Transfer-Encoding", "x"), ("X", "y")])
@@ -113,7 +113,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a large answer arrives whole over a small window")
+        @Test("a large response arrives complete over a small window")
         func largeAnswer() async throws {
             let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) & 0x3F | 0x40 }
             try await TestServer.run { _ in
@@ -125,7 +125,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a caller that closes cancels the handler that works for it")
+        @Test("closing the connection cancels the handler")
         func cancellation() async throws {
             let (cancelled, report) = AsyncStream.makeStream(of: Bool.self)
             let (started, begin) = AsyncStream.makeStream(of: Void.self)
@@ -146,7 +146,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("the loops answer a watchdog while they go round, and not while a handler blocks one")
+        @Test("the loops answer a watchdog while they run, and not while a handler blocks one")
         func watchdog() async throws {
             let gate = DispatchSemaphore(value: 0)
             let (started, begin) = AsyncStream.makeStream(of: Void.self)

@@ -5,7 +5,7 @@ import Testing
 
 extension SocketServerTests {
     @Suite struct LifecycleTests {
-        @Test("what is in flight is finished when the server stops, and idle connections are closed")
+        @Test("requests in flight finish when the server stops, and idle connections are closed")
         func shutdownInFlight() async throws {
             let (started, begin) = AsyncStream.makeStream(of: Void.self)
             let (released, release) = AsyncStream.makeStream(of: Void.self)
@@ -35,7 +35,7 @@ extension SocketServerTests {
             #expect(throws: TestClient.Failure.self) { try TestClient(address) }
         }
 
-        @Test("a handler that does not end is cancelled at the shutdown limit, and its connection dropped")
+        @Test("a handler that does not return is cancelled at the shutdown limit and its connection is dropped")
         func shutdownLimit() async throws {
             var limits = ServerLimits.quick
             limits.shutdown = .milliseconds(100)
@@ -93,7 +93,7 @@ extension SocketServerTests {
             #expect(try client.receiveAll().utf8.count < 20_000_000)
         }
 
-        @Test("a taken port is an error that says so")
+        @Test("a port in use is a clear error")
         func portTaken() throws {
             let first = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: 0)], handler: TestServer.describe)
             guard case .tcp(let endpoint) = try #require(try first.bind().first) else { return }
@@ -107,15 +107,15 @@ extension SocketServerTests {
             withExtendedLifetime(first) {}
         }
 
-        @Test("a name instead of an address is an error that says so")
+        @Test("a host name instead of an address is a clear error")
         func notNumeric() {
             let server = SocketServer(listeners: [.tcp(host: "nowhere", port: 0)], handler: TestServer.describe)
             #expect(
-                throws: ServerError.unusable("nowhere is not a numeric address; write one such as 127.0.0.1 or ::1.")
+                throws: ServerError.unusable("nowhere is not a numeric address; use one such as 127.0.0.1 or ::1.")
             ) { try server.bind() }
         }
 
-        @Test("a Unix socket has its mode, knows its callers, and is removed at the end")
+        @Test("a Unix socket has the configured mode, identifies its callers and is removed at the end")
         func unixSocket() async throws {
             let path = "/tmp/socket-server-\(getpid())-mode.sock"
             try await TestServer.run(listener: .unix(path: path, mode: 0o660, group: getgid())) { request in
@@ -133,7 +133,7 @@ extension SocketServerTests {
             #expect(access(path, F_OK) != 0)
         }
 
-        @Test("a socket file is replaced when nobody listens on it, and left alone when somebody does")
+        @Test("a socket file is replaced unless another process is listening on it")
         func staleSocket() async throws {
             let path = "/tmp/socket-server-\(getpid())-stale.sock"
             let listener = Listener.unix(path: path, mode: 0o600, group: nil)
@@ -141,14 +141,14 @@ extension SocketServerTests {
             try await TestServer.run(listener: listener) { server in
                 let second = SocketServer(listeners: [listener], handler: TestServer.describe)
                 let error = #expect(throws: ServerError.self) { try second.bind() }
-                #expect(error?.description.hasPrefix("Another process listens on \(path)") == true)
+                #expect(error?.description.hasPrefix("Another process may be listening on \(path)") == true)
                 let client = try server.connect()
                 client.send(StreamTests.get)
                 #expect(try client.receiveAnswer().status == 200)
             }
         }
 
-        @Test("a file that is no socket is never replaced")
+        @Test("a file that is not a socket is never replaced")
         func otherFile() throws {
             let path = "/tmp/socket-server-\(getpid())-file"
             close(open(path, O_CREAT | O_WRONLY, 0o600))
@@ -159,7 +159,7 @@ extension SocketServerTests {
             #expect(access(path, F_OK) == 0)
         }
 
-        @Test("a descriptor that was handed over is served, close-on-exec and with TCP peers")
+        @Test("an inherited descriptor is served, close-on-exec and with TCP peers")
         func descriptor() async throws {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             try #require(listen(descriptor, 8) == 0)
@@ -175,7 +175,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a descriptor that does not listen is an error that says so")
+        @Test("a descriptor that is not listening is a clear error")
         func wrongDescriptor() {
             let server = SocketServer(listeners: [.descriptor(0)], handler: TestServer.describe)
             #expect(throws: ServerError.self) { try server.bind() }

@@ -5,7 +5,7 @@ import Testing
 
 extension SocketServerTests {
     @Suite struct LimitTests {
-        @Test("a head that drips in is answered with 408 at its deadline")
+        @Test("a head that arrives too slowly gets 408 at its deadline")
         func slowHead() async throws {
             var limits = ServerLimits.quick
             limits.head = .milliseconds(100)
@@ -16,7 +16,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a body that does not come is answered with 408 at its deadline")
+        @Test("a body that does not arrive gets 408 at its deadline")
         func slowBody() async throws {
             var limits = ServerLimits.quick
             limits.body = .milliseconds(100)
@@ -27,7 +27,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a connection that never says anything is closed without a word")
+        @Test("a connection that never sends anything is closed without a response")
         func silence() async throws {
             var limits = ServerLimits.quick
             limits.head = .milliseconds(100)
@@ -37,7 +37,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a connection idle between requests is closed without a word")
+        @Test("a connection idle between requests is closed without a response")
         func idle() async throws {
             var limits = ServerLimits.quick
             limits.idle = .milliseconds(100)
@@ -48,7 +48,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a reader that stalls is dropped at the write deadline, and others are served meanwhile")
+        @Test("a stalled reader is dropped at the write deadline while others are served")
         func stalledReader() async throws {
             var limits = ServerLimits.quick
             limits.write = .milliseconds(200)
@@ -68,7 +68,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a connection beyond the cap gets 503, and its place is free once another closes")
+        @Test("a connection beyond the limit gets 503, and a new one is accepted once another closes")
         func connectionCap() async throws {
             var limits = ServerLimits.quick
             limits.connections = 1
@@ -89,7 +89,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("running out of descriptors turns callers away and passes")
+        @Test("running out of descriptors drops callers, and the server recovers")
         func descriptorsExhausted() async {
             await #expect(processExitsWith: .success) {
                 try await TestServer.run { server in

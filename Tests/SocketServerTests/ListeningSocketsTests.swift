@@ -22,7 +22,7 @@ extension SocketServerTests {
             try await running.value
         }
 
-        @Test("who calls between two servers is answered by the second")
+        @Test("a caller between two servers is answered by the second")
         func handover() async throws {
             var sockets = ListeningSockets()
             try sockets.change(to: [.tcp(host: "127.0.0.1", port: 0), .unix(path: path, mode: 0o600, group: nil)])
@@ -39,7 +39,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("what is kept stays open, what is new is opened, what is left out is closed, its file removed")
+        @Test("kept listeners stay open, new ones are opened, removed ones are closed and their files deleted")
         func changes() async throws {
             var sockets = ListeningSockets()
             let unix = Listener.unix(path: path, mode: 0o600, group: nil)
@@ -54,7 +54,7 @@ extension SocketServerTests {
             #expect(throws: TestClient.Failure.self) { try TestClient(before[0]) }
         }
 
-        @Test("a change that cannot be made leaves everything as it was")
+        @Test("a failed change leaves everything as it was")
         func refused() async throws {
             var sockets = ListeningSockets()
             let tcp = Listener.tcp(host: "127.0.0.1", port: 0)
@@ -68,7 +68,7 @@ extension SocketServerTests {
             #expect(try await addresses(try sockets.forServer()) == before)
         }
 
-        @Test("a socket file whose permissions are to be others keeps listening")
+        @Test("a socket file keeps listening when its permissions change")
         func permissions() throws {
             var sockets = ListeningSockets()
             try sockets.change(to: [.unix(path: path, mode: 0o600, group: nil)])

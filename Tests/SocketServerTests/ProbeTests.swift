@@ -2,7 +2,7 @@ import SocketServer
 import TestSupport
 import Testing
 
-/// One connection's input, and the statuses it gets before the server closes.
+/// The input of one connection and the statuses it gets before the server closes.
 struct Probe: Sendable, CustomTestStringConvertible {
     let name: String
     let input: String
@@ -16,7 +16,7 @@ struct Probe: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// What follows each probe that must be refused: an answer to it would be an answer to smuggled bytes.
+    /// Follows each probe that must be rejected: a response to it would be a response to smuggled bytes.
     private static let next = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
 
     private static func get(_ fields: String, line: String = "GET / HTTP/1.1") -> String {
@@ -139,13 +139,13 @@ struct Probe: Sendable, CustomTestStringConvertible {
 
 extension SocketServerTests {
     @Suite struct ProbeTests {
-        @Test("a request line is taken or refused as RFC 9112 says", arguments: Probe.lines)
+        @Test("request lines are accepted or rejected as in RFC 9112", arguments: Probe.lines)
         func requestLine(probe: Probe) async throws { try await check(probe) }
 
-        @Test("header fields are taken or refused as RFC 9112 says", arguments: Probe.fields)
+        @Test("header fields are accepted or rejected as in RFC 9112", arguments: Probe.fields)
         func headerFields(probe: Probe) async throws { try await check(probe) }
 
-        @Test("a body is framed or refused as RFC 9112 says", arguments: Probe.bodies)
+        @Test("bodies are framed or rejected as in RFC 9112", arguments: Probe.bodies)
         func body(probe: Probe) async throws { try await check(probe) }
 
         private func check(_ probe: Probe) async throws {

@@ -2,7 +2,7 @@ import SocketServer
 import Testing
 
 @Suite struct RequestParserTests {
-    /// What a parser makes of its input: the requests, and the refusal that ended them.
+    /// The output of a parser: the requests, and the refusal that ended parsing.
     struct Outcome: Equatable {
         var messages: [RequestParser.Message] = []
         var refusal: Refusal?
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "every cut of the input in two, and into single bytes, gives the same requests and refusals",
+        "every split of the input in two and into single bytes gives the same requests and refusals",
         arguments: Probe.lines + Probe.fields + Probe.bodies)
     func cuts(probe: Probe) {
         let bytes = [UInt8](probe.input.utf8)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("target, fields and body come out as they were sent")
+    @Test("target, fields and body are parsed as they were sent")
     func content() throws {
         let input = [UInt8](
             "PUT /a%20b?c=d&e HTTP/1.1\r\nHost: h\r\nx-Two: 1\r\nX-two: 2 3 \r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1;x=y\r\nc\r\n0\r\nT: v\r\n\r\n"
@@ -59,7 +59,7 @@ import Testing
         #expect(headers[single: "a~"] == nil)
     }
 
-    @Test("a head of exactly the limit is taken, and one byte more refused")
+    @Test("a head of exactly the limit is accepted, one byte more is rejected")
     func headLimit() {
         let head = "GET / HTTP/1.1\r\nHost: a\r\nX: abc\r\n\r\n"
         var limits = ServerLimits()
@@ -69,7 +69,7 @@ import Testing
         #expect(Self.parse([[UInt8](head.utf8)[...]], limits: limits).refusal?.status == 431)
     }
 
-    @Test("a body of exactly the limit is taken, and one byte more refused", arguments: [(8, nil), (9, 413)])
+    @Test("a body of exactly the limit is accepted, one byte more is rejected", arguments: [(8, nil), (9, 413)])
     func bodyLimit(count: Int, status: Int?) {
         var limits = ServerLimits()
         limits.bodyBytes = 8

@@ -6,7 +6,7 @@ extension SocketServerTests {
     @Suite struct StreamTests {
         static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-        @Test("a stream goes out in chunks, empty pieces left out, and the connection stays usable")
+        @Test("a stream is sent in chunks without empty pieces, and the connection stays usable")
         func chunks() async throws {
             try await TestServer.run { _ in
                 Response(status: 200, headers: []) { write in
@@ -34,7 +34,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a reader that stalls holds the writer back, and ends the stream at the write deadline")
+        @Test("a stalled reader blocks the writer, and the stream ends at the write deadline")
         func backPressure() async throws {
             var limits = ServerLimits.quick
             limits.write = .milliseconds(200)
@@ -62,7 +62,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test("a caller that closes cancels the stream, even one that waits for something to say")
+        @Test("closing the connection cancels the stream, even one that is waiting for data")
         func cancellation() async throws {
             let (ended, report) = AsyncStream.makeStream(of: Bool.self)
             try await TestServer.run { _ in

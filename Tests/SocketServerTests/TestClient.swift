@@ -36,7 +36,7 @@ extension RawConnection {
     }
 }
 
-/// The statuses of all answers in a byte stream.
+/// The statuses of all responses in a byte stream.
 func statuses(_ text: String) -> [Int] {
     text.split(separator: "HTTP/1.1 ").compactMap { Int($0.prefix(3)) }
 }

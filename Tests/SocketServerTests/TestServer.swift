@@ -2,15 +2,15 @@ import SocketServer
 import TestSupport
 import Testing
 
-/// The parent of every suite that talks to a server: one at a time, since the client blocks its thread.
+/// The parent of every suite that talks to a server. Serialized because the client blocks its thread.
 @Suite(.serialized) struct SocketServerTests {}
 
-/// A server that runs for the time of one test.
+/// A server that runs for the duration of one test.
 struct TestServer {
     let address: BoundAddress
     let server: SocketServer
 
-    /// Serves on a free loopback port, or where the test says, while `body` runs; then stops and waits for the end.
+    /// Serves on a free loopback port, or on the given listeners, while `body` runs; then stops and waits for the end.
     static func run(
         listener: Listener = .tcp(host: "127.0.0.1", port: 0), limits: ServerLimits = .quick, threads: Int = 2,
         handler: @escaping @Sendable (Request) async -> Response = TestServer.describe,
@@ -20,7 +20,7 @@ struct TestServer {
         try await run(server, body)
     }
 
-    /// The same for a server that tells its callers apart.
+    /// The same for a server that identifies its callers.
     static func run(
         limits: ServerLimits, lookup: @escaping Caller.Lookup,
         handler: @escaping @Sendable (Request) async -> Response = TestServer.describe,
@@ -46,7 +46,7 @@ struct TestServer {
         try TestClient(address, receiveBuffer: receiveBuffer)
     }
 
-    /// Connects from another address of this machine, by which `lookup` of the test can tell callers apart.
+    /// Connects from another address of this machine, by which the test's `lookup` identifies callers.
     func connect(from source: String) throws -> TestClient {
         let client = try TestClient(unconnected: address)
         try client.bind(to: source)
@@ -54,7 +54,7 @@ struct TestServer {
         return client
     }
 
-    /// Answers with what came: method, path, query and body.
+    /// Responds with the request's method, path, query and body.
     static let describe: @Sendable (Request) async -> Response = { request in
         let target = request.path + (request.query.map { "?" + $0 } ?? "")
         return Response(status: 200, body: [UInt8]("\(request.method) \(target) ".utf8) + request.body)
@@ -62,7 +62,7 @@ struct TestServer {
 }
 
 extension ServerLimits {
-    /// The usual limits, but a stop does not wait long for a test that failed.
+    /// The default limits with a short shutdown, so a failed test does not delay the stop.
     static var quick: ServerLimits {
         var limits = ServerLimits()
         limits.shutdown = .seconds(2)
@@ -71,7 +71,7 @@ extension ServerLimits {
     }
 }
 
-/// Never ends by itself: returns when the calling task is cancelled.
+/// Waits until the calling task is cancelled.
 func untilCancelled() async {
     let (never, continuation) = AsyncStream.makeStream(of: Void.self)
     for await _ in never {}

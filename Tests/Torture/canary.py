@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A token and passcodes that are looked for wherever they must not be, after every path and every error at trace level."""
+"""Searches for a token and passcodes wherever they must not be, after every call and every error, at log level
+trace."""
 import base64
 import json
 import os
@@ -14,7 +15,7 @@ from lib.hostile import Hostile
 from lib.programs import Daemon, Failed, await_true, temporary_folder
 from lib.topic import main
 
-# What may hold secrets, since that is what it is for.
+# The files that exist to hold secrets.
 KEPT = {"api-token", "secret.key"}
 
 PATHS = [
@@ -27,7 +28,7 @@ QUOTED = "<what was sent>"
 
 
 class Secrets:
-    """Each is found in any of the ways in which text is commonly written."""
+    """The secrets, each with the forms to search for: plain, hex, base64 and reversed."""
 
     def __init__(self, random):
         def word(name):
@@ -38,7 +39,7 @@ class Secrets:
         self.forms = {}
         for secret in self.words:
             data = secret.encode()
-            # Without the ends, which depend on what stands beside it.
+            # Without the ends, which depend on the neighbouring bytes.
             encoded = [base64.b64encode(b"-" * shift + data)[4:-4] for shift in range(3)]
             self.forms[secret] = [data, data.hex().encode(), data[::-1], *encoded]
 
@@ -48,7 +49,7 @@ class Secrets:
 
 
 class Upstream:
-    """Answers with everything that could lead a secret astray, in turn; then as it should."""
+    """Answers every second request with an error that could leak a secret; correctly once `is_good` is set."""
 
     def __init__(self, secrets):
         self.secrets = secrets
@@ -61,7 +62,7 @@ class Upstream:
             {"id": "n3", "text": "three", "key": [secrets.drifted, 7]},
             {"text": "no id", "key": secrets.there},
         ]
-        # What it was sent, as an upstream may say it back.
+        # An upstream may quote what it was sent.
         quote = f"token {secrets.token}, passcode {QUOTED} cannot be used"
         self.bad = [
             (401, {"error": quote}), (403, {"error": quote}), (422, {"error": quote}), (400, quote.encode()),
@@ -91,7 +92,7 @@ class Upstream:
 
 
 def provoke(client, secrets):
-    """Requests that carry secrets, as they should be and in every wrong way; yields the answers."""
+    """Sends valid and invalid requests that carry secrets; yields the answers."""
     note = {"text": "a note", "key": secrets.here}
     yield client.call("POST", "/v1/notes", note)
     yield client.call("PATCH", "/v1/notes/n1", {"key": secrets.here})
@@ -113,7 +114,7 @@ def provoke(client, secrets):
 
 
 def callers(daemon, secrets, token):
-    """Over TCP with a token that is wrong, and right."""
+    """Calls over TCP with a wrong token and with the right one; yields the answers."""
     client = Client(daemon.tcp_address)
     for given in (secrets.refused, token):
         yield client.get("/v1/status", headers={"Authorization": f"Bearer {given}"})
@@ -141,13 +142,13 @@ def check_answers(client, daemon, secrets, token):
 
 
 def check_files(daemon, secrets, token):
-    """Nothing in any file, and no file or folder that anybody else may open."""
+    """Checks that no file holds a secret, and that no other user can open a file or folder."""
     files = [path for path in daemon.state.rglob("*") if path.is_file() and not path.is_symlink()]
     for path in files:
         try:
             data, mode = path.read_bytes(), stat.S_IMODE(path.stat().st_mode)
         except FileNotFoundError:
-            continue  # a backup under way has got its name
+            continue  # a finished backup has been renamed
         if path.name not in KEPT and (secrets.found_in(data) or token.encode() in data):
             raise Failed(f"{path.name} holds {secrets.found_in(data) or 'the local token'}")
         if mode != 0o600:
@@ -170,13 +171,13 @@ def check_process(daemon, secrets, token):
 
 
 def check_core(daemon):
-    """Nothing is written of its memory when it crashes, though the limit that it inherits would allow it."""
+    """Checks that a crash writes no core dump, even without a core size limit."""
     resource.prlimit(daemon.process.pid, resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     os.kill(daemon.process.pid, signal.SIGSEGV)
     _, status = os.waitpid(daemon.process.pid, 0)
     daemon.process.returncode = -signal.SIGSEGV
     if os.WCOREDUMP(status):
-        raise Failed("a core was dumped, with all secrets in it")
+        raise Failed("a crash wrote a core dump, with all secrets in it")
 
 
 def body(run):
@@ -192,7 +193,7 @@ def body(run):
             daemon = Daemon(folder, server, {
                 "upstream": {"base_url": f"http://{server.address}", "token_file": path, "deadline": "2s"},
                 "log": {"level": "trace"}, "backup": {"every": "1s"}, "sync": {"interval": "100ms"}},
-                # Where Swift's own tools are installed they would catch what a crash is made with below.
+                # If the Swift tools are installed, their backtracer would catch the signal of the crash below.
                 environment={"SWIFT_BACKTRACE": "enable=no"})
             old = os.umask(0)
             try:
@@ -215,7 +216,7 @@ def body(run):
                 answers += check_answers(client, daemon, secrets, token)
                 kinds, log = check_files(daemon, secrets, token)
                 if secrets.token not in str(server.requests) or secrets.here not in str(server.requests):
-                    raise Failed("the upstream was never sent what it is to have: nothing was tested")
+                    raise Failed("the upstream never received the secrets, so nothing was tested")
                 client.close()
                 check_core(daemon)
                 check_files(daemon, secrets, token)

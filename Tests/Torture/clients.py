@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Local callers that are too many, too slow, or all the same: what an allowed caller notices of them."""
+"""Local callers that are too many, too slow, or repeat the same request: their effect on an allowed caller."""
 import threading
 import time
 
@@ -14,7 +14,7 @@ CALLERS = 128
 LIMIT_MS = 100
 RECOVERY_S = 1.0
 
-# kind of connection, how many in a small and a full run, whether they are an allowed caller's own
+# kind of connection, number in a small and a full run, whether they belong to an allowed caller
 CROWDS = [
     ("idle", 10_000, 10_000, False),
     ("idle", 2_000, 10_000, True),
@@ -26,8 +26,8 @@ CROWDS = [
 
 
 def recover(address, record):
-    """Seconds until an allowed caller's new connections are answered again, twenty in a row and each in time."""
-    begun = last = time.monotonic()
+    """Returns the seconds until an allowed caller's new connections are served again: twenty in a row, each in time."""
+    started = last = time.monotonic()
     good = 0
     while good < 20:
         client = Client(address, timeout=10)
@@ -40,22 +40,22 @@ def recover(address, record):
         if not fine:
             good, last = 0, time.monotonic()
         good += fine
-        if time.monotonic() - begun > 10:
+        if time.monotonic() - started > 10:
             raise Failed("an allowed caller was not served again within 10 s")
-    return round(last - begun, 2)
+    return round(last - started, 2)
 
 
 def crowd(run, daemon, record, kind, count, is_own, seconds):
-    """What 128 connections of an allowed caller see while the crowd is there, and how soon after it came and went.
+    """Measures how 128 connections of an allowed caller are served while the crowd is connected, and after it has left.
 
-    A machine that others use too stands still now and then, so what took too long is done again, and compared with the
-    same callers by themselves just before: a daemon that is too slow is so each time.
+    A shared machine stalls now and then. So a measurement that is too slow is repeated, and compared with the same
+    callers without the crowd just before: a daemon that is too slow is too slow each time.
     """
     name = f"{kind}_{'own' if is_own else 'strangers'}"
     for _ in range(3):
         alone, _ = measure(daemon.tcp_address, record, CALLERS, 2)
         limit = max(LIMIT_MS, 3 * percentile(alone, 0.99))
-        figures = meet(daemon, record, Crowd(kind, daemon.tcp_address, count, as_stranger=not is_own), seconds)
+        figures = measure_with(daemon, record, Crowd(kind, daemon.tcp_address, count, as_stranger=not is_own), seconds)
         figures["alone_p99_ms"] = percentile(alone, 0.99)
         run.say(f"{name}: {figures}")
         if figures["failures"]:
@@ -65,28 +65,28 @@ def crowd(run, daemon, record, kind, count, is_own, seconds):
             run.note(**{name: figures})
             return
     raise Failed(f"{name}: an allowed caller's p99 was {figures['p99_ms']} ms, it was served in time only after {slowest} s, "
-                 "and so it was twice before")
+                 "in the third attempt")
 
 
-def meet(daemon, record, others, seconds):
+def measure_with(daemon, record, others, seconds):
     address, pid = daemon.tcp_address, daemon.process.pid
-    stood = others.await_ready()
+    opened = others.await_ready()
     served = recover(address, record)
-    # Whoever has held a place for half a second without a word gives way: from here on 128 find one.
+    # A connection that was silent for half a second can be evicted: from here on all 128 are accepted.
     time.sleep(1)
     times, failures = measure(address, record, CALLERS, seconds)
     files, kept = descriptors(pid), memory(pid)
-    ended, statuses = others.leave()
+    ended, statuses = others.close()
     recovered = recover(address, record)
     return {
-        "connections": stood, "ended_by_the_daemon": ended, "statuses": statuses, "answers": len(times),
+        "connections": opened, "ended_by_the_daemon": ended, "statuses": statuses, "answers": len(times),
         "failures": failures, "p50_ms": percentile(times, 0.5), "p99_ms": percentile(times, 0.99),
         "served_after_s": served, "recovered_s": recovered, "descriptors": files, "memory_kib": kept,
     }
 
 
 def repeats(run, daemon, upstream, rounds):
-    """One write, sent by a hundred callers at once under one idempotency key: one record, one answer."""
+    """A hundred callers send the same write at once with one idempotency key: one record, one answer."""
     for number in range(rounds):
         text, key = f"repeat {run.seed} {number}", f"key-{run.seed}-{number}"
         answers, barrier = [], threading.Barrier(100)
@@ -113,7 +113,8 @@ def repeats(run, daemon, upstream, rounds):
 
 
 def few_descriptors(run, folder, upstream, record):
-    """With a quarter of the descriptors that the service has, strangers who want them all do not keep a caller out."""
+    """With a quarter of the service's file descriptors, other users that try to take them all cannot lock an allowed
+    caller out."""
     daemon = Daemon(folder, upstream, {"listen": {"allow_remote": "false"}})
     daemon.start(within=10)
     import resource
@@ -126,11 +127,11 @@ def few_descriptors(run, folder, upstream, record):
             asked = time.monotonic()
             client = Client(daemon.tcp_address)
             if client.get(record).status != 200:
-                raise Failed("an allowed caller was turned away while strangers held what they could")
+                raise Failed("an allowed caller was rejected while other users held as many connections as they could")
             client.close()
             slowest = max(slowest, time.monotonic() - asked)
         files = descriptors(daemon.process.pid)
-        others.leave()
+        others.close()
         run.note(few_descriptors={"limit": 1024, "open": files, "slowest_ms": round(slowest * 1000, 1)})
     finally:
         daemon.kill()
@@ -158,7 +159,7 @@ def body(run):
             after = descriptors(daemon.process.pid)
             run.note(descriptors={"before": before, "after": after})
             if after > before + 8:
-                raise Failed(f"{after} descriptors are open when all have gone, {before} before")
+                raise Failed(f"{after} descriptors are open after all callers have left, {before} before")
             daemon.kill()
             if "few_descriptors" in wanted:
                 few_descriptors(run, folder, upstream, record)

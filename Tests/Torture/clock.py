@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The time of day is set, by days and by years, while the daemon runs and while it does not; zones and summer time."""
+"""Sets the system clock by days and by years, while the daemon runs and while it does not; time zones and daylight
+saving."""
 import datetime
 import os
 import struct
@@ -14,15 +15,15 @@ from lib.topic import main
 DAY, YEARS = 86_400, 10 * 365 * 86_400
 JUMPS = {"a day on": DAY, "a day back": -DAY, "ten years on": YEARS, "ten years back": -YEARS}
 INTERVAL_S = 2
-# An interval is taken give or take a tenth, and a sync takes its time.
+# An interval varies by a tenth, and a sync takes time.
 LONGEST_GAP_S = INTERVAL_S * 1.1 + 1
 HELD_S = 4
-# Between two edits whose order counts: the server tells its time in whole seconds.
+# Between two edits whose order matters: the server's times are whole seconds.
 APART_S = 2.5
 
 
 class Clock:
-    """The daemon's time of day, this many seconds from ours."""
+    """The daemon's system clock, with an offset in seconds from ours."""
 
     def __init__(self, folder):
         self.path = f"{folder}/clock"
@@ -44,9 +45,9 @@ class Scene:
             file.write((TORTURE / "schema.yaml").read_text().replace(
                 "  idempotency_header: Idempotency-Key", "  idempotency_header: Idempotency-Key\n  version: { etag: true }"))
         self.upstream = Upstream(schema=schema, seed=run.seed % 1000)
-        self.way = Proxy(self.upstream.address)
+        self.proxy = Proxy(self.upstream.address)
         self.daemon = Daemon(
-            folder, self.way.address,
+            folder, self.proxy.address,
             {"sync": {"interval": f"{INTERVAL_S}s", "full_every": "2s", "write_delay": "0ms"},
              "retry": {"base": "1s", "cap": f"{INTERVAL_S}s"}},
             environment={**self.clock.environment, **(environment or {})}, schema=schema)
@@ -57,10 +58,10 @@ class Scene:
         await_true(lambda: self.client.get("/v1/status").json["last_sync_at"], 10, "nothing was pulled")
 
     def asked(self, since, words=b"GET /api/notes"):
-        return [when for when, line in self.way.heard if when >= since and line.startswith(words)]
+        return [when for when, line in self.proxy.requests if when >= since and line.startswith(words)]
 
     def check_interval(self, since, name):
-        """From `since` to now there was no longer gap between two pulls than an interval."""
+        """Checks that no gap between two pulls since `since` was longer than an interval."""
         times = [since, *self.asked(since), time.monotonic()]
         gap = max(later - earlier for earlier, later in zip(times, times[1:]))
         if gap > LONGEST_GAP_S:
@@ -68,24 +69,25 @@ class Scene:
         return gap
 
     def check_daemon_time(self):
-        """The shim works: the daemon's own time is what it was set to."""
+        """Checks that the shim works: the daemon's clock shows the time that was set."""
         said = self.client.get("/v1/status").json["last_sync_at"]
-        told = datetime.datetime.fromisoformat(said.replace("Z", "+00:00")).timestamp()
-        if abs(told - time.time() - self.clock.seconds) > 60:
-            raise Failed(f"the daemon's time is {said}, set by {self.clock.seconds} s")
+        daemon_time = datetime.datetime.fromisoformat(said.replace("Z", "+00:00")).timestamp()
+        if abs(daemon_time - time.time() - self.clock.seconds) > 60:
+            raise Failed(f"the daemon's time is {said}, with an offset of {self.clock.seconds} s")
 
     def close(self):
         self.client.close()
         self.daemon.kill()
-        self.way.close()
+        self.proxy.close()
         self.upstream.stop()
 
 
 def hold(scene, name, jump):
-    """The upstream asks for patience, the clock is set: nothing is asked of it sooner, nor much later."""
+    """The upstream sends Retry-After, then the clock is set: the next request comes no sooner, and not much later."""
     scene.upstream.faults({"effect": "fail", "status": 429, "retry_after": str(HELD_S), "next": 1})
     scene.client.call("POST", "/v1/sync")
-    await_true(lambda: scene.client.get("/v1/status").json["upstream"]["retry_after"], 10, "no patience was asked for")
+    await_true(lambda: scene.client.get("/v1/status").json["upstream"]["retry_after"], 10,
+               "Retry-After was not noticed")
     held = time.monotonic()
     scene.client.call("POST", "/v1/notes", {"text": f"written while held, {name}"})
     scene.clock.set(jump)
@@ -94,12 +96,12 @@ def hold(scene, name, jump):
     after = scene.asked(held + 0.3, b"")
     first = after[0] - held if after else None
     if first is None or not HELD_S - 0.5 <= first <= HELD_S + INTERVAL_S * 1.1:
-        raise Failed(f"{name}: held for {HELD_S} s, asked after {first} s")
+        raise Failed(f"{name}: held for {HELD_S} s, but the next request came after {first} s")
     return first
 
 
 def last_write_wins(scene, name, jump):
-    """Both sides edit a field of two records in either order, and the clock is set between."""
+    """Both sides edit a field of two records, in either order, and the clock is set in between."""
     client, upstream = scene.client, scene.upstream
     keys = [upstream.create("notes", {"text": f"{name} {order}", "one": "before"})["id"] for order in ("here", "there")]
     for key in keys:
@@ -131,23 +133,23 @@ def while_running(run, scene, wanted):
         scene.clock.set(0)
         client = scene.client
         client.call("POST", "/v1/sync?wait=true", {})
-        begun = time.monotonic()
+        started = time.monotonic()
         scene.clock.set(jump)
         time.sleep(INTERVAL_S * 1.5)
         scene.check_daemon_time()
-        longest = max(longest, scene.check_interval(begun, name))
+        longest = max(longest, scene.check_interval(started, name))
         scene.clock.set(0)
         time.sleep(0.1)
         sooner.append(hold(scene, name, jump))
         last_write_wins(scene, name, -jump)
-        run.say(f"{name}: right")
+        run.say(f"{name}: passed")
     run.note(while_running={"jumps": len(wanted), "longest_gap_s": round(longest, 2),
                             "held_s": [round(first, 2) for first in sooner]})
 
 
 def between_starts(run, scene, wanted):
-    """It ran with a wrong clock, failing to send, and is started with the right one: neither the change nor a full pull
-    waits for times that are years ahead."""
+    """The daemon fails to send with a wrong clock and is restarted with the right one: neither the change nor a full
+    pull waits for a time years ahead."""
     slowest = 0.0
     for name, jump in wanted.items():
         scene.clock.set(jump)
@@ -155,24 +157,25 @@ def between_starts(run, scene, wanted):
         scene.start()
         scene.upstream.faults({"effect": "fail", "status": 503, "method": "POST"})
         key = scene.client.call("POST", "/v1/notes", {"text": f"written {name}"}).json["id"]
-        await_true(lambda: scene.client.get("/v1/pending").json["data"][0]["retry_count"] >= 2, 20, "not tried twice")
+        await_true(lambda: scene.client.get("/v1/pending").json["data"][0]["retry_count"] >= 2, 20,
+                   "the change was not tried twice")
         scene.daemon.kill()
         scene.upstream.faults()
         scene.clock.set(0)
-        begun = time.monotonic()
+        started = time.monotonic()
         scene.start()
         scene.daemon.await_sent(LONGEST_GAP_S + 1, scene.client)
-        await_true(lambda: any(b"updated_since" not in line for when, line in scene.way.heard
-                               if when > begun and line.startswith(b"GET /api/notes")), 2 * LONGEST_GAP_S,
+        await_true(lambda: any(b"updated_since" not in line for when, line in scene.proxy.requests
+                               if when > started and line.startswith(b"GET /api/notes")), 2 * LONGEST_GAP_S,
                    f"{name}: no full pull")
-        slowest = max(slowest, time.monotonic() - begun)
+        slowest = max(slowest, time.monotonic() - started)
         if not any(record["text"] == f"written {name}" for record in scene.upstream.records("notes")):
-            raise Failed(f"{name}: {key} is not upstream")
+            raise Failed(f"{name}: {key} does not exist upstream")
     run.note(between_starts={"jumps": len(wanted), "sent_and_pulled_s": round(slowest, 2)})
 
 
 def summer_time(run, zones):
-    """The zone's clock goes forward and back an hour while the daemon runs: it syncs on."""
+    """The local time changes for daylight saving while the daemon runs: it keeps syncing."""
     gaps = {}
     for zone, (year, month, day, hour, minute) in zones.items():
         moment = datetime.datetime(year, month, day, hour, minute, tzinfo=zoneinfo.ZoneInfo("UTC"))
@@ -181,15 +184,15 @@ def summer_time(run, zones):
             try:
                 scene.clock.set(int(moment.timestamp() - time.time()) - 4)
                 scene.start()
-                begun = time.monotonic()
+                started = time.monotonic()
                 time.sleep(INTERVAL_S * 4)
-                gaps[f"{zone} {month}"] = round(scene.check_interval(begun, zone), 2)
+                gaps[f"{zone} {month}"] = round(scene.check_interval(started, zone), 2)
             finally:
                 scene.close()
     run.note(summer_time=gaps)
 
 
-# When clocks change next, in UTC.
+# A clock change in each zone, in UTC.
 ZONES = {
     "Europe/London": (2027, 3, 28, 1, 0), "America/St_Johns": (2027, 11, 7, 4, 30),
     "Australia/Lord_Howe": (2027, 4, 3, 15, 0), "Africa/Casablanca": (2027, 2, 7, 2, 0),

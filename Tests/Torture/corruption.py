@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Damages database files in every way that happens, and starts the daemon on them: it never crashes, sets aside what is damaged,
-and sends every queued change that can still be read, once.
+"""Damages database files in every common way and starts the daemon on them: it never crashes, sets damaged files aside,
+and sends every queued change that is still readable, once.
 """
 import contextlib
 import json
@@ -20,7 +20,7 @@ FOREIGN_LOG = Path(os.environ.get("TMPDIR", "/tmp")) / f"torture-foreign-wal-{os
 
 
 class Queue:
-    """The changes of a state folder that waits for its upstream: some in the database itself, some in its log alone."""
+    """The queued changes in a state folder: some in the database file, some only in its log."""
 
     def __init__(self, state):
         self.state = Path(state)
@@ -30,17 +30,17 @@ class Queue:
         held = self.read(backup) if backup else {}
         self.in_backup = {number: row for number, row in held.items() if self.rows.get(number) == row}
         with contextlib.closing(sqlite3.connect(f"file:{self.database}?immutable=1", uri=True)) as alone:
-            # Read before anything is damaged: SQLite knows best where its pages are.
+            # Ask SQLite where the queue's pages are, before anything is damaged.
             self.leaves = {page for page, in alone.execute(
                 "SELECT pageno FROM dbstat WHERE name = 'sync_outbox' AND pagetype = 'leaf'")}
 
     @staticmethod
     def read(database):
-        """As far as SQLite can: number → change."""
+        """The changes that SQLite can read: number → change."""
         rows = {}
         with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
             for direction in ("ASC", "DESC"):
-                # Damaged text, be it in a message about a damaged schema, need not be UTF-8.
+                # Damaged text may not be UTF-8, even in a message about a damaged schema.
                 with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):
                     for row in connection.execute(
                             "SELECT id, entity, record_key, operation, body, content, idempotency_key FROM sync_outbox"
@@ -49,7 +49,8 @@ class Queue:
         return rows
 
     def readable(self, damaged):
-        """The changes of which a damaged copy of the folder still has the whole row: to SQLite, or in an untouched page."""
+        """The changes whose whole row is still in a damaged copy of the folder: readable by SQLite, or in an
+        unchanged page."""
         path = damaged / self.database.name
         found = {number: row for number, row in self.read(path).items() if self.rows.get(number) == row}
         before, after = self.database.read_bytes(), path.read_bytes() if path.exists() else b""
@@ -61,13 +62,13 @@ class Queue:
         return self.with_creations(found)
 
     def with_creations(self, found):
-        """Without changes to a record whose creation is lost: they have nowhere to go."""
+        """Without the changes to a record whose creation is lost: they cannot be sent."""
         made = {(row[1], row[2]) for row in self.rows.values() if row[3] == "create"}
         still = {(row[1], row[2]) for row in found.values() if row[3] == "create"}
         return [row for row in found.values() if (row[1], row[2]) not in made - still]
 
 
-# Ways of being damaged: each changes the copy of a state folder, and says what it did.
+# Kinds of damage: each changes a copy of a state folder, and returns a description.
 
 def overwrite(path, offset, content):
     with open(path, "r+b") as file:
@@ -111,23 +112,23 @@ def torn(path, log, chance):
 
 def without_log(path, log, chance):
     log.unlink()
-    return "the log is gone"
+    return "the log is missing"
 
 
 def with_foreign_log(path, log, chance):
     shutil.copy(FOREIGN_LOG, log)
-    return "the log is another database's"
+    return "the log belongs to another database"
 
 
-WAYS = (flipped, truncated, zeroed_header, torn, without_log, with_foreign_log)
+DAMAGES = (flipped, truncated, zeroed_header, torn, without_log, with_foreign_log)
 
 
 def prepare(folder, chance):
-    """A folder with a state that waits for its upstream, and the log of another database; returns the scene that wrote it."""
+    """Returns a scene whose state folder has queued changes; its daemon is not running."""
     upstream = Upstream(rows=300, more=["--server-ids"])
     scene = Scene(folder, upstream, f"c{chance.randrange(1 << 20)}", {}, Faults)
     try:
-        leave_work(scene, chance)
+        fill_queue(scene, chance)
     except BaseException:
         scene.daemon.kill()
         upstream.stop()
@@ -135,8 +136,8 @@ def prepare(folder, chance):
     return scene
 
 
-def leave_work(scene, chance):
-    """Some of it in the database, some in its log alone, and half of the time a backup in between."""
+def fill_queue(scene, chance):
+    """Queues some changes in the database file and some only in its log; half of the time makes a backup in between."""
     scene.daemon.start()
     scene.daemon.await_sent()
     write(scene, chance, 20)
@@ -152,7 +153,7 @@ def leave_work(scene, chance):
 
 
 def make_backup(database):
-    """As the daemon makes one."""
+    """Makes a backup like the daemon's."""
     folder = database.parent / "backups" / database.stem
     folder.mkdir(parents=True)
     with contextlib.closing(sqlite3.connect(shutil.copy(database, folder / "20200101T000000.000Z-daily.db"))) as copy:
@@ -167,16 +168,16 @@ def write(scene, chance, count, padding=0):
 
 
 def case(number, scene, queue, chance):
-    """Damages one copy and starts a daemon on it, with an upstream in the state in which the first one was left."""
+    """Damages a copy of the folder and starts a daemon on it, with the same upstream."""
     folder = Path(scene.daemon.folder) / f"case{number}"
     shutil.copytree(queue.state, folder / "state", symlinks=True)
     path = folder / "state" / queue.database.name
     log = Path(f"{path}-wal")
-    done = WAYS[number % len(WAYS)](path, log, chance)
+    done = DAMAGES[number % len(DAMAGES)](path, log, chance)
     expected = queue.readable(folder / "state")
     daemon = Daemon(folder, scene.upstream, {"backup": {"every": "1s"}})
     try:
-        return done, *judge(daemon, scene, queue, expected)
+        return done, *check_recovery(daemon, scene, queue, expected)
     except Failed as failure:
         raise Failed(f"case {number}, {done}: {failure}") from failure
     finally:
@@ -184,19 +185,20 @@ def case(number, scene, queue, chance):
         shutil.rmtree(folder)
 
 
-def judge(daemon, scene, queue, expected):
-    """Returns whether a file was set aside, and how many of the expected changes arrived: all, or this raises."""
+def check_recovery(daemon, scene, queue, expected):
+    """Checks that all expected changes arrive; returns whether a file was set aside, their number and the start
+    time."""
     daemon.start()
-    # A backup counts only once all of it was looked through: from then on the database in use is sound.
+    # A backup exists only after its integrity_check, so from then on the database in use is intact.
     daemon.await_true(lambda: [copy for copy in daemon.state.glob("backups/*/*-daily.db") if "2020" not in copy.name], 20,
-                      "no sound copy was made")
+                      "no backup was made")
     client = daemon.client()
-    daemon.await_true(lambda: client.get("/v1/pending/count").json["pending"] == 0, 30, "the queue was not sent")
+    daemon.await_true(lambda: client.get("/v1/pending/count").json["pending"] == 0, 30, "the queue did not empty")
     client.call("POST", "/v1/sync?full=true&wait=true")
     rescue = client.get("/v1/status").json.get("rescue")
     is_aside = bool(list(daemon.state.glob("*.damaged-*")))
     if is_aside != bool(rescue):
-        raise Failed(f"a file was set aside: {is_aside}; status tells: {rescue}")
+        raise Failed(f"a file was set aside: {is_aside}; status reports: {rescue}")
     if is_aside:
         expected = queue.with_creations({row[0]: row for row in expected} | queue.in_backup)
     expect_sent(scene, expected, queue.rows.values(), rescue, daemon)
@@ -206,12 +208,12 @@ def judge(daemon, scene, queue, expected):
     here = client.get("/v1/notes?limit=1&count=true").json["total"]
     there = len(scene.upstream.records("notes"))
     if here != there:
-        raise Failed(f"{here} notes are here, {there} upstream")
+        raise Failed(f"{here} notes in the cache, {there} upstream")
     return is_aside, len(expected), daemon.starts[0]
 
 
 def is_like(value, found):
-    """The same, but for bits that were flipped where nobody can see it: within the text that pads it."""
+    """True if the values are equal, except for flipped bits in the padding, which cannot be detected."""
     return len(value) == len(found) and found.startswith(value.rstrip(".")) and sum(map(str.__ne__, value, found)) < 3
 
 
@@ -247,7 +249,7 @@ def expect_sent(scene, expected, truth, rescue, daemon):
             raise Failed(f"doubled: {note.text[:40]}")
 
 
-def one(run, number):
+def run_case(run, number):
     chance = run.random(number)
     with temporary_folder() as folder:
         scene = prepare(folder, chance)
@@ -271,12 +273,12 @@ def body(run):
             if run.only not in (None, str(number)):
                 continue
             try:
-                outcomes.append(one(run, number))
+                outcomes.append(run_case(run, number))
             except Failed as failure:
                 failures += 1
                 run.say(f"corruption: {failure}")
         if failures:
-            raise Failed(f"{failures} files were not mended; run one alone with --only NUMBER")
+            raise Failed(f"{failures} files were not recovered; --only NUMBER runs a single one")
     finally:
         FOREIGN_LOG.unlink()
     run.note(files=len(outcomes), set_aside=sum(is_aside for _, is_aside, _, _ in outcomes), crashes=0,

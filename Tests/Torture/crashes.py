@@ -1,38 +1,39 @@
 #!/usr/bin/env python3
-"""Ends the daemon with SIGKILL in the midst of everything it does, while callers write; then nothing may be lost or doubled.
+"""Kills the daemon in every phase of its work while callers write; then nothing may be lost or doubled.
 
-Each phase says how to bring the daemon into it and where in it to strike; what follows is the same for all (`Scene.check`).
+Each phase brings the daemon into a state and kills it there; the checks afterwards are the same for all
+(`Scene.check`).
 """
 import sqlite3
 from statistics import median
 
-from lib.faults import (COPY, DATABASE, KILL, LOG, MAKE, PAGE_ANSWERED, PUSH_ANSWERED, REMOVE, RENAME, SYNC, TEAR, TRUNCATE,
-                        WRITE)
+from lib.faults import (BACKUP, CREATE, DATABASE, KILL, LOG, PAGE_ANSWERED, PUSH_ANSWERED, REMOVE, RENAME, SYNC, TEAR,
+                        TRUNCATE, WRITE)
 from lib.programs import Failed, await_true
 from lib.scene import scene
 from lib.topic import main
 
 ROUNDS_A_SCENE = 25
-CHANGES = WRITE | SYNC | TRUNCATE | MAKE | RENAME | REMOVE
+CHANGES = WRITE | SYNC | TRUNCATE | CREATE | RENAME | REMOVE
 
 
-def end_of(scene, chance, files, operations, most, since=0):
-    """Arms the end at one of the next `most` operations, half of the time in the midst of a write."""
+def arm_kill(scene, chance, files, operations, most, since=0):
+    """Arms a kill at one of the next `most` operations, half of the time during a write."""
     scene.faults.arm(chance.choice((KILL, TEAR)), files, operations, after=chance.randrange(most), since=since)
 
 
 def in_queue_insert(scene, chance):
-    """The upstream takes nothing, so the log is written for new changes alone."""
+    """The upstream accepts nothing, so the log is written only for new changes."""
     scene.hold_writes()
     writers = scene.writers(chance)
     writers.await_answers(chance.randrange(1, 15))
-    end_of(scene, chance, LOG, WRITE | SYNC, 20)
+    arm_kill(scene, chance, LOG, WRITE | SYNC, 20)
     scene.daemon.wait()
     writers.stop()
 
 
 def in_push(scene, chance):
-    """The upstream has a request in hand, carried out or not, and has not answered."""
+    """The upstream has received a request, has applied it or not, and has not answered."""
     scene.hold_writes(chance.choice(("hold", "timeout_after_apply")))
     writers = scene.writers(chance)
     await_true(lambda: any(entry["method"] != "GET" and entry["status"] is None for entry in scene.upstream.log()), 10,
@@ -43,18 +44,18 @@ def in_push(scene, chance):
 
 
 def after_answer(scene, chance):
-    """The upstream has answered, and the answer is being written down."""
+    """The upstream has answered, and the daemon is storing the outcome."""
     writers = scene.writers(chance)
     writers.await_answers(chance.randrange(1, 10))
-    end_of(scene, chance, LOG, WRITE | SYNC, 8, since=PUSH_ANSWERED)
+    arm_kill(scene, chance, LOG, WRITE | SYNC, 8, since=PUSH_ANSWERED)
     scene.daemon.wait()
     writers.stop()
 
 
 def in_page(scene, chance):
-    """A page of changed records has come, and is being written."""
+    """A page of changed records has arrived, and the daemon is storing it."""
     writers = scene.writers(chance, count=1)
-    end_of(scene, chance, LOG, WRITE | SYNC, 40, since=PAGE_ANSWERED)
+    arm_kill(scene, chance, LOG, WRITE | SYNC, 40, since=PAGE_ANSWERED)
     for record in scene.others:
         scene.upstream.change("notes", record, {"three": str(chance.random())})
     scene.daemon.wait()
@@ -62,43 +63,43 @@ def in_page(scene, chance):
 
 
 def in_checkpoint(scene, chance):
-    """The log is copied into the database: because it is long, or because the daemon stops."""
+    """The log is checkpointed into the database, because it is long or because the daemon stops."""
     if chance.random() < 0.3:
-        end_of(scene, chance, DATABASE, WRITE | SYNC, 400)
+        arm_kill(scene, chance, DATABASE, WRITE | SYNC, 400)
         writers = scene.writers(chance, padding=60_000)
         scene.daemon.wait()
     else:
         writers = scene.writers(chance)
         writers.await_answers(chance.randrange(20, 40))
-        end_of(scene, chance, DATABASE | LOG, WRITE | SYNC | TRUNCATE, 60)
+        arm_kill(scene, chance, DATABASE | LOG, WRITE | SYNC | TRUNCATE, 60)
         scene.daemon.process.terminate()
         scene.daemon.wait()
     writers.stop()
 
 
 def in_migration(scene, chance):
-    """The tables of an earlier version, with a queue in them, are brought up to date."""
+    """The daemon migrates the tables of an earlier version, with queued changes in them."""
     scene.hold_writes()
     writers = scene.writers(chance, uploads=0)
     writers.await_answers(15)
     scene.daemon.kill()
     writers.stop()
-    age(scene.daemon.database)
-    before = scene.faults.count(LOG | DATABASE | COPY, CHANGES)
-    end_of(scene, chance, LOG | DATABASE | COPY, CHANGES, scene.steps)
+    undo_last_migration(scene.daemon.database)
+    before = scene.faults.count(LOG | DATABASE | BACKUP, CHANGES)
+    arm_kill(scene, chance, LOG | DATABASE | BACKUP, CHANGES, scene.steps)
     scene.daemon.start(wait=False)
     try:
         scene.daemon.await_ready()
         scene.daemon.kill()
     except Failed:
-        if not scene.faults.struck:
+        if not scene.faults.injected:
             raise
-    if not scene.faults.struck:
-        scene.steps = scene.faults.count(LOG | DATABASE | COPY, CHANGES) - before
+    if not scene.faults.injected:
+        scene.steps = scene.faults.count(LOG | DATABASE | BACKUP, CHANGES) - before
 
 
-def age(database):
-    """Takes back the last migration, so that the next start makes it again. No content may be there."""
+def undo_last_migration(database):
+    """Reverts the last migration, so that the next start runs it again. No content may exist."""
     connection = sqlite3.connect(database)
     for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%sync_content%'"
                                       ).fetchall():
@@ -113,8 +114,8 @@ def age(database):
 
 
 def in_backup(scene, chance):
-    """The daemon copies its database, as it does every second here."""
-    end_of(scene, chance, COPY, CHANGES, 100)
+    """The daemon makes a backup of its database; here it does so every second."""
+    arm_kill(scene, chance, BACKUP, CHANGES, 100)
     writers = scene.writers(chance, count=1)
     scene.daemon.wait()
     writers.stop()
@@ -132,19 +133,19 @@ PHASES = {
 
 
 def crash(run, name, rounds, first):
-    """`rounds` crashes of one phase in one shop; returns the answered writes and how long each start took."""
-    struck = tries = 0
+    """Crashes one shop `rounds` times in one phase; returns the acknowledged writes and the start times."""
+    injected = tries = 0
     settings = {"backup": {"every": "1s", "keep": "2"}} if name == "backup" else {}
     with scene(f"{name[:4]}{first}", settings) as shop:
         shop.daemon.start()
         shop.others = [shop.upstream.create("notes", {"text": f"another's {n}"})["id"] for n in range(60)]
         shop.steps = 400
-        while struck < rounds:
+        while injected < rounds:
             PHASES[name](shop, run.random(name, first, tries))
-            struck += 1 if shop.faults.struck or name == "push before the answer" else 0
+            injected += 1 if shop.faults.injected or name == "push before the answer" else 0
             tries += 1
             if tries > 3 * rounds + 10:
-                raise Failed(f"{name}: the daemon was only met {struck} times in {tries} tries")
+                raise Failed(f"{name}: the fault was injected only {injected} times in {tries} tries")
             try:
                 shop.check()
             except Failed as failure:

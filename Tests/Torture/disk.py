@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Lets the disk fail under the running daemon: I/O errors from the n-th write on, a full disk, one that is read-only.
+"""Makes the disk of the running daemon fail: I/O errors from the n-th write on, a full disk, a read-only disk.
 
-While it fails a write is answered 503 or is really kept, and reads go on; when it is well again so is the daemon, by itself.
+Meanwhile a write gets 503 or is really stored, and reads work; when the disk works again, the daemon recovers by
+itself.
 """
 import contextlib
 import errno
@@ -11,19 +12,19 @@ import threading
 import time
 
 from lib.client import Unanswered
-from lib.faults import (CONTENT, COPY, DATABASE, FAIL, INDEX, LOG, MAKE, OTHER, RENAME, SYNC, TRUNCATE, WRITE)
+from lib.faults import (BACKUP, CONTENT, CREATE, DATABASE, FAIL, INDEX, LOG, OTHER, RENAME, SYNC, TRUNCATE, WRITE)
 from lib.ledger import Ledger
 from lib.programs import Failed, await_true
 from lib.scene import scene
 from lib.topic import main
 
-WITHIN = 10.0  # seconds from a well disk to a well daemon
-EVERYTHING = DATABASE | LOG | INDEX | CONTENT | COPY | OTHER
-CHANGES = WRITE | TRUNCATE | MAKE | RENAME | SYNC
+WITHIN = 10.0  # seconds for the daemon to recover after the disk
+EVERYTHING = DATABASE | LOG | INDEX | CONTENT | BACKUP | OTHER
+CHANGES = WRITE | TRUNCATE | CREATE | RENAME | SYNC
 
 
 class Reader:
-    """A caller that reads all the while, and is never refused."""
+    """A caller that keeps reading and must never be refused."""
 
     def __init__(self, daemon):
         self.stopping = threading.Event()
@@ -47,55 +48,55 @@ class Reader:
         self.stopping.set()
         self.thread.join()
         if self.refusal:
-            raise Failed(f"a read was refused while only writing failed: {self.refusal}")
+            raise Failed(f"a read was refused while only writes failed: {self.refusal}")
 
 
-def requires_refusal(answer, what):
+def require_refusal(answer, what):
     if answer.status != 503 or not answer.is_problem:
-        raise Failed(f"{what} was answered {answer.status} {answer.body[:300]!r} while it could not be kept")
+        raise Failed(f"{what} was answered {answer.status} {answer.body[:300]!r} while it could not be stored")
 
 
-def made_by(ledger, client, chance):
-    """The answer to a new note or photo: nobody else has one that is in the way."""
+def create_in(ledger, client, chance):
+    """Creates a note or a photo, which cannot conflict with other writers; returns the answer."""
     return ledger.create(client) if isinstance(ledger, Ledger) else ledger.write(client, chance)
 
 
-def fail_and_recover(shop, chance, failing, mended, is_kept, padding=0, uploads=0.3):
-    """One illness from `failing` to `mended`; returns the seconds from there to the first write that is taken again.
+def fail_and_recover(shop, chance, break_disk, repair, is_kept, padding=0, uploads=0.3):
+    """Injects a fault with `break_disk` and ends it with `repair`; returns the seconds until a write is accepted again.
 
-    `is_kept`: what a ledger writes lands on disk all the same.
+    `is_kept`: whether the writes of a ledger are stored in spite of the fault.
     """
     reader = Reader(shop.daemon)
     writers = shop.writers(chance, count=2, padding=padding, uploads=uploads)
-    failing()
-    # The database itself is written to only when the log is long enough to be written back.
-    await_true(lambda: shop.is_struck() or not any(thread.is_alive() for thread in writers.threads), 120,
+    break_disk()
+    # The database file is only written when the log is long enough for a checkpoint.
+    await_true(lambda: shop.has_failed() or not any(thread.is_alive() for thread in writers.threads), 120,
                "the disk never failed")
     client = shop.daemon.client()
     for ledger in (shop.notes, shop.photos):
         if not is_kept(ledger):
             for _ in range(3):
-                requires_refusal(made_by(ledger, client, chance), "a write")
+                require_refusal(create_in(ledger, client, chance), "a write")
     writers.stop()
-    mended()
-    begun = time.monotonic()
+    repair()
+    started = time.monotonic()
     for ledger in (shop.notes, shop.photos):
-        await_true(lambda: made_by(ledger, client, chance).status < 300, WITHIN,
-                   lambda: f"writes are still refused {WITHIN} s after the disk was well:\n{shop.daemon.log()}")
-    recovered = time.monotonic() - begun
+        await_true(lambda: create_in(ledger, client, chance).status < 300, WITHIN,
+                   lambda: f"writes are still refused {WITHIN} s after the disk works again:\n{shop.daemon.log()}")
+    recovered = time.monotonic() - started
     client.close()
     reader.stop()
     shop.reads += reader.reads
-    # The queue goes out without a restart, too: also what was answered while its outcome could not be written down.
+    # The queue is sent without a restart, including changes whose outcome could not be stored.
     shop.check_local()
     shop.check_upstream()
     return recovered
 
 
 def nth_write(run, name, file, numbers):
-    """An I/O error at the n-th write to one kind of file and at all that follow, until the disk is well."""
+    """Every write to one kind of file fails from the n-th on, until the disk works again."""
     times = []
-    operations = WRITE | SYNC | (MAKE | RENAME if file == CONTENT else 0)
+    operations = WRITE | SYNC | (CREATE | RENAME if file == CONTENT else 0)
     for first in range(0, len(numbers), 25):
         with ready_scene(f"{name[:4]}{first}") as shop:
             for number in numbers[first:first + 25]:
@@ -114,7 +115,7 @@ def nth_write(run, name, file, numbers):
 
 
 def everything(run, name, error, rounds):
-    """Nothing at all can be changed on disk: full, or read-only."""
+    """Nothing can be changed on disk, because it is full or read-only."""
     with ready_scene(name[:4]) as shop:
         times = []
         for number in range(rounds):
@@ -124,23 +125,23 @@ def everything(run, name, error, rounds):
                     lambda: shop.faults.arm(FAIL, EVERYTHING, CHANGES, number, -1, error=error), shop.faults.clear,
                     lambda ledger: False))
             except (Failed, Unanswered) as failure:
-                raise Failed(f"{name}, illness {number}: {failure}\n"
+                raise Failed(f"{name}, fault {number}: {failure}\n"
                              f"{shop.daemon.process.poll()} {shop.daemon.log()}") from failure
         finish(shop, run, name)
     return times
 
 
 def small_disk(run, name, rounds):
-    """A file system of 24 MiB that somebody else fills, and empties again."""
+    """A file system of 24 MiB that another program fills and empties again."""
     if os.geteuid() != 0:
-        run.say("disk: SKIPPED a real small disk, which needs root")
+        run.say("disk: SKIPPED small disk: needs root")
         return []
     with ready_scene(name[:4], is_small=True) as shop:
         filler = shop.daemon.state / "filler"
         times = []
         for number in range(rounds):
             before = sum(shop.notes.refusals.values())
-            shop.is_struck = lambda: sum(shop.notes.refusals.values()) > before
+            shop.has_failed = lambda: sum(shop.notes.refusals.values()) > before
             times.append(fail_and_recover(
                 shop, run.random(name, number), lambda: fill(filler), filler.unlink, lambda ledger: False))
         finish(shop, run, name)
@@ -165,18 +166,18 @@ def mounted(state):
 
 @contextlib.contextmanager
 def ready_scene(mark, is_small=False):
-    """A scene whose daemon runs, on a small disk of its own if need be."""
+    """A scene with a running daemon, on its own small disk if `is_small`."""
     with scene(mark) as shop, mounted(shop.daemon.state) if is_small else contextlib.nullcontext():
         shop.reads = 0
-        shop.is_struck = lambda: shop.faults.struck > 0
+        shop.has_failed = lambda: shop.faults.injected > 0
         shop.daemon.start()
         yield shop
 
 
 def finish(shop, run, name):
-    """It never ended; and what it said was on disk is there after a crash."""
+    """Checks that the daemon never exited, and that all acknowledged writes survive a crash."""
     if not shop.daemon.is_running:
-        raise Failed(f"{name}: the daemon ended with {shop.daemon.process.returncode}")
+        raise Failed(f"{name}: the daemon exited with {shop.daemon.process.returncode}")
     shop.daemon.kill()
     shop.check()
     run.note(answered_writes=run.figures.get("answered_writes", 0) + shop.answered,

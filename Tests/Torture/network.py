@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The machine's network comes and goes, in namespaces of the test's own: how soon the daemon knows, and what it loses."""
+"""Takes the network away and back, in network namespaces: how soon the daemon notices, and whether it loses
+anything."""
 import time
 
 from lib import wire
@@ -11,7 +12,7 @@ NOTICE_S = 1.0
 
 
 class Scene:
-    """A daemon whose upstream is at the other end of a wire."""
+    """A daemon with its upstream at the other end of a wire."""
 
     def __init__(self, run, folder, interval):
         self.run = run
@@ -31,10 +32,11 @@ class Scene:
         return self.client.get("/v1/status").json
 
     def notice(self, is_reachable, since, patience=15):
-        """Seconds from `since` until the daemon says so."""
+        """Returns the seconds from `since` until the daemon reports it."""
         def is_noticed():
             return self.status["upstream"]["reachable"] == is_reachable
-        await_true(is_noticed, patience, f"not noticed within {patience} s: reachable {is_reachable}\n{self.daemon.log()}")
+        await_true(is_noticed, patience,
+                   f"not noticed within {patience} s: reachable: {is_reachable}\n{self.daemon.log()}")
         return time.monotonic() - since
 
     def write(self, count=5):
@@ -56,17 +58,17 @@ class Scene:
 
 
 def come_and_go(run, scene, name, down, up, rounds):
-    """Takes the network away for a while and gives it back, with writes in between."""
+    """Takes the network down for a while and up again, with writes in between."""
     lost, found = [], []
     for _ in range(rounds):
         down()
-        begun = time.monotonic()
-        lost.append(scene.notice(False, begun))
+        started = time.monotonic()
+        lost.append(scene.notice(False, started))
         scene.write()
         time.sleep(scene.random.uniform(0.1, run.of(2, 12)))
         up()
-        begun = time.monotonic()
-        found.append(scene.notice(True, begun))
+        started = time.monotonic()
+        found.append(scene.notice(True, started))
         scene.check(within=10)
     figures = {"rounds": rounds, "offline_s": round(max(lost), 2), "online_s": round(max(found), 2)}
     run.say(f"{name}: {figures}")
@@ -76,18 +78,18 @@ def come_and_go(run, scene, name, down, up, rounds):
 
 
 def addresses(run, scene, name, rounds):
-    """The machine gets another address, as between two networks: syncing and sending go on at once."""
+    """The machine gets another address, as on a change of network: syncing and sending resume at once."""
     addresses, slowest = [wire.NEAR, "10.77.0.3"], 0.0
     for number in range(rounds):
         old, new = addresses[number % 2], addresses[(number + 1) % 2]
         scene.wire.near_run("ip", "addr", "del", f"{old}/24", "dev", "near0")
         scene.wire.near_run("ip", "addr", "add", f"{new}/24", "dev", "near0")
-        begun = time.monotonic()
+        started = time.monotonic()
         time.sleep(scene.random.uniform(0, 0.3))
         scene.write(2)
         scene.daemon.await_sent(20, scene.client)
-        slowest = max(slowest, time.monotonic() - begun)
-        scene.notice(True, begun)
+        slowest = max(slowest, time.monotonic() - started)
+        scene.notice(True, started)
         scene.check(within=10)
         time.sleep(0.3)
     run.say(f"{name}: {slowest:.2f} s")
@@ -97,24 +99,24 @@ def addresses(run, scene, name, rounds):
 
 
 def loss(run, scene, name, writes):
-    """Three packets of ten are lost: everything arrives, once."""
+    """Three of ten packets are lost, and still everything arrives, once."""
     scene.wire.loss = 0.3
-    begun = time.monotonic()
+    started = time.monotonic()
     for _ in range(writes):
         scene.write(1)
         time.sleep(0.1)
     scene.daemon.await_sent(120, scene.client)
-    took = time.monotonic() - begun
+    took = time.monotonic() - started
     scene.wire.loss = 0.0
     scene.notice(True, time.monotonic(), 70)
     scene.check(within=70)
-    wire_figures = {"lost": scene.wire.lost, "carried": scene.wire.carried}
+    wire_figures = {"lost": scene.wire.lost, "forwarded": scene.wire.forwarded}
     run.note(**{name: {"writes": writes, "answered": scene.ledger.answered, "seconds": round(took, 1), **wire_figures}})
 
 
 def body(run):
     if not wire.is_possible():
-        run.say("network: needs root, unshare and /dev/net/tun; left out")
+        run.say("network: SKIPPED: needs root, unshare and /dev/net/tun")
         return run.note(left_out=True)
     for interval in ["200ms", "1h"]:
         with temporary_folder() as folder:

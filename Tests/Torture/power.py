@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Cuts the power under the daemon at random moments, again and again over one state folder, on a disk that keeps of what was
-not synced as little, and in such order, as it likes; then nothing that was answered may be lost or doubled.
+"""Cuts the power at random moments, again and again on one state folder. The disk keeps any part of the unsynced data,
+in any order; no acknowledged write may be lost or doubled.
 """
 import time
 from statistics import median
@@ -14,11 +14,11 @@ CUTS_A_SCENE = 20
 
 
 def cut(shop, chance):
-    """Callers write, large and small; some time after an answer the power fails."""
+    """Callers make large and small writes; some time after an answer the power fails."""
     if chance.random() < 0.3:
         shop.hold_writes(chance.choice(("hold", "timeout_after_apply")))
     writers = shop.writers(chance, padding=chance.choice((0, 0, 0, 20_000)))
-    if chance.random() < 0.15:  # while it stops, which writes the log back
+    if chance.random() < 0.15:  # during the stop, which checkpoints the log
         writers.await_answers(chance.randrange(5, 30))
         shop.daemon.process.terminate()
     else:
@@ -28,14 +28,14 @@ def cut(shop, chance):
 
 
 def fail(shop, writers, chance):
-    """The power is gone; returns what was lost, in words."""
+    """Cuts the power; returns a description of the loss."""
     shop.daemon.kill()
     writers.stop()
     return shop.faults.fail(chance)
 
 
 def cuts(run, first, count):
-    """Returns the answered writes and how long each start took."""
+    """Returns the acknowledged writes and the start times."""
     settings = {"backup": {"every": "1s", "keep": "2"}}
     with scene(f"power{first}", settings, Power) as shop:
         shop.daemon.start(wait=False)
@@ -50,18 +50,18 @@ def cuts(run, first, count):
 
 
 class Lying(Power):
-    """A disk that says it has what it has not."""
+    """A disk that reports a sync without syncing."""
 
     is_honest = False
     losses = ("all",)
 
 
-def require_notice(run):
-    """What cannot be kept on a disk that lies is found missing: the test can fail."""
+def require_detection(run):
+    """Checks that the test can fail: it detects the loss on a disk that lies about syncing."""
     chance = run.random("lying")
     with scene("lying", preload=Lying) as shop:
         shop.daemon.start()
-        shop.hold_writes()  # what has arrived is not missing
+        shop.hold_writes()  # what has arrived upstream would not be missing
         writers = shop.writers(chance)
         writers.await_answers(5)
         fail(shop, writers, chance)
@@ -69,11 +69,11 @@ def require_notice(run):
             shop.check()
         except Failed:
             return
-        raise Failed("nothing was found missing on a disk that lies about what it has")
+        raise Failed("no loss was detected on a disk that lies about syncing")
 
 
 def body(run):
-    require_notice(run)
+    require_detection(run)
     starts, answered, total = [], 0, run.of(20, 500)
     for first in range(0, total, CUTS_A_SCENE):
         writes, times = cuts(run, first, min(CUTS_A_SCENE, total - first))

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Hours of mixed work with faults: what grows that must not, and whether all that was answered has arrived.
+"""Hours of mixed work with faults: nothing may grow without bound, and every acknowledged write must arrive.
 
-TORTURE_MINUTES says how long, in place of 120 (full) or half a minute (small).
+TORTURE_MINUTES sets the duration; the default is 120 (full) or half a minute (small).
 """
 import os
 import threading
 import time
 
-from lib import proxy
+
 from lib.client import Unanswered
 from lib.crowd import Crowd
 from lib.ledger import Ledger
 from lib.load import percentile
 from lib.process import descriptors, memory
 from lib.programs import Daemon, Failed, Upstream, temporary_folder
-from lib.proxy import Proxy
+from lib.proxy import KINDS, Proxy
 from lib.topic import main
 
 LARGEST_LOG = 64 << 20
@@ -27,7 +27,7 @@ FAULTS = [
 
 
 class Sample:
-    """What the daemon holds at one moment."""
+    """The daemon's resources at one moment."""
 
     def __init__(self, daemon):
         pid, database = daemon.process.pid, daemon.database
@@ -37,11 +37,11 @@ class Sample:
 
 
 class Work:
-    """Callers of every kind, each in a thread, until it is over."""
+    """Two writers and two readers, each in a thread, until `stop`."""
 
     def __init__(self, run, daemon, upstream, ledger):
         self.run, self.daemon, self.upstream, self.ledger = run, daemon, upstream, ledger
-        self.changed_there = upstream.create("notes", {"text": "changed there"})["id"]
+        self.changed_there = upstream.create("notes", {"text": "changed upstream"})["id"]
         self.over = threading.Event()
         self.errors = []
         self.times = []
@@ -78,28 +78,28 @@ class Work:
             thread.join()
 
 
-def trouble(work, way, chance, seconds):
-    """A few seconds with one thing that goes wrong, or none; records change upstream meanwhile."""
+def trouble(work, proxy, chance, seconds):
+    """Runs a few seconds with one fault, or none, while a record changes upstream; returns the kind of fault."""
     upstream, daemon = work.upstream, work.daemon
-    choice = chance.choice(["upstream", "way", "crowd", "none", "none"])
+    choice = chance.choice(["upstream", "network", "crowd", "none", "none"])
     if choice == "upstream":
         upstream.faults(chance.choice(FAULTS))
-    elif choice == "way":
-        way.set(chance.choice(proxy.KINDS), chance.randrange(3000))
+    elif choice == "network":
+        proxy.set(chance.choice(KINDS), chance.randrange(3000))
     elif choice == "crowd":
         crowd = Crowd(chance.choice(["idle", "heads", "stalled", "streams"]), daemon.tcp_address, 300)
     for _ in range(seconds * 2):
         time.sleep(0.5)
         upstream.change("notes", work.changed_there, {"one": f"there {time.monotonic()}"})
     upstream.faults()
-    way.set()
+    proxy.set()
     if choice == "crowd":
-        crowd.leave()
+        crowd.close()
     return choice
 
 
-def judge(run, samples):
-    """The first third warms up; the second is held against the last."""
+def check_growth(run, samples):
+    """Compares the last third of the samples with the second; the first third is the warm-up."""
     third = len(samples) // 3
     before, after = samples[third:2 * third], samples[2 * third:]
 
@@ -124,10 +124,10 @@ def body(run):
     chance = run.random("trouble")
     with temporary_folder() as folder:
         upstream = Upstream(rows=500, seed=run.seed % 1000)
-        way = Proxy(upstream.address)
-        daemon = Daemon(folder, way.address, {
+        proxy = Proxy(upstream.address)
+        daemon = Daemon(folder, proxy.address, {
             "sync": {"interval": "1s", "full_every": "60s"}, "upstream": {
-                "base_url": f"http://{way.address}", "deadline": "3s"}, "backup": {"every": "60s", "keep": "2"},
+                "base_url": f"http://{proxy.address}", "deadline": "3s"}, "backup": {"every": "60s", "keep": "2"},
             "history": {"keep_changes": "20000"}})
         daemon.start(within=20)
         ledger = Ledger(f"s{run.seed}")
@@ -136,10 +136,10 @@ def body(run):
         try:
             end = time.monotonic() + 60 * minutes
             while time.monotonic() < end:
-                # Records are held against each other now and then, so that the ledger does not grow for ever.
+                # Compare both sides regularly, so that the ledger does not grow without bound.
                 pause = min(time.monotonic() + run.of(15, 120), end)
                 while time.monotonic() < pause:
-                    kind = trouble(work, way, chance, run.of(2, 5))
+                    kind = trouble(work, proxy, chance, run.of(2, 5))
                     troubles[kind] = troubles.get(kind, 0) + 1
                     samples.append(Sample(daemon))
                 work.stop()
@@ -161,11 +161,11 @@ def body(run):
                      p99_ms=max(slowest), unanswered=len(errors))
             if errors:
                 raise Failed(f"calls were not answered: {errors[:3]}")
-            judge(run, samples)
+            check_growth(run, samples)
         finally:
             work.over.set()
             daemon.kill()
-            way.close()
+            proxy.close()
             upstream.stop()
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Shows that SQLite's WAL-reset fault cannot be met: it takes two connections that write to a log, or write it back, at once.
+"""Shows that SQLite's WAL-reset bug cannot occur: it needs two connections that write to a log, or checkpoint it, at
+once.
 
-Everything that opens the database does so meanwhile: callers, pulls, backups, the daemon's own commands beside it, stops and
-crashes. Only one database is in use, so all locks that are seen are on its log.
+The test uses everything that opens the database: callers, pulls, backups, the daemon's own commands, stops and crashes.
+Only one database is in use, so all recorded locks are on its log.
 """
 import time
 
@@ -12,8 +13,8 @@ from lib.scene import scene
 from lib.topic import main
 
 
-def require_one_after_the_other(spans):
-    """Returns how many connections wrote."""
+def require_one_at_a_time(spans):
+    """Checks that no two connections wrote at once; returns how many wrote."""
     ordered = sorted(spans.values())
     if not spans or any(first <= last for (_, last), (first, _) in zip(ordered, ordered[1:])):
         raise Failed(f"two connections wrote at once: {spans}")
@@ -35,14 +36,14 @@ def body(run):
                     if outcome.returncode > 1:
                         raise Failed(f"{command}: {outcome.stdout}{outcome.stderr}")
                     if command[0] == "doctor" and "WAL-reset" not in outcome.stdout:
-                        raise Failed(f"doctor does not tell of the fault: {outcome.stdout}")
+                        raise Failed(f"doctor does not report the bug: {outcome.stdout}")
             writers.stopping.set()
             if chance.random() < 0.5:
                 shop.daemon.stop()
             else:
                 shop.daemon.kill()
             writers.stop()
-            connections += require_one_after_the_other(shop.faults.writing_spans())
+            connections += require_one_at_a_time(shop.faults.writing_spans())
             shop.faults.watch()
             shop.check()
         run.note(writing_connections=connections, at_once=1, answered_writes=shop.answered)

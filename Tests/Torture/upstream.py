@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Upstreams and networks that break off, stall, lie or flood: deadlines, memory, trust, and nothing by halves."""
+"""Upstreams and networks that disconnect, stall, lie or flood: deadlines, memory, trust, and no half-applied pages."""
 import ssl
 import threading
 import time
 from pathlib import Path
 
-from lib import proxy, shim
+from lib import shim
 from lib.certificates import Authority
 from lib.hostile import OVERSIZED, Hostile
 from lib.ledger import Ledger
 from lib.process import forget_peak, peak, resident
 from lib.programs import TORTURE, Daemon, Failed, Upstream, await_true, temporary_folder
-from lib.proxy import Proxy
+from lib.proxy import KINDS, Proxy
 from lib.topic import main
 
 DEADLINE_S = 2
@@ -21,18 +21,18 @@ BATCH = 60
 
 
 def large_pages(folder):
-    """The torture schema with all records of a test on one page."""
+    """Writes schema.yaml with a page size that fits all records of a test; returns its path."""
     path = f"{folder}/schema.yaml"
     with open(path, "w") as file:
         file.write((TORTURE / "schema.yaml").read_text().replace("page_size: 100", "page_size: 10000"))
     return path
 
 
-# Faults on the way
+# Faults in transit
 
 
 class Watcher(threading.Thread):
-    """Counts, as fast as it can, the records of the latest batch: none or all may be there."""
+    """Keeps counting the records of the latest batch: it must see none or all."""
 
     def __init__(self, daemon):
         super().__init__(daemon=True)
@@ -55,60 +55,60 @@ class Watcher(threading.Thread):
         self.join()
         self.client.close()
         if self.halves:
-            raise Failed(f"a page was applied by halves: {self.halves[:5]}")
+            raise Failed(f"a page was half applied: {self.halves[:5]}")
 
 
-def broken_ways(run, folder):
+def faults_in_transit(run, folder):
     upstream = Upstream(schema=large_pages(folder), seed=run.seed % 1000)
     notes = [upstream.create("notes", {"text": f"batch {number}"})["id"] for number in range(BATCH)]
-    way = Proxy(upstream.address)
-    daemon = Daemon(folder, way.address, {"upstream": {"base_url": f"http://{way.address}", "deadline": f"{DEADLINE_S}s"}},
-                    schema=large_pages(folder))
+    proxy = Proxy(upstream.address)
+    settings = {"upstream": {"base_url": f"http://{proxy.address}", "deadline": f"{DEADLINE_S}s"}}
+    daemon = Daemon(folder, proxy.address, settings, schema=large_pages(folder))
     daemon.start(within=10)
     client, watcher, ledger = daemon.client(), Watcher(daemon), Ledger(f"u{run.seed}")
     random = run.random("ways")
     try:
         await_true(lambda: client.get("/v1/notes?count=true&limit=1").json["total"] >= BATCH, 20, "nothing was pulled")
-        for kind in proxy.KINDS:
-            longest, struck, recovered = 0.0, 0, 0.0
+        for kind in KINDS:
+            longest, injected, recovered = 0.0, 0, 0.0
             for number in range(run.of(1, 20)):
                 tag = f"{kind}{number}"
                 client.call("POST", "/v1/sync/pause")
-                # A page on its way may be made of a batch that is half changed.
-                await_true(lambda: client.get("/v1/status").json["phase"] is None, 10, "what was under way did not end")
+                # Wait for pulls in flight: their page could have a half-changed batch.
+                await_true(lambda: client.get("/v1/status").json["phase"] is None, 10, "the running sync did not end")
                 for key in notes:
                     upstream.change("notes", key, {"one": tag})
                 watcher.tag = tag
-                way.set(kind, random.choice([0, 1, 50, random.randrange(200), random.randrange(5000)]))
+                proxy.set(kind, random.choice([0, 1, 50, random.randrange(200), random.randrange(5000)]))
                 client.call("POST", "/v1/sync/resume")
                 client.call("POST", "/v1/sync")
-                begun = time.monotonic()
-                while time.monotonic() < begun + DEADLINE_S + ALLOWED_S + 0.5:
+                started = time.monotonic()
+                while time.monotonic() < started + DEADLINE_S + ALLOWED_S + 0.5:
                     ledger.write(client, random)
                     time.sleep(0.05)
-                longest, struck = max([longest, *way.waits]), struck + way.struck
-                way.set()
-                healed = time.monotonic()
+                longest, injected = max([longest, *proxy.waits]), injected + proxy.injected
+                proxy.set()
+                fault_ended = time.monotonic()
                 await_true(lambda: client.get(f"/v1/notes?one={tag}&count=true&limit=1").json["total"] == BATCH, 90,
-                           lambda: f"{kind}: what changed upstream did not come\n{daemon.log()}")
+                           lambda: f"{kind}: the upstream changes did not arrive\n{daemon.log()}")
                 daemon.await_sent(90, client)
-                recovered = max(recovered, time.monotonic() - healed)
+                recovered = max(recovered, time.monotonic() - fault_ended)
                 ledger.check_local(client)
                 ledger.check_upstream(upstream)
-            figures = {"struck": struck, "longest_s": round(longest, 2), "recovered_s": round(recovered, 1)}
+            figures = {"faults": injected, "longest_s": round(longest, 2), "recovered_s": round(recovered, 1)}
             run.say(f"{kind}: {figures}")
             run.note(**{kind: figures})
-            if not struck:
-                raise Failed(f"{kind}: no answer met it")
+            if not injected:
+                raise Failed(f"{kind}: the fault was never injected")
             if longest > DEADLINE_S + ALLOWED_S:
-                raise Failed(f"{kind}: a request was held for {longest:.2f} s, with a deadline of {DEADLINE_S} s")
+                raise Failed(f"{kind}: a request took {longest:.2f} s, with a deadline of {DEADLINE_S} s")
         watcher.stop()
         run.note(halves=0, looks=watcher.looks, answered_writes=ledger.answered)
     finally:
         watcher.is_over = True
         client.close()
         daemon.kill()
-        way.close()
+        proxy.close()
         upstream.stop()
 
 
@@ -126,19 +126,20 @@ def oversized(run, folder):
         try:
             daemon.start(within=10)
             client = daemon.client()
-            await_true(lambda: hostile.asked("/api/notes") and client.get("/v1/status").json["state"] != "syncing", 60,
-                       f"{kind}: the first sync did not end")
+            await_true(lambda: hostile.request_count("/api/notes")
+                       and client.get("/v1/status").json["state"] != "syncing", 60, f"{kind}: the first sync did not end")
             pid = daemon.process.pid
-            before, asked = resident(pid), hostile.asked("/api/notes")
+            before, asked = resident(pid), hostile.request_count("/api/notes")
             forget_peak(pid)
             client.call("POST", "/v1/sync?wait=true", {})
-            client.call("POST", "/v1/notes", {"text": "its answer has no end"})
-            await_true(lambda: hostile.asked("/api/notes") >= asked + 2, 30, f"{kind}: it was not asked again")
-            await_true(lambda: client.get("/v1/status").json["state"] != "syncing", 60, f"{kind}: no end")
+            client.call("POST", "/v1/notes", {"text": "its answer never ends"})
+            await_true(lambda: hostile.request_count("/api/notes") >= asked + 2, 30,
+                       f"{kind}: no second request arrived")
+            await_true(lambda: client.get("/v1/status").json["state"] != "syncing", 60, f"{kind}: the sync did not end")
             time.sleep(0.5)
             worst[kind] = round((peak(pid) - before) / 1024, 1)
             if client.get("/v1/notes?count=true").json["total"] != 1:
-                raise Failed(f"{kind}: something of it was taken")
+                raise Failed(f"{kind}: a part of it was stored")
         finally:
             if client:
                 client.close()
@@ -148,10 +149,10 @@ def oversized(run, folder):
     run.note(memory_mib=worst)
     bad = {kind: more for kind, more in worst.items() if more > ALLOWED_MEMORY_KIB / 1024}
     if bad:
-        raise Failed(f"an answer that is too large took this many MiB: {bad}")
+        raise Failed(f"oversized answers took this many MiB: {bad}")
 
 
-# Whom it trusts
+# Trust
 
 
 def trust(run, folder):
@@ -175,12 +176,13 @@ def trust(run, folder):
         try:
             daemon.start(within=10)
             client = daemon.client()
-            client.call("POST", "/v1/notes", {"text": "a change that wants to be sent"})
+            client.call("POST", "/v1/notes", {"text": "a change to send"})
             if name == "good":
-                await_true(lambda: server.asked("/api/notes") > 1, 10, lambda: f"not even the good one\n{daemon.log()}")
+                await_true(lambda: server.request_count("/api/notes") > 1, 10,
+                           lambda: f"the valid certificate was not accepted\n{daemon.log()}")
             else:
                 await_true(lambda: server.connections >= 2 and not client.get("/v1/status").json["upstream"]["reachable"], 15,
-                           lambda: f"{name} was not tried, or is taken for reachable\n{daemon.log()}")
+                           lambda: f"{name} was not tried, or counts as reachable\n{daemon.log()}")
             client.close()
             seen[name] = len(server.requests)
         finally:
@@ -188,7 +190,7 @@ def trust(run, folder):
             server.close()
     run.note(requests_sent={name: count for name, count in seen.items() if name != "good"})
     if any(count for name, count in seen.items() if name != "good"):
-        raise Failed(f"requests were sent to servers that are not to be trusted: {seen}")
+        raise Failed(f"requests were sent to untrusted servers: {seen}")
 
 
 def token_file(folder):
@@ -199,7 +201,7 @@ def token_file(folder):
 
 
 def redirects(run, folder):
-    """Every status that could lead elsewhere, and a next page elsewhere: nobody there is asked anything."""
+    """Answers with every redirect status: the target must get no request."""
     elsewhere = Hostile(lambda handler: handler.reply(200, {"data": [{"id": "x", "text": "stolen"}]}))
     token = token_file(folder)
     statuses = run.of([302, 307], [300, 301, 302, 303, 307, 308])
@@ -212,8 +214,8 @@ def redirects(run, folder):
         try:
             daemon.start(within=10)
             client = daemon.client()
-            client.call("POST", "/v1/notes", {"text": "a change that wants to be sent"})
-            await_true(lambda: server.asked("/api/notes") >= 3, 10, "it was not asked")
+            client.call("POST", "/v1/notes", {"text": "a change to send"})
+            await_true(lambda: server.request_count("/api/notes") >= 3, 10, "no request arrived")
             client.close()
         finally:
             daemon.kill()
@@ -224,7 +226,7 @@ def redirects(run, folder):
         raise Failed(f"a redirect was followed: {elsewhere.requests[:2]}")
 
 
-PARTS = {"ways": broken_ways, "memory": oversized, "trust": trust, "redirects": redirects}
+PARTS = {"transit": faults_in_transit, "memory": oversized, "trust": trust, "redirects": redirects}
 
 
 def body(run):

@@ -1,22 +1,23 @@
-"""What scripts/fuzz-api mends before it sends it, and what it does not hold against the daemon, and why.
+"""Adjusts the requests of scripts/fuzz-api before they are sent, and lists the failures to ignore, with reasons.
 
-An OpenAPI document says what each parameter may be, and not which go together or what was answered before. Requests that are
-to be taken are mended where they break such a rule; those that are to be refused are sent as they were made up.
+An OpenAPI document describes each parameter, but not which parameters go together or what an earlier response returned.
+Valid requests that break such a rule are fixed; invalid requests are sent as generated.
 """
 
 import re
 
 import schemathesis
 
-# What the daemon has handed out, and what it was sent.
+# What the daemon has returned (cursors, epochs) and received (keys).
 cursors, epochs, keys = set(), set(), set()
 
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    # Over TCP everybody needs the token here.
+    # Every TCP caller needs the token here.
     raw_schema["security"] = [way for way in raw_schema["security"] if way]
-    # Sequences begin nowhere else while there is a link from a call that takes nobody's key, and the queue is soon empty.
+    # Sequences would start only with these calls, because they link to others and need no key; but the queue is soon
+    # empty.
     for path in ("/v1/pending", "/v1/conflicts"):
         del raw_schema["paths"][path]["get"]["responses"]["200"]["links"]
 
@@ -24,50 +25,50 @@ def before_load_schema(context, raw_schema):
 @schemathesis.hook
 def before_call(context, case, kwargs):
     query, headers = case.query or {}, case.headers or {}
-    # Whoever may wait up to a minute waits a second: else that is all that happens here.
+    # Calls may wait up to a minute. Limit that to a second, or the run would only wait.
     if query.get("wait") == "pushed":
         query.setdefault("timeout", 1)
     for name in ("wait", "timeout"):
         if type(query.get(name)) is int and 1 < query[name] <= 60:
             query[name] = 1
     if case.meta is not None and case.meta.generation.mode.is_positive:
-        mend_query(query)
-        mend_headers(headers)
+        fix_query(query)
+        fix_headers(headers)
         if isinstance(case.body, dict):
-            case.body = {name: whole(value) for name, value in case.body.items()}
+            case.body = {name: without_fraction(value) for name, value in case.body.items()}
     keys.add(headers.get("Idempotency-Key"))
 
 
-def mend_query(query):
+def fix_query(query):
     if isinstance(query.get("cursor"), str) and query["cursor"] not in cursors:
-        del query["cursor"]  # is what an earlier answer gave as next
-    if "sort" in query:  # takes each field once, up or down
+        del query["cursor"]  # must come from `next` of an earlier response
+    if "sort" in query:  # takes each field once, ascending or descending
         terms = {term.lstrip("-"): term for term in str(query["sort"]).split(",")}
         query["sort"] = ",".join(terms.values())
     if "wait" not in query:
-        query.pop("timeout", None)  # goes with wait
-    if query.get("scope") == "user":  # goes with user, and user with it
+        query.pop("timeout", None)  # needs wait
+    if query.get("scope") == "user":  # needs user, and user needs it
         query.setdefault("user", "usr_1")
     else:
         query.pop("user", None)
-    if "reveal" in query:  # goes with no other parameter
+    if "reveal" in query:  # excludes all other parameters
         for name in set(query) - {"reveal"}:
             del query[name]
-    if "epoch" in query:  # is the daemon's own
+    if "epoch" in query:  # must be the daemon's own
         query["epoch"] = next(iter(epochs), "")
 
 
-def mend_headers(headers):
-    if "-" in headers.get("Last-Event-ID", ""):  # begins with the epoch
+def fix_headers(headers):
+    if "-" in headers.get("Last-Event-ID", ""):  # starts with the epoch
         headers["Last-Event-ID"] = next(iter(epochs), "") + "-" + headers["Last-Event-ID"].rpartition("-")[2]
-    if headers.get("If-Match") == "0":  # what schemathesis takes where it finds nothing that fits the pattern
+    if headers.get("If-Match") == "0":  # schemathesis uses this if it finds no match for the pattern
         headers["If-Match"] = "*"
-    if headers.get("Idempotency-Key") in keys:  # is no other request's
+    if headers.get("Idempotency-Key") in keys:  # must not be another request's
         headers.pop("Idempotency-Key", None)
 
 
-def whole(value):
-    """A whole number is written without a fraction: 5.0 would be another key than 5."""
+def without_fraction(value):
+    """Writes a whole number without a fraction, because 5.0 would be a different key than 5."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -81,24 +82,24 @@ def after_call(context, case, response):
             epochs.add(document["epoch"])
 
 
-# What a request that fits the description may be refused with, for which field, since more decides than it can say: words need
-# two letters or digits of any script, relations on the way to others count towards the 20 of include, a cursor goes with the
-# question that it was given for, and a key may have been used in the round before.
+# Errors (status, field) that a valid request may get, because OpenAPI cannot express the rule: a search word needs two
+# letters or digits of any script, intermediate relations count towards the 20 of include, a cursor belongs to the query
+# that returned it, and a key may have been used in the previous round.
 BEYOND = {(400, "q"), (400, "include"), (400, "cursor"), (422, "Idempotency-Key")}
 
 
-# How a comparison stands in a query.
+# A comparison in a query string.
 COMPARISON = re.compile(r"[?&][a-z_]+\.(gt|gte|lt|lte|ne|null)=")
 
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
     if "negative_data_rejection" in failure.checks and "`comparisons`" in failure.message:
-        # What schemathesis made up for them may come to nothing in the query.
+        # The comparisons that schemathesis generates may be missing from the query string.
         return COMPARISON.search(response.request.url) is not None
     if "positive_data_acceptance" not in failure.checks or response.status_code not in (400, 422):
         return True
     if case.operation.label == "PATCH /v1/pending/{id}":
-        return False  # which fields it takes is the matter of the change that it corrects
+        return False  # the queued change decides which fields it accepts
     refused = {(response.status_code, error["field"]) for error in response.json().get("errors", [])}
     return not refused or not refused <= BEYOND

@@ -1,7 +1,7 @@
-/// Tells the thread sanitizer of the standard library's `Mutex` where two threads meet at it.
+/// Informs the thread sanitizer when two threads contend for a `Mutex` of the standard library.
 ///
-/// Then the kernel hands the lock over (`FUTEX_LOCK_PI`), which the sanitizer does not see, so that it takes what the lock
-/// guards for a race. Preloaded by scripts/sanitize; the functions are those that `Mutex` calls for the meeting only.
+/// The kernel then hands the lock over (`FUTEX_LOCK_PI`). The sanitizer does not see that, so it reports a race on the
+/// data that the lock guards. Preloaded by scripts/sanitize; `Mutex` calls these functions only under contention.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
-/// Of the sanitizer's runtime; absent from programs that were built without.
+/// Part of the sanitizer's runtime; missing in programs built without it.
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 

@@ -1,3 +1,4 @@
+internal import SQLiteStore
 package import EntitySchema
 internal import GRDB
 package import JSONText
@@ -13,16 +14,15 @@ extension CacheStore {
         let clear = page.records
         let page = try sealed(page)
         return try await change(at: now) { db in
-            let applier = PageApplier(
-                table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+            let context = context(db, at: now)
+            let applier = PageApplier(table: table, context: context)
             let unchanged = try IncomingRecords(table, db, at: now).fill(page.records, isNew: page.isOfFirstPull)
             let measured = try applier.measure(page)
             var outcome = try applier.applyIncoming(clear: unchanged.rest(of: clear), position: page.position)
             outcome.add(measured)
             try unchanged.add(to: &outcome, of: page, db)
             if let children {
-                let applier = PageApplier(
-                    table: children.table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+                let applier = PageApplier(table: children.table, context: context)
                 outcome.children = try applier.apply(children.pulled, position: page.position)
             }
             if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
@@ -102,5 +102,16 @@ extension CacheStore {
         try db.cachedStatement(
             sql: "UPDATE \(try table(detail.parent).name) SET _detail = ?1 WHERE _key = ?2 AND _detail IS NOT ?1"
         ).execute(arguments: [detail.value, detail.key])
+    }
+
+    // MARK: Cursors
+
+    package func cursor(of entity: String) throws -> PullCursor {
+        try read { db in try CursorRow(entity: entity, db: db).load() }
+    }
+
+    /// Writes nothing when only the time of the last sync differs.
+    package func setCursor(of entity: String, to cursor: PullCursor) async throws {
+        try await writer.write { db in try CursorRow(entity: entity, db: db).save(cursor) }
     }
 }

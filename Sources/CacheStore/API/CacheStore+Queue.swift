@@ -9,9 +9,9 @@ extension CacheStore {
     /// in the order of their ids and are merged, so that the first few of a long queue are found without going through it.
     static let readySQL = """
         SELECT * FROM (
-          SELECT * FROM sync_outbox WHERE state = 'queued'
+          SELECT * FROM sync_outbox WHERE state = \(OutboxState.queued.sql)
           UNION ALL
-          SELECT * FROM sync_outbox WHERE state = 'waiting' AND next_attempt_at <= ?1
+          SELECT * FROM sync_outbox WHERE state = \(OutboxState.waiting.sql) AND next_attempt_at <= ?1
         ) AS change
         WHERE NOT EXISTS (SELECT 1 FROM sync_dependency WHERE change_id = change.id)
           AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = change.id AND winner IS NULL)
@@ -72,7 +72,7 @@ extension CacheStore {
                 db.cachedStatement(
                     sql: """
                         SELECT DISTINCT entity FROM sync_outbox
-                        WHERE state = 'queued' AND tried = 0 AND operation <> 'create' AND content IS NULL
+                        WHERE state = \(OutboxState.queued.sql) AND tried = 0 AND operation <> 'create' AND content IS NULL
                           AND created_at NOT BETWEEN ? AND ?
                         """),
                 arguments: [times.lowerBound.milliseconds, times.upperBound.milliseconds])
@@ -101,7 +101,7 @@ extension CacheStore {
             try Int64.fetchOne(
                 db.cachedStatement(
                     sql: """
-                        SELECT min(next_attempt_at) FROM sync_outbox WHERE state = 'waiting' AND \(lane.sql)
+                        SELECT min(next_attempt_at) FROM sync_outbox WHERE state = \(OutboxState.waiting.sql) AND \(lane.sql)
                         """))
         }.map(Timestamp.init(milliseconds:))
     }
@@ -111,17 +111,8 @@ extension CacheStore {
     package func begin(_ change: OutboxChange, at now: Timestamp) async throws -> Bool {
         let table = try table(change.entity)
         return try await writer.write { db in
-            let begun = try Row.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        UPDATE sync_outbox SET state = 'uploading', tried = tried + 1, last_attempt_at = ?2,
-                          next_attempt_at = NULL,
-                          known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
-                        WHERE id = ?1 AND state IN ('queued', 'waiting') AND tried = ?3 AND body = ?4
-                        RETURNING id, entity, record_key, body, tried, content
-                        """),
-                arguments: [change.id, now.milliseconds, change.tried, change.storedBody.text])
-            guard let begun else { return false }
+            let queue = OutboxTable(schema: schema, db: db)
+            guard let begun = try queue.begin(change, in: table, at: now) else { return false }
             try ChangeLog(db: db, at: now).append(
                 .uploading, begun, detail: [("attempt", .integer(begun["tried"] as Int))])
             try showContentState(of: begun, db)
@@ -132,7 +123,7 @@ extension CacheStore {
     /// Writes down what became of an attempt, with what it does to the record, in one transaction.
     package func settle(_ id: Int64, _ outcome: PushOutcome, at now: Timestamp) async throws {
         try await change(at: now) { db in
-            try OutcomeApplier(schema: schema, db: db, now: now, makeID: makeID, sealers: sealers).settle(id, outcome)
+            try OutcomeApplier(context: context(db, at: now)).settle(id, outcome)
         }
     }
 
@@ -144,7 +135,8 @@ extension CacheStore {
         let attempts = try read { db in
             try Int.fetchAll(
                 db,
-                sql: "SELECT DISTINCT attempt_count FROM sync_outbox WHERE state = 'waiting' AND next_attempt_at > ?",
+                sql:
+                    "SELECT DISTINCT attempt_count FROM sync_outbox WHERE state = \(OutboxState.waiting.sql) AND next_attempt_at > ?",
                 arguments: [now.milliseconds])
         }
         let waits = attempts.map { (attempts: $0, until: (now + longest($0)).milliseconds) }
@@ -154,27 +146,21 @@ extension CacheStore {
                     sql: """
                         UPDATE sync_outbox
                         SET next_attempt_at = min(next_attempt_at, iif(error_class = 'throttled', ?1 + 3600000, ?2))
-                        WHERE state = 'waiting' AND attempt_count = ?3
+                        WHERE state = \(OutboxState.waiting.sql) AND attempt_count = ?3
                         """,
                     arguments: [now.milliseconds, wait.until, wait.attempts])
             }
-            return try requeue("1", at: now, db)
+            return try recover(nil, at: now, db)
         }
     }
 
     /// The same for these alone, whose attempts have ended without their outcome being written down.
     package func recoverUnsettled(_ changes: Set<Int64>, at now: Timestamp) async throws -> Int {
-        let list = changes.map(String.init).joined(separator: ", ")
-        return try await writer.write { db in try requeue("id IN (\(list))", at: now, db) }
+        try await writer.write { db in try recover(changes, at: now, db) }
     }
 
-    private func requeue(_ condition: String, at now: Timestamp, _ db: Database) throws -> Int {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                UPDATE sync_outbox SET state = 'queued' WHERE state = 'uploading' AND \(condition)
-                RETURNING id, entity, record_key, body, content
-                """)
+    private func recover(_ changes: Set<Int64>?, at now: Timestamp, _ db: Database) throws -> Int {
+        let rows = try OutboxTable(schema: schema, db: db).recover(changes)
         for row in rows {
             try showContentState(of: row, db)
             try ChangeLog(db: db, at: now).append(.queued, row, detail: [ChangeLogReason.interrupted.member])
@@ -186,7 +172,8 @@ extension CacheStore {
     package func hastenWaiting(at now: Timestamp) async throws {
         try await writer.write { db in
             try db.execute(
-                sql: "UPDATE sync_outbox SET next_attempt_at = ?1 WHERE state = 'waiting' AND next_attempt_at > ?1",
+                sql:
+                    "UPDATE sync_outbox SET next_attempt_at = ?1 WHERE state = \(OutboxState.waiting.sql) AND next_attempt_at > ?1",
                 arguments: [now.milliseconds])
         }
     }

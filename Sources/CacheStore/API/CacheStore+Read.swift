@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
+package import JSONText
 internal import SQLiteStore
 
 /// Records as readers see them, as bytes ready for the socket.
@@ -95,6 +96,83 @@ extension CacheStore {
             let rows = try Row.fetchAll(
                 db.cachedStatement(sql: "SELECT substr(name, 6), count FROM sync_tally WHERE name LIKE 'rows:%'"))
             return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+        }
+    }
+}
+
+/// Records shown with those that they are related to, in one snapshot.
+extension CacheStore {
+    func expanded(_ entity: String, _ key: String, _ include: [Inclusion]) throws -> ShownRecord? {
+        let table = try table(entity)
+        let columns = Includer.columns(for: include, table).joined(separator: ", ")
+        let sql = """
+            SELECT \(RecordSelect(table: table).columns), \(columns) FROM \(table.name) WHERE _key = ? AND _deleted = 0
+            """
+        return try readers.read { connection in
+            var records: [Includer.Open] = []
+            try connection.snapshot {
+                try connection.query(sql, [key.databaseValue]) { statement in
+                    records.append(Includer.open(statement, include, at: RecordSelect.pkColumn + 1))
+                    return false
+                }
+                _ = try Includer(schema: schema, connection: connection).close(&records, including: include)
+            }
+            return records.first.map { record in
+                ShownRecord(
+                    bytes: record.bytes, version: RecordVersion(of: record.bytes, ownLength: record.ownLength))
+            }
+        }
+    }
+
+    /// To be called in a snapshot.
+    func expandedPage(
+        _ list: ListStatement, _ query: ListQuery, _ include: [Inclusion], _ connection: ReadConnection
+    ) throws -> ListPage {
+        var records: [Includer.Open] = []
+        var last: [DatabaseValue] = []
+        var next: String?
+        let first = RecordSelect.pkColumn + 1 + Int32(list.order.terms.count)
+        try connection.query(list.statements) { statement in
+            // One row more than asked for tells whether there is a next page.
+            guard records.count < query.limit else {
+                next = list.cursor(after: last)
+                return false
+            }
+            records.append(Includer.open(statement, include, at: first))
+            if records.count == query.limit { last = list.order.position(of: statement) }
+            return true
+        }
+        _ = try Includer(schema: schema, connection: connection).close(&records, including: include)
+        var bytes = [UInt8(ascii: "[")]
+        bytes.reserveCapacity(records.reduce(2) { $0 + $1.bytes.count + 1 })
+        for (index, record) in records.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes += record.bytes
+        }
+        bytes.append(UInt8(ascii: "]"))
+        return ListPage(records: bytes, count: records.count, next: next)
+    }
+}
+
+/// Secrets in the clear, for those who ask for them by name.
+extension CacheStore {
+    /// The values of a record's secret fields, null for one that it does not have; one that cannot be opened is left out.
+    /// Nil when the record is not cached. A key that was given up is followed.
+    package func reveal(
+        _ fields: [String], of entity: String, key: String
+    ) throws -> [(key: String, value: JSONText)]? {
+        let table = try table(entity)
+        for name in fields where table.entity[field: name]?.secret != true {
+            throw CacheError.badQuery(field: "reveal", message: "\(entity) have no secret field \(name)")
+        }
+        let record = try snapshot { db in
+            try RecordRow(table: table, db: db).load(KeyAlias.current(of: key, entity, db))
+        }
+        guard let record, !record.deleted else { return nil }
+        let opened = sealers[entity].open(record.document)
+        return fields.compactMap { name in
+            if let value = table.entity.value(of: name, in: opened.record) { return (name, value) }
+            return opened.unreadable.contains(name) ? nil : (name, .null)
         }
     }
 }

@@ -53,9 +53,7 @@ extension CacheStore {
                     sql: "SELECT coalesce(_acknowledged, 0) FROM \(table.name) WHERE _key = ? AND _remote IS NOT NULL"),
                 arguments: [key])
             guard let acknowledged, acknowledged <= position else { return }
-            _ = try PageApplier(
-                table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers
-            ).delete(keys: [key])
+            _ = try PageApplier(table: table, context: context(db, at: now)).delete(keys: [key])
         }
     }
 }

@@ -3,13 +3,6 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// What became of one delivery.
-package enum ReminderOutcome: Sendable, Equatable {
-    case delivered
-    /// Nil when it is not tried again.
-    case failed(String, retryAt: Timestamp?)
-}
-
 /// Reminders: which there are, which are due, and what became of telling somebody.
 extension CacheStore {
     /// In the order of their times, after the place that the last page ended with.

@@ -60,14 +60,10 @@ extension CacheStore {
         guard let names else { return schema.entities.compactMap { SearchTable($0) } }
         var tables: [SearchTable] = []
         for name in names where !tables.contains(where: { $0.entity.name == name }) {
-            guard let table = SearchTable(try table(name).entity) else { throw Self.nothingSearched(name) }
+            guard let table = SearchTable(try table(name).entity) else { throw SearchTable.missing(in: name) }
             tables.append(table)
         }
         return tables
-    }
-
-    static func nothingSearched(_ entity: String) -> CacheError {
-        .badQuery(field: "q", message: "the schema marks no field of \(entity) with search, so nothing can be found")
     }
 
     private static func candidates(
@@ -145,5 +141,33 @@ extension CacheStore {
             if let marked = values.lazy.compactMap({ FragmentMark.marked($0, part) }).first { return marked }
         }
         return nil
+    }
+
+    // MARK: Keeping the index current
+
+    /// Called before each search and list with `q`, which then find all that was answered before. Where nothing can be
+    /// written now, they find what was indexed last; throws where the cache cannot be read.
+    package func renewSearch() async throws {
+        guard try read(searchRenewal.isBehind) else { return }
+        do {
+            try await writer.write(searchRenewal.run)
+        } catch CacheError.unwritable {}
+    }
+
+    /// Local writes go in between two batches.
+    private static let searchBatch: Int64 = 1000
+
+    /// Indexes whatever a load has left, batch by batch; writes nothing when there is nothing. Where the task is cancelled
+    /// the rest stays for the next call, or the next opening.
+    package func completeSearch() async throws {
+        for entity in schema.entities {
+            guard let table = SearchTable(entity) else { continue }
+            while try !Task.isCancelled && read({ db in try SearchIndex(table: table, db: db).lag() }) > 0 {
+                let goesOn = try await writer.write { db in
+                    try SearchIndex(table: table, db: db).append(atMost: Self.searchBatch)
+                }
+                if !goesOn { break }
+            }
+        }
     }
 }

@@ -87,6 +87,12 @@ package struct CacheStore: Sendable {
         return EntityTable(entity: entity)
     }
 
+    /// For writing inside the transaction that is open on `db`.
+    func context(_ db: Database, at now: Timestamp, clockOffset: Duration = .zero) -> WriteContext {
+        WriteContext(
+            schema: schema, db: db, now: now, clockOffset: clockOffset, makeID: makeID, sealers: sealers)
+    }
+
     // MARK: Opening
 
     private static func configuration(_ reminderDays: ReminderDays) -> Configuration {
@@ -139,20 +145,16 @@ package struct CacheStore: Sendable {
         pool.releaseMemory()
     }
 
-    // MARK: Settings
+    // MARK: Transactions
 
-    package func setting(_ name: String) throws -> String? {
-        try read { db in
-            try String.fetchOne(
-                db.cachedStatement(sql: "SELECT value FROM sync_setting WHERE name = ?"), arguments: [name])
-        }
-    }
-
-    package func setSetting(_ name: String, to value: String) async throws {
+    /// A transaction that may change records: what it makes stale is worked out at its end.
+    func change<Result: Sendable>(
+        at now: Timestamp, _ body: @escaping @Sendable (Database) throws -> Result
+    ) async throws -> Result {
         try await writer.write { db in
-            try db.execute(
-                sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-                arguments: [name, value])
+            let result = try body(db)
+            try DerivedRefresh(schema: schema, db: db, now: now).work()
+            return result
         }
     }
 

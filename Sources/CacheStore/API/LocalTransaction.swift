@@ -46,7 +46,7 @@ package struct LocalTransaction {
     }
 
     package func delete(_ entity: String, key: String, expecting expected: ExpectedVersion = .any) throws {
-        try working { try writer(entity).delete(key, expecting: expected) }
+        try working { try DeletionWriter(writer(entity)).delete(key, expecting: expected) }
     }
 
     /// Queues the upload of `content`, or with nil its deletion, and shows it at once; `install` puts its file in place.
@@ -55,8 +55,7 @@ package struct LocalTransaction {
     package func setContent(
         _ entity: String, key: String, _ content: Content?, install: () throws -> Void = {}
     ) throws {
-        try ContentWriter(table: store.table(entity), schema: store.schema, db: db, now: now, makeID: store.makeID)
-            .set(content, of: key)
+        try ContentWriter(table: store.table(entity), context: context).set(content, of: key)
         try install()
     }
 
@@ -107,23 +106,15 @@ package struct LocalTransaction {
         return result
     }
 
-    var reminderRecords: ReminderRecords { ReminderRecords(schema: store.schema, db: db, writer: writer) }
+    var reminderRecords: ReminderRecords { ReminderRecords(context: context) }
 
-    private var queue: OutboxAdmin {
-        OutboxAdmin(
-            schema: store.schema, db: db, now: now, makeID: store.makeID, sealers: store.sealers, changeWriter: writer)
+    private var queue: OutboxAdmin { OutboxAdmin(context: context) }
+
+    private var conflicts: ConflictResolver { ConflictResolver(context: context) }
+
+    private func writer(_ entity: String) throws(CacheError) -> ChangeWriter {
+        ChangeWriter(table: try store.table(entity), context: context)
     }
 
-    private var conflicts: ConflictResolver {
-        ConflictResolver(
-            schema: store.schema, db: db, now: now, makeID: store.makeID, sealers: store.sealers, changeWriter: writer)
-    }
-
-    private func writer(_ entity: String) throws(CacheError) -> ChangeWriter { writer(try store.table(entity)) }
-
-    private func writer(_ table: EntityTable) -> ChangeWriter {
-        ChangeWriter(
-            table: table, schema: store.schema, db: db, now: now, clockOffset: clockOffset, makeID: store.makeID,
-            sealers: store.sealers)
-    }
+    private var context: WriteContext { store.context(db, at: now, clockOffset: clockOffset) }
 }

@@ -8,18 +8,14 @@ internal import JSONText
 /// decision. Part of the transaction that wrote the server's version. Merging again without news changes nothing.
 struct Merge {
     let table: EntityTable
-    let schema: EntitySchema
-    let db: Database
-    let now: Timestamp
-    let makeID: @Sendable () -> String
-    let sealers: RecordSealers
+    let context: WriteContext
 
     private var entity: Entity { table.entity }
-    private var sealer: RecordSealer { sealers[entity.name] }
-    private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
-    private var row: RecordRow { RecordRow(table: table, db: db) }
-    private var conflicts: ConflictTable { ConflictTable(db: db, now: now) }
-    private var log: ChangeLog { ChangeLog(db: db, at: now) }
+    private var sealer: RecordSealer { context.sealers[entity.name] }
+    private var queue: OutboxTable { context.queue }
+    private var row: RecordRow { context.row(table) }
+    private var conflicts: ConflictTable { ConflictTable(db: context.db, now: context.now) }
+    private var log: ChangeLog { context.log }
 
     // MARK: The server has another version
 
@@ -32,7 +28,7 @@ struct Merge {
         // What earlier changes of ours set there is no one else's doing.
         var own: [String: [JSONText]] = [:]
         for change in changes {
-            if change.state != "uploading" {
+            if change.state != .uploading {
                 switch change.operation {
                 case .create: break
                 case .update: try mergeUpdate(change, remote, own)
@@ -80,7 +76,7 @@ struct Merge {
         var changed = change
         changed.body = change.body.setting(field, to: merged)
         changed.base = change.base.setting(field, to: server)
-        try queue.store(changed.body, base: changed.base, of: change, makeID: makeID)
+        try queue.store(changed.body, base: changed.base, of: change, makeID: context.makeID)
         return changed
     }
 
@@ -92,7 +88,7 @@ struct Merge {
         let isOurs = isOurDoing(change.base, remote) { field, value in
             own[field, default: []].contains { sealer.isEquivalent(value, $0, of: field) }
         }
-        if isOurs { return try queue.store(change.body, base: remote, of: change, makeID: makeID) }
+        if isOurs { return try queue.store(change.body, base: remote, of: change, makeID: context.makeID) }
         let dispute = Conflict.Dispute(
             change: change, field: nil, base: change.base, local: nil, server: remote,
             localAt: change.editedAt(OutboxTable.wholeRecord), serverAt: serverTime(of: remote))
@@ -128,7 +124,7 @@ struct Merge {
                     name != field && !(change.tried && sealer.isEquivalent(server(name), value, of: name))
                 })
         }
-        try queue.store(changed.body, base: changed.base, of: change, makeID: makeID)
+        try queue.store(changed.body, base: changed.base, of: change, makeID: context.makeID)
         if change.operation == .update, changed.body.members.isEmpty { try noteMerged(change) }
         try row.rebuildDocument(over: change.key)
         return changed
@@ -138,19 +134,13 @@ struct Merge {
         switch winner {
         case .local:
             let base = try row.remote(of: change.key) ?? change.base
-            try queue.store(change.body, base: base, of: change, makeID: makeID)
+            try queue.store(change.body, base: base, of: change, makeID: context.makeID)
         case .server:
-            try children.restore(after: change)
+            try DeleteRules(context: context).restore(after: change)
             try queue.remove(change.id)
             try noteMerged(change)
         }
         try row.rebuildDocument(over: change.key)
-    }
-
-    private var children: DeleteRules {
-        ChangeWriter(
-            table: table, schema: schema, db: db, now: now, clockOffset: .zero, makeID: makeID, sealers: sealers
-        ).children
     }
 
     // MARK: The server has deleted it
@@ -161,7 +151,7 @@ struct Merge {
         // A creation makes the record anew, whatever became of one that had its key before.
         if changes.contains(where: { $0.operation == .create }) { return try forgetRemote(of: key) }
         // What is being sent tells by its outcome.
-        guard !changes.contains(where: { $0.state == "uploading" }) else { return try row.markGone(key) }
+        guard !changes.contains(where: { $0.state == .uploading }) else { return try row.markGone(key) }
         guard let first = changes.first, let content = try row.load(key) else { return }
         // Where both sides deleted it there is nothing to decide.
         if changes.contains(where: { $0.operation == .delete }) {
@@ -175,7 +165,7 @@ struct Merge {
 
     private func forgetRemote(of key: String) throws {
         guard try row.remote(of: key) != nil else { return }
-        try row.setRemote(nil, of: key, at: now)
+        try row.setRemote(nil, of: key, at: context.now)
         try row.rebuildDocument(over: key)
     }
 
@@ -189,10 +179,13 @@ struct Merge {
             try noteMerged(change)
         }
         if winner == .local, let first = changes.first, let document {
-            try queue.turnIntoCreation(first, body: entity.withoutDerivedFields(document), makeID: makeID)
-            if let content { _ = try queue.append(ContentWriter.change(content, of: key, entity, makeID()), at: now) }
+            try queue.recreate(
+                first.id, body: entity.withoutDerivedFields(document), idempotencyKey: context.makeID())
+            if let content {
+                _ = try queue.append(ContentWriter.change(content, of: key, entity, context.makeID()), at: context.now)
+            }
         }
-        try row.setRemote(nil, of: key, at: now)
+        try row.setRemote(nil, of: key, at: context.now)
         try row.rebuildDocument(over: key)
     }
 

@@ -1,9 +1,9 @@
 internal import GRDB
 
-/// Whose records a database holds, besides the account: fixed when the file is first used.
+/// The source of a database's records, apart from the account: fixed when the file is first used.
 package struct CacheOrigin: Sendable, Hashable, CustomStringConvertible {
     package var schema: String
-    /// The upstream's address; nil while nobody has said it.
+    /// The upstream's address; nil while it is not known.
     package var upstream: String?
 
     package init(schema: String, upstream: String?) {
@@ -15,12 +15,12 @@ package struct CacheOrigin: Sendable, Hashable, CustomStringConvertible {
         "the schema \(schema) with \(upstream.map { "the upstream \($0)" } ?? "no upstream")"
     }
 
-    /// Whether a database that says this of itself may be used: while the address is not known, every one of the schema.
+    /// Whether a database from `other` may be used; while the address is unknown, any database of the same schema may.
     package func includes(_ other: CacheOrigin) -> Bool {
         schema == other.schema && (upstream == nil || upstream == other.upstream)
     }
 
-    /// What the closed database at `path` says; nil where it says nothing or cannot be read.
+    /// The origin recorded in the closed database at `path`; nil if it has none or cannot be read.
     package init?(ofDatabaseAt path: String) {
         var configuration = GRDB.Configuration()
         configuration.readonly = true
@@ -30,14 +30,5 @@ package struct CacheOrigin: Sendable, Hashable, CustomStringConvertible {
         let settings = Dictionary((rows ?? []).map { ($0[0] as String, $0[1] as String) }) { first, _ in first }
         guard let schema = settings["schema"], let upstream = settings["upstream"] else { return nil }
         self.init(schema: schema, upstream: upstream)
-    }
-}
-
-extension CacheStore {
-    /// Writes down whose records these are, unless the file says so already or the address is not known.
-    package func claim(for origin: CacheOrigin) async throws {
-        guard let upstream = origin.upstream, try setting("upstream") == nil else { return }
-        try await setSetting("schema", to: origin.schema)
-        try await setSetting("upstream", to: upstream)
     }
 }

@@ -1,12 +1,12 @@
-package import EntitySchema
+internal import EntitySchema
 internal import GRDB
 
-/// Fitting what is worked out here to another schema, when the cache is opened.
+/// Adapts the derived fields to another schema when the cache is opened.
 extension DerivedRefresh {
     private static let setting = "derived"
 
-    /// Works everything out anew if the schema asks for something else than when that was last done. Nobody who watches is
-    /// told: as with any other column, a new schema shows the same records otherwise.
+    /// Recomputes every derived field if the schema's definitions have changed since the last time. Watchers are not
+    /// notified: as with any other column, a new schema shows the same records differently.
     static func adapt(to schema: EntitySchema, _ db: Database) throws {
         let wanted = schema.entities.map(definition).joined(separator: "\n")
         let present = try String.fetchOne(
@@ -21,7 +21,7 @@ extension DerivedRefresh {
         try DerivedRefresh(schema: schema, db: db, now: Timestamp(milliseconds: latest ?? 0)).work()
     }
 
-    /// Without anything to work out, those that were laid by another schema.
+    /// Marks every record as stale; for an entity without derived fields, only those with values from an older schema.
     static func noteAll(of entity: Entity, _ db: Database) throws {
         let rows = entity.derivedFields.isEmpty ? EntityTable.differs : "true"
         try db.execute(
@@ -38,17 +38,5 @@ extension DerivedRefresh {
             "\($0.name) \($0.kind) \(String(describing: $0.derivation)) \(String(describing: $0.follow))"
         }
         return "\(entity.name): \((fields + entity.ties.map { "\($0)" }).joined(separator: ", "))"
-    }
-}
-
-extension CacheStore {
-    /// Writes down whose records these are. What depends on the account is worked out anew.
-    package func setAccount(_ account: String, at now: Timestamp) async throws {
-        try await setSetting("account", to: account)
-        try await change(at: now) { db in
-            for entity in schema.entities where !entity.derivedFields.isEmpty {
-                try DerivedRefresh.noteAll(of: entity, db)
-            }
-        }
     }
 }

@@ -2,16 +2,16 @@ internal import EntitySchema
 internal import GRDB
 internal import SQLiteStore
 
-/// Makes an entity's table fit its schema: creates what is missing, drops what is gone, changes what differs.
+/// Migrates an entity's table to its schema: creates what is missing, drops what is gone, changes what differs.
 ///
-/// Records and queue stay as they are, since fields are only virtual columns over the stored text. Run in the
-/// transaction that opens the cache; running it again changes nothing.
+/// Records and queue are not touched, because fields are only virtual columns over the stored text. Runs in the
+/// transaction that opens the cache, and is idempotent.
 struct EntityTableAdapter {
     let table: EntityTable
     let db: Database
 
-    /// Fits the tables of all entities, if the schema asks for others than it did when they were last fitted: looking
-    /// at each of them would be most of what opening a cache takes.
+    /// Migrates the tables of all entities, if their definitions have changed since the last time: checking each table
+    /// would take most of the time that opening a cache takes.
     static func adapt(to schema: EntitySchema, _ db: Database) throws {
         let tables = schema.entities.map { EntityTable(entity: $0) }
         let triggers = schema.entities.flatMap { StaleTriggers($0, in: schema).all.sorted { $0.key < $1.key } }
@@ -45,7 +45,7 @@ struct EntityTableAdapter {
         try adaptView()
     }
 
-    // MARK: The key
+    // MARK: Key
 
     private var keySetting: String { "key:\(table.entity.name)" }
 
@@ -88,7 +88,7 @@ struct EntityTableAdapter {
         }
     }
 
-    /// The virtual columns there are; one that was defined otherwise comes with an empty expression.
+    /// The virtual columns of the table; one with another definition comes with an empty expression.
     private func presentColumns() throws -> [EntityTable.Column] {
         let sql = try String.fetchOne(
             db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?",
@@ -100,7 +100,7 @@ struct EntityTableAdapter {
             let name: String = row["name"]
             let type: String = row["type"]
             let known = table.columns.first { $0.name == name && $0.type == type }
-            // A column whose definition is not in the table's text to the letter is an older one.
+            // If the table's SQL does not contain the definition byte for byte, the column is an older one.
             let same = known.map { (sql ?? "").contains($0.definition) } ?? false
             return EntityTable.Column(name: name, type: type, expression: same ? known?.expression ?? "" : "")
         }
@@ -127,7 +127,7 @@ struct EntityTableAdapter {
             arguments: ["records_\(table.entity.name)", "*_content_*"])
         let present = Dictionary(uniqueKeysWithValues: rows.map { ($0["name"] as String, $0["sql"] as String) })
         if table.triggers.isEmpty, !present.isEmpty {
-            // While they still count.
+            // While the triggers still count it.
             try db.execute(sql: "UPDATE \(table.name) SET _content = NULL WHERE _content IS NOT NULL")
         }
         for (name, sql) in present where table.triggers[name] != sql { try db.execute(sql: "DROP TRIGGER \"\(name)\"") }

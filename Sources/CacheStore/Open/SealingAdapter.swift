@@ -4,10 +4,10 @@ internal import JSONText
 internal import SQLiteStore
 internal import Secrets
 
-/// Makes what is stored fit the secrets that the schema names: seals what has become secret, opens what no longer is.
+/// Adapts what is stored to the schema's secrets: seals what has become secret, opens what no longer is.
 ///
-/// Which places are sealed is written down for each entity, so it never depends on what a value looks like. Run in the
-/// transaction that opens the cache; running it again changes nothing.
+/// The sealed places of each entity are recorded, so nothing is guessed from what a value looks like. Runs in the
+/// transaction that opens the cache, and is idempotent.
 struct SealingAdapter {
     private static let keySetting = "secrets_key"
     private static let scrubSetting = "secrets_scrub"
@@ -28,9 +28,8 @@ struct SealingAdapter {
         guard known == nil || known == sealer.mark else {
             throw CacheError.incompatible(
                 """
-                the secrets in this cache were sealed with another key; put secret.key back into state_dir, or name the \
-                right one as secret_key_file. If it is lost, docs/guides/securing.md says how to go on \
-                without these secrets
+                the secrets in this cache were sealed with another key; restore secret.key in state_dir, or set \
+                secret_key_file to the right one. If the key is lost, docs/guides/securing.md says how to continue without it
                 """)
         }
         if known == nil, schema.entities.contains(where: { !$0.secretPlaces.isEmpty }) {
@@ -47,7 +46,7 @@ struct SealingAdapter {
         try convertQueue(entity, conversion)
         try convertConflicts(entity, conversion)
         if !conversion.sealing.places.isEmpty {
-            // Cut off as they are they cannot be looked into; they come again if the upstream still has them.
+            // Truncated as they are, they cannot be parsed; they come again if the upstream still has them.
             try db.execute(sql: "DELETE FROM sync_set_aside WHERE entity = ?", arguments: [entity.name])
             try forgetQuotes(entity)
             try requestScrubbing()
@@ -55,12 +54,12 @@ struct SealingAdapter {
         try set(name, to: Self.text(entity.secretPlaces))
     }
 
-    /// What is taken out of one state and put into the other.
+    /// What to open and what to seal to get from one state to the other.
     struct Conversion {
         var opening: RecordSealer
         var sealing: RecordSealer
 
-        /// What cannot be opened is left out: the upstream has it still.
+        /// Leaves out secrets that cannot be opened: the upstream still has them.
         func converted(_ text: String?) throws -> String? {
             try text.map { try converted(JSONText(parsing: $0)).text }
         }
@@ -70,7 +69,7 @@ struct SealingAdapter {
         }
     }
 
-    /// From the places that another database says are sealed in it to those that are here; nil where they are the same.
+    /// Converts from the places that a database has sealed to those of the schema; nil if they are the same.
     static func conversion(of entity: Entity, from known: String?, _ sealer: SecretSealer) throws -> Conversion? {
         let known = try known.map(places) ?? []
         let wanted = entity.secretPlaces
@@ -112,8 +111,8 @@ struct SealingAdapter {
             if let field = conversion.opening.open(body).unreadable.first {
                 throw CacheError.incompatible(
                     """
-                    change \(row["id"] as Int64) of \(entity.name) sets \(field), which cannot be opened; \
-                    mark \(field) as secret again and discard that change
+                    change \(row["id"] as Int64) of \(entity.name) sets \(field), which cannot be decrypted; \
+                    mark \(field) as secret again, then discard the change
                     """)
             }
             try db.execute(
@@ -141,8 +140,8 @@ struct SealingAdapter {
         }
     }
 
-    /// Errors may quote what was sent, the history has it, kept answers hold records. That the calls were answered stays
-    /// known, so a repeat does nothing a second time.
+    /// Removes copies of values: errors may quote what was sent, the history has it, stored answers hold records. The
+    /// answers' keys stay, so a repeated call still does nothing a second time.
     private func forgetQuotes(_ entity: Entity) throws {
         try db.execute(
             sql: "UPDATE sync_outbox SET error_message = '…' WHERE entity = ? AND error_message IS NOT NULL",
@@ -155,25 +154,25 @@ struct SealingAdapter {
         try db.execute(sql: "UPDATE sync_answer SET answer = '{}'")
     }
 
-    // MARK: What is left in the file
+    // MARK: Scrubbing the file
 
-    /// A cache that was never used has nothing to be found in its free pages.
+    /// A cache that was never used has no old values in its free pages.
     private func requestScrubbing() throws {
         let isUsed = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_change_log)") ?? false
         if isUsed { try set(Self.scrubSetting, to: "1") }
     }
 
-    /// Writes the whole file anew where clear text may be left in it: in free pages, in the gaps of used ones, and in the
-    /// write-ahead log. `secure_delete` would not do, since it spares what was freed before.
+    /// Rewrites the whole file where clear text may be left in it: in free pages, in the gaps of used ones, and in the
+    /// write-ahead log. `secure_delete` would not be enough, since it spares what was freed before.
     ///
-    /// What a crash cut off is done at the next start, and so is what somebody who reads the file stands in the way of.
+    /// If a crash or a reader of the file interrupts it, the next start does it.
     static func scrub(_ pool: DatabasePool) throws {
         do {
             try pool.writeWithoutTransaction { db in
                 let isAsked = try String.fetchOne(
                     db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [scrubSetting])
                 guard isAsked != nil else { return }
-                // The copy that is made meanwhile may be larger than our memory; secrets in it are sealed.
+                // The temporary copy may be larger than memory; the secrets in it are sealed.
                 try db.execute(sql: "PRAGMA temp_store = FILE")
                 defer { try? db.execute(sql: "PRAGMA temp_store = MEMORY") }
                 try db.execute(sql: "VACUUM")
@@ -196,7 +195,7 @@ struct SealingAdapter {
             arguments: [name, value])
     }
 
-    /// `[["device.passcode", "devices", "passcode"], …]`, a list's elements as `[]`.
+    /// `[["device.passcode", "devices", "passcode"], …]`, with `[]` for the elements of a list.
     private static func text(_ places: [SecretPlace]) -> String {
         JSONText.array(
             places.map { place in

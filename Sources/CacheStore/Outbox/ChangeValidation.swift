@@ -12,7 +12,7 @@ struct ChangeValidation {
         guard body.kind == .object else { return [FieldProblem(field: "", message: "expected a JSON object")] }
         var problems: [FieldProblem] = []
         var seen: Set<String> = []
-        let sendable = sendable(operation, record: record)
+        let sendable = entity.sendable(for: operation, record: record)
         for (name, value) in body.members {
             if !seen.insert(name).inserted {
                 problems.append(FieldProblem(field: name, message: "this field stands in the body twice"))
@@ -30,22 +30,6 @@ struct ChangeValidation {
             problems.append(FieldProblem(field: field.name, message: "a new record needs this field"))
         }
         return problems
-    }
-
-    /// The fields that the operation's route can send; nil for any.
-    private func sendable(_ operation: Operation, record: JSONText) -> [String]? {
-        if entity.isLocal { return nil }
-        if operation == .update {
-            var all: [String] = []
-            for route in entity.routes(meeting: record, for: .update) {
-                guard let fields = route.sendable else { return nil }
-                all += fields.filter { !all.contains($0) }
-            }
-            return all
-        }
-        guard let route = entity.route(for: operation, record: record), let fields = route.sendable else { return nil }
-        // A new record also has its key, and whatever its path is made of.
-        return fields + route.path.placeholders + route.conditions.keys + [entity.key]
     }
 
     private func problem(

@@ -3,14 +3,6 @@ internal import JSONText
 
 /// What the deletion of another record does to one that refers to it.
 extension ChangeWriter {
-    var children: DeleteRules {
-        DeleteRules(schema: schema, db: db, queue: queue) { table in
-            ChangeWriter(
-                table: table, schema: schema, db: db, now: now, clockOffset: clockOffset, makeID: makeID,
-                sealers: sealers)
-        }
-    }
-
     /// Gives up what nobody has seen of the record's changes, before it goes with its owner; returns the others.
     func giveUp(_ key: String) throws -> [Int64] {
         let waiting = try queue.changes(of: entity.name, key: key)
@@ -44,7 +36,7 @@ extension ChangeWriter {
         if body.members.isEmpty {
             try supersede(change)
         } else {
-            try queue.store(body, base: base, of: change, makeID: makeID)
+            try queue.store(body, base: base, of: change, makeID: context.makeID)
         }
         try row.rebuildDocument(over: change.key)
     }

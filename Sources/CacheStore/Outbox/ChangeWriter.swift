@@ -6,26 +6,22 @@ internal import SQLiteStore
 /// Turns one local change into an entry of the queue, inside the caller's transaction.
 struct ChangeWriter {
     let table: EntityTable
-    let schema: EntitySchema
-    let db: Database
-    let now: Timestamp
-    /// How far the server's clock is ahead of `now`.
-    let clockOffset: Duration
-    let makeID: @Sendable () -> String
-    let sealers: RecordSealers
+    let context: WriteContext
 
-    var sealer: RecordSealer { sealers[entity.name] }
+    var db: Database { context.db }
+    var now: Timestamp { context.now }
+    var sealer: RecordSealer { context.sealers[entity.name] }
     var entity: Entity { table.entity }
-    var row: RecordRow { RecordRow(table: table, db: db) }
-    var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
-    var log: ChangeLog { ChangeLog(db: db, at: now) }
+    var row: RecordRow { context.row(table) }
+    var queue: OutboxTable { context.queue }
+    var log: ChangeLog { context.log }
 
     func create(_ given: JSONText) throws -> String {
         try requireSupport(.create)
         let clear = try withCurrentKeys(given)
         try requireFit(clear, operation: .create, record: clear)
         let body = try sealer.seal(clear)
-        let key = body[entity.key]?.plain ?? makeID()
+        let key = body[entity.key]?.plain ?? context.makeID()
         guard try row.load(key) == nil, try KeyAlias.current(of: key, entity.name, db) == key else {
             throw CacheError.conflict("\(entity.name)/\(key) exists already; change it, or create with another key")
         }
@@ -60,7 +56,7 @@ struct ChangeWriter {
         if entity.isLocal {
             return try save(current.document.setting(body), of: key, fields: .object(members: changed), .update)
         }
-        for members in try byRoute(changed, of: record) {
+        for members in try parts(of: changed, record: record) {
             let base = members.compactMap { name, _ in
                 current.remote.flatMap { entity.value(of: name, in: $0) }.map { (key: name, value: $0) }
             }
@@ -71,14 +67,24 @@ struct ChangeWriter {
         try row.rebuildDocument(over: key)
     }
 
-    func delete(_ key: String, expecting expected: ExpectedVersion = .any) throws {
+    // MARK: Deleting
+
+    /// Returns the record's current key and content. Throws when it may not be deleted.
+    func requireDeletable(
+        _ key: String, _ expected: ExpectedVersion
+    ) throws -> (key: String, content: RecordRow.Content) {
         try requireSupport(.delete)
         let key = try KeyAlias.current(of: key, entity.name, db)
-        let current = try requireRecord(key)
+        let content = try requireRecord(key)
         try requireVersion(expected, of: key)
-        try children.requireNoDenial(entity, key)
-        if entity.isLocal { return try remove(key) }
-        var needs = try children.giveUp(entity, key)
+        try deleteRules.requireNoDenial(entity, key)
+        return (key, content)
+    }
+
+    /// Queues the deletion of a record with `content`. A record that was never sent is deleted along with its queued
+    /// changes, and nothing is queued.
+    func queueDeletion(of key: String, _ content: RecordRow.Content) throws {
+        var needs = try deleteRules.giveUp(entity, key)
         let waiting = try queue.changes(of: entity.name, key: key)
         if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy({ !$0.tried }) {
             try requireNoDependents(creation, among: waiting)
@@ -86,11 +92,11 @@ struct ChangeWriter {
             try row.rebuildDocument(over: key)
             try log.append(.deleted, entity: entity.name, keys: [key])
         } else {
-            // Edits that nobody has seen need not be sent before the deletion.
+            // Edits that were never sent need not be sent before the deletion.
             for change in waiting where !change.tried { try supersede(change) }
-            needs.formUnion(try children.nullify(entity, key))
+            needs.formUnion(try deleteRules.nullify(entity, key))
             let change = newChange(
-                .delete, key: key, body: .object([:]), base: current.remote ?? .object([:]), record: current.document)
+                .delete, key: key, body: .object([:]), base: content.remote ?? .object([:]), record: content.document)
             let id = try queue.append(change, at: now)
             try queue.depend(id, on: needs)
             try note(change, carriedBy: id)
@@ -106,6 +112,20 @@ struct ChangeWriter {
         throw CacheError.needed(
             by: dependents.map(\.id),
             "the queued change \(first.id) refers to \(entity.name)/\(creation.key); discard or delete that first")
+    }
+
+    private var deleteRules: DeleteRules { DeleteRules(context: context) }
+
+    // MARK: Records kept on this machine only
+
+    /// Writes a record that is kept on this machine only in the place of a server's version, so that reading, searching
+    /// and sealing work as for any other. `fields` are those that change.
+    private func save(_ record: JSONText, of key: String, fields: JSONText, _ operation: Operation) throws {
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _remote = ? WHERE _key = ?")
+            .execute(arguments: [record.text, key])
+        try log.append(
+            saved: key, of: entity.name, fields: fields.members.map(\.key),
+            detail: detail(of: fields, .edited, operation))
     }
 
     // MARK: Steps
@@ -130,19 +150,13 @@ struct ChangeWriter {
         }
     }
 
-    /// The changed fields as requests can take them: all at once where a route can send them all, else one by one.
-    private func byRoute(
-        _ changed: [(key: String, value: JSONText)], of record: JSONText
+    /// The changed fields, one part for each request.
+    private func parts(
+        of changed: [(key: String, value: JSONText)], record: JSONText
     ) throws -> [[(key: String, value: JSONText)]] {
-        if entity.route(for: .update, record: record, fields: changed.map(\.key)) != nil { return [changed] }
-        var parts: [[(key: String, value: JSONText)]] = []
-        var rest = changed
-        while let first = rest.first {
-            guard let route = entity.route(for: .update, record: record, fields: [first.key]) else {
-                throw CacheError.invalid([FieldProblem(field: first.key, message: "no route takes this field")])
-            }
-            parts.append(rest.filter { route.canSend($0.key) })
-            rest.removeAll { route.canSend($0.key) }
+        let (parts, unsendable) = entity.parts(of: changed, record: record)
+        if let unsendable {
+            throw CacheError.invalid([FieldProblem(field: unsendable, message: "no route takes this field")])
         }
         return parts
     }
@@ -156,12 +170,10 @@ struct ChangeWriter {
     func problems(in body: JSONText, operation: Operation, record: JSONText) -> [FieldProblem] {
         var problems = ChangeValidation(entity: entity).problems(in: body, operation: operation, record: record)
         if entity.isLocal { return problems }
-        if problems.isEmpty, let route = entity.route(for: operation, record: record) {
-            // Without these the request could not even be addressed; the key of a new record is made here.
-            let missing = route.path.placeholders.filter {
-                $0 != entity.key && (entity.value(of: $0, in: record)?.plain ?? "").isEmpty
+        if problems.isEmpty {
+            problems += entity.missingPathFields(for: operation, record: record).map {
+                FieldProblem(field: $0, message: "the record needs this field to be sent")
             }
-            problems += missing.map { FieldProblem(field: $0, message: "the record needs this field to be sent") }
         }
         if problems.isEmpty, entity.route(for: operation, record: record) == nil {
             problems = [FieldProblem(field: "", message: "the schema has no route for a record like this one")]
@@ -185,11 +197,12 @@ struct ChangeWriter {
         OutboxTable.NewChange(
             entity: entity, key: key, operation: operation, body: body, base: base,
             edited: edited(operation == .delete ? [OutboxTable.wholeRecord] : body.members.map(\.key)),
-            group: entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain }, idempotencyKey: makeID())
+            group: entity.orderWithin.flatMap { entity.value(of: $0, in: record)?.plain },
+            idempotencyKey: context.makeID())
     }
 
     func edited(_ fields: [String]) -> JSONText {
-        let time = JSONText.integer(Int((now + clockOffset).milliseconds))
+        let time = JSONText.integer(Int((now + context.clockOffset).milliseconds))
         return .object(members: fields.map { (key: $0, value: time) })
     }
 

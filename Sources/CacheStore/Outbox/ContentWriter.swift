@@ -6,15 +6,13 @@ internal import SQLiteStore
 /// Turns a local change of a record's content into an entry of the queue, inside the caller's transaction.
 struct ContentWriter {
     let table: EntityTable
-    let schema: EntitySchema
-    let db: Database
-    let now: Timestamp
-    let makeID: @Sendable () -> String
+    let context: WriteContext
 
     private var entity: Entity { table.entity }
-    private var row: RecordRow { RecordRow(table: table, db: db) }
-    private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
-    private var log: ChangeLog { ChangeLog(db: db, at: now) }
+    private var db: Database { context.db }
+    private var row: RecordRow { context.row(table) }
+    private var queue: OutboxTable { context.queue }
+    private var log: ChangeLog { context.log }
 
     /// Queues the upload of `content`, or with nil its deletion. What waited to be sent for the same record gives way,
     /// since nobody would see it any more.
@@ -23,20 +21,20 @@ struct ContentWriter {
         guard let record = try row.load(key), !record.deleted else {
             throw CacheError.notFound("\(entity.name)/\(key) is not in the cache")
         }
-        if let content { try ContentTable(db: db).insert(content, at: now) }
+        if let content { try ContentTable(db: db).insert(content, at: context.now) }
         let column = content?.sha256 ?? ContentTable.nothing
         let waiting = try queue.changes(of: entity.name, key: key).filter { $0.content != nil }
         // The same again is no change, but after a failure it asks for another attempt.
         if let last = waiting.last {
-            if last.content == column, last.state != "failed" { return }
+            if last.content == column, last.state != .failed { return }
         } else if try kept(key, record.document) == column {
             return
         }
-        for change in waiting where change.state != "uploading" {
+        for change in waiting where change.state != .uploading {
             try queue.remove(change.id)
             try log.append(.discarded, change, detail: [ChangeLogReason.superseded.member])
         }
-        let id = try queue.append(Self.change(column, of: key, entity, makeID()), at: now)
+        let id = try queue.append(Self.change(column, of: key, entity, context.makeID()), at: context.now)
         try log.append(.queued, change: id, entity: entity.name, key: key, detail: Self.detail(content))
         try row.rebuildDocument(over: key)
     }

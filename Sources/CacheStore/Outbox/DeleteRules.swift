@@ -8,11 +8,9 @@ internal import SQLiteStore
 /// Nothing of it is sent but references set to null: an upstream takes along by itself what goes with a record, and the
 /// children that go are out of sight for as long as the deletion is queued (`RecordRow.rebuildDocument`).
 struct DeleteRules {
-    let schema: EntitySchema
-    let db: Database
-    let queue: OutboxTable
-    /// Makes the writer of another entity's changes.
-    let writer: (EntityTable) -> ChangeWriter
+    let context: WriteContext
+
+    private func writer(_ table: EntityTable) -> ChangeWriter { ChangeWriter(table: table, context: context) }
 
     /// Throws `.conflict` where the record, or one that goes with it, may not be deleted as long as others refer to it.
     func requireNoDenial(_ entity: Entity, _ key: String) throws {
@@ -67,12 +65,12 @@ struct DeleteRules {
 
     /// Takes back what was queued for a deletion that will not be sent, as far as nobody has seen it.
     func restore(after deletion: OutboxTable.Entry) throws {
-        guard deletion.operation == .delete, let entity = schema[deletion.entity] else { return }
+        guard deletion.operation == .delete, let entity = context.schema[deletion.entity] else { return }
         let ids = try Int64.fetchAll(
-            db.cachedStatement(sql: "SELECT needs_id FROM sync_dependency WHERE change_id = ?"),
+            context.db.cachedStatement(sql: "SELECT needs_id FROM sync_dependency WHERE change_id = ?"),
             arguments: [deletion.id])
         for (_, field, rule, child) in relations(of: entity) where rule == .nullify {
-            for change in try ids.compactMap({ try queue.entry($0) }) {
+            for change in try ids.compactMap({ try context.queue.entry($0) }) {
                 guard change.entity == child.entity.name, change.operation == .update, !change.tried,
                     change.body[field]?.kind == .null
                 else { continue }
@@ -85,7 +83,7 @@ struct DeleteRules {
         of entity: Entity
     ) -> [(relation: String, field: String, rule: DeleteRule, child: EntityTable)] {
         entity.relations.compactMap { relation in
-            guard case .many(let field, let rule) = relation.kind, let child = schema[relation.entity] else {
+            guard case .many(let field, let rule) = relation.kind, let child = context.schema[relation.entity] else {
                 return nil
             }
             return (relation.name, field, rule, EntityTable(entity: child))
@@ -94,7 +92,7 @@ struct DeleteRules {
 
     private func visible(_ child: EntityTable, _ field: String, _ key: String) throws -> [String] {
         try String.fetchAll(
-            db.cachedStatement(
+            context.db.cachedStatement(
                 sql: """
                     SELECT _key FROM \(child.name) WHERE _deleted = 0 AND \(child.sql(for: field)) = ? ORDER BY _pk
                     """),

@@ -34,11 +34,10 @@ package struct OutboxChange: Sendable, Equatable {
     package func request(of entity: Entity) -> PushRequest? {
         var request =
             switch content {
-            case nil: entity.request(for: operation, record: record, body: body)
+            case nil: entity.request(for: operation, record: record, body: body, version: version)
             case .removal: entity.request(for: nil, record: record)
             case .upload(let content): entity.request(for: content, record: record)
             }
-        if operation != .create, content == nil { request?.version = version }
         request?.secrets = secrets
         return request
     }
@@ -78,6 +77,22 @@ package struct PushFailure: Error, Sendable, Equatable {
         self.status = status
         self.message = message
     }
+}
+
+/// How far the upstream is with what one write queued.
+package enum PushProgress: Sendable, Equatable {
+    /// The upstream has all of it.
+    case confirmed
+    /// On its way; `position` counts from 1 at the head of the queue.
+    case pending(position: Int)
+    /// Given up until a person acts.
+    case failed
+    /// Behind a change that failed or that a conflict holds.
+    case blocked
+    /// Somebody has to choose, or the other side has won.
+    case conflict
+    /// Taken out of the queue without having been sent.
+    case discarded
 }
 
 /// How much waits in the queue.

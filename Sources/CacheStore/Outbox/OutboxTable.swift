@@ -30,7 +30,7 @@ struct OutboxTable {
         var createdAt: Timestamp
         /// An attempt may have reached the upstream.
         var tried: Bool
-        var state: String
+        var state: OutboxState
         /// As `NewChange.content`.
         var content: String?
 
@@ -75,7 +75,7 @@ struct OutboxTable {
     func join(_ change: NewChange) throws -> Int64? {
         let waiting = try changes(of: change.entity.name, key: change.key)
         guard let last = waiting.last(where: { $0.content == nil }), !last.tried,
-            last.state == "queued", last.operation != .delete
+            last.state == .queued, last.operation != .delete
         else { return nil }
         let body = last.body.setting(change.body)
         guard change.entity.canSend(body, by: last.operation) else { return nil }
@@ -102,16 +102,6 @@ struct OutboxTable {
         guard change.tried, body != change.body else { return }
         try db.cachedStatement(sql: "UPDATE sync_outbox SET idempotency_key = ? WHERE id = ?")
             .execute(arguments: [makeID(), change.id])
-    }
-
-    /// Makes a change create its record, which the server no longer has.
-    func turnIntoCreation(_ change: Entry, body: JSONText, makeID: () -> String) throws {
-        try db.cachedStatement(
-            sql: """
-                UPDATE sync_outbox SET operation = 'create', body = ?, base = '{}', idempotency_key = ?, state = 'queued',
-                  content = NULL, tried = 0, attempt_count = 0, known_pk = NULL, next_attempt_at = NULL WHERE id = ?
-                """
-        ).execute(arguments: [body.text, makeID(), change.id])
     }
 
     // MARK: What waits for what
@@ -215,7 +205,19 @@ struct OutboxTable {
             operation: Operation(rawValue: row["operation"]) ?? .update,
             body: try JSONText(parsing: row["body"] as String),
             base: try JSONText(parsing: row["base"] as String), edited: try JSONText(parsing: row["edited"] as String),
-            createdAt: Timestamp(milliseconds: row["created_at"]), tried: row["tried"] > 0, state: row["state"],
-            content: row["content"])
+            createdAt: Timestamp(milliseconds: row["created_at"]), tried: row["tried"] > 0,
+            state: OutboxState(rawValue: row["state"]) ?? .queued, content: row["content"])
+    }
+}
+
+extension ChangeLog {
+    /// A step of a queued change. Returns the entry's number.
+    @discardableResult
+    func append(
+        _ kind: ChangeLogKind, _ change: OutboxTable.Entry, detail: [(key: String, value: JSONText)] = []
+    ) throws -> Int64 {
+        try append(
+            kind, change: change.id, entity: change.entity, key: change.key,
+            fields: change.body.members.map(\.key), detail: detail)
     }
 }

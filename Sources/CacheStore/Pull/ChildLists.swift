@@ -15,7 +15,7 @@ extension PageApplier {
     func apply(_ sealed: SealedChildren, position: Int64) throws -> ChildOutcome {
         let children = sealed.children
         // All of them, to know which are missing.
-        _ = try IncomingRecords(table, db, at: now).fill(sealed.records, leavesOut: false)
+        _ = try IncomingRecords(table, db, at: context.now).fill(sealed.records, leavesOut: false)
         let written = try applyIncoming(clear: children.records, position: position)
         var outcome = ChildOutcome(written: written.written, deleted: written.deleted)
         let missing = try missing(children, position)

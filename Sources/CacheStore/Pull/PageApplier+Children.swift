@@ -7,7 +7,9 @@ internal import JSONText
 extension PageApplier {
     func settleChildren(of keys: [String]) throws {
         for relation in table.entity.relations {
-            guard case .many(let field, let rule) = relation.kind, let child = schema[relation.entity] else { continue }
+            guard case .many(let field, let rule) = relation.kind, let child = context.schema[relation.entity] else {
+                continue
+            }
             switch rule {
             case .keep, .deny: continue
             case .cascade:
@@ -19,7 +21,7 @@ extension PageApplier {
     }
 
     private func applier(_ table: EntityTable) -> PageApplier {
-        PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+        PageApplier(table: table, context: context)
     }
 
     /// `reference`: an indexed column or expression. Those out of sight too, be it with their owner.
@@ -36,8 +38,8 @@ extension PageApplier {
     /// The server's version is taken to have no reference any more, until the server says otherwise; a change made here is
     /// taken to be made on that.
     private func nullify(_ field: String, referringTo keys: [String]) throws {
-        let row = RecordRow(table: table, db: db)
-        let queue = OutboxTable(schema: schema, db: db)
+        let row = context.row(table)
+        let queue = context.queue
         var changed: [String] = []
         guard let reference = table.entity[field: field] else { return }
         let here = try referring(to: keys, by: table.sql(for: field))
@@ -50,11 +52,11 @@ extension PageApplier {
                 .execute(arguments: [remote.setting(field, to: .null).text, key])
             for change in try queue.changes(of: table.entity.name, key: key) where change.base[field] == value {
                 try queue.store(
-                    change.body, base: change.base.setting(field, to: .null), of: change, makeID: makeID)
+                    change.body, base: change.base.setting(field, to: .null), of: change, makeID: context.makeID)
             }
             try row.rebuildDocument(over: key)
             changed.append(key)
         }
-        try ChangeLog(db: db, at: now).append(.upserted, entity: table.entity.name, keys: changed)
+        try context.log.append(.upserted, entity: table.entity.name, keys: changed)
     }
 }

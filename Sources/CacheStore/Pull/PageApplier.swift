@@ -7,15 +7,12 @@ internal import JSONText
 /// One statement writes all that differ, the records' text passing through unchanged (`IncomingRecords`).
 struct PageApplier {
     let table: EntityTable
-    let schema: EntitySchema
-    let db: Database
-    let now: Timestamp
-    let makeID: @Sendable () -> String
-    let sealers: RecordSealers
+    let context: WriteContext
 
-    private var merge: Merge {
-        Merge(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
-    }
+    var db: Database { context.db }
+    private var now: Timestamp { context.now }
+    private var row: RecordRow { context.row(table) }
+    private var merge: Merge { Merge(table: table, context: context) }
 
     /// Writes the records that were put into `sync_incoming`. `clear`: the same before their secrets were sealed.
     /// `position`: where the change log ended when the page was asked for.
@@ -28,10 +25,10 @@ struct PageApplier {
         for key in written.changedHere { try merge.mergeRemote(of: key) }
         // One statement only ever inserts at the end, so the table has grown by as many rows as the key has.
         let inserted = try greatestPK() - before
-        try RecordRow(table: table, db: db).tally(inserted)
+        try row.tally(inserted)
         outcome.hadBefore = outcome.records - outcome.setAside - outcome.deleted - Int(inserted)
         outcome.written = written.keys.count
-        try ChangeLog(db: db, at: now).append(.upserted, entity: table.entity.name, keys: written.keys)
+        try context.log.append(.upserted, entity: table.entity.name, keys: written.keys)
         if outcome.deleted > 0 { outcome.deleted = try delete(keys: tombstones()) }
         return outcome
     }
@@ -126,9 +123,9 @@ struct PageApplier {
                     RETURNING _key
                     """),
             arguments: [list])
-        try RecordRow(table: table, db: db).tally(-Int64(gone.count))
-        gone += try changedHere.filter { try !RecordRow(table: table, db: db).exists($0) }
-        try ChangeLog(db: db, at: now).append(.deleted, entity: table.entity.name, keys: gone)
+        try row.tally(-Int64(gone.count))
+        gone += try changedHere.filter { try !row.exists($0) }
+        try context.log.append(.deleted, entity: table.entity.name, keys: gone)
         // Also from those kept for a change here: what the server deleted with them is gone all the same.
         try settleChildren(of: keys)
         return gone.count

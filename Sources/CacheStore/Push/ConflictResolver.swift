@@ -5,15 +5,9 @@ internal import SQLiteStore
 
 /// What people do about conflicts, inside the caller's transaction.
 struct ConflictResolver {
-    let schema: EntitySchema
-    let db: Database
-    let now: Timestamp
-    let makeID: @Sendable () -> String
-    let sealers: RecordSealers
-    let changeWriter: (EntityTable) -> ChangeWriter
+    let context: WriteContext
 
-    private var conflicts: ConflictTable { ConflictTable(db: db, now: now) }
-    private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
+    private var conflicts: ConflictTable { ConflictTable(db: context.db, now: context.now) }
 
     // MARK: Choosing
 
@@ -23,11 +17,11 @@ struct ConflictResolver {
             throw CacheError.conflict("conflict \(id) is decided; undo it to have the other choice")
         }
         let table = try table(conflict)
-        let change = try queue.change(conflict.changeID)
-        guard change.state != "uploading" else {
+        let change = try context.queue.change(conflict.changeID)
+        guard change.state != .uploading else {
             throw CacheError.conflict("change \(change.id) is being sent right now; wait for its outcome")
         }
-        let merge = Merge(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+        let merge = Merge(table: table, context: context)
         // Decided first: a change that leaves the queue takes its open conflicts with it.
         try conflicts.decide(id, winner)
         if let field = conflict.field {
@@ -38,13 +32,13 @@ struct ConflictResolver {
             try merge.take(winner, ofRecordDeletedThere: conflict.key)
         }
         try note(conflict, .resolved)
-        if try !RecordRow(table: table, db: db).exists(conflict.key) {
-            try ChangeLog(db: db, at: now).append(.deleted, entity: conflict.entity, keys: [conflict.key])
+        if try !context.row(table).exists(conflict.key) {
+            try context.log.append(.deleted, entity: conflict.entity, keys: [conflict.key])
         }
     }
 
     private func note(_ conflict: ConflictTable.Entry, _ reason: ChangeLogReason) throws {
-        try ChangeLog(db: db, at: now).append(
+        try context.log.append(
             .conflict, change: conflict.changeID, entity: conflict.entity, key: conflict.key,
             fields: conflict.field.map { [$0] }, detail: [reason.member, ("conflict", .integer(Int(conflict.id)))])
     }
@@ -57,13 +51,13 @@ struct ConflictResolver {
             throw CacheError.conflict("conflict \(id) waits for a choice; resolve it")
         }
         guard !conflict.isUndone else { throw CacheError.conflict("conflict \(id) was undone already") }
-        let writer = changeWriter(try table(conflict))
+        let writer = ChangeWriter(table: try table(conflict), context: context)
         switch (conflict.field, conflict.operation, winner) {
         case (let field?, _, _):
             let value = (winner == .server ? conflict.local : conflict.server) ?? .null
             try writer.update(conflict.key, body: opened(.object(members: [(key: field, value: value)]), conflict))
         case (nil, .delete, .server), (nil, .create, .local), (nil, .update, .local):
-            try writer.delete(conflict.key)
+            try DeletionWriter(writer).delete(conflict.key)
         case (nil, .delete, .local):
             try recreate(conflict.server.map { try opened($0, conflict) }, writer)
         case (nil, .create, .server), (nil, .update, .server):
@@ -75,7 +69,7 @@ struct ConflictResolver {
 
     /// The writer seals by itself. Throws `.conflict` for a secret that cannot be opened.
     private func opened(_ record: JSONText, _ conflict: ConflictTable.Entry) throws -> JSONText {
-        try sealers[conflict.entity].opened(record)
+        try context.sealers[conflict.entity].opened(record)
     }
 
     /// Creates the record anew, as far as its creation can send it.
@@ -89,9 +83,9 @@ struct ConflictResolver {
     }
 
     private func table(_ conflict: ConflictTable.Entry) throws -> EntityTable {
-        guard let entity = schema[conflict.entity] else {
+        guard let table = context.table(conflict.entity) else {
             throw CacheError.notFound("the schema has no entity \(conflict.entity) any more")
         }
-        return EntityTable(entity: entity)
+        return table
     }
 }

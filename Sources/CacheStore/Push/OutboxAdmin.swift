@@ -5,35 +5,23 @@ internal import SQLiteStore
 
 /// What people do about queued changes, inside the caller's transaction.
 struct OutboxAdmin {
-    let schema: EntitySchema
-    let db: Database
-    let now: Timestamp
-    let makeID: @Sendable () -> String
-    let sealers: RecordSealers
-    let changeWriter: (EntityTable) -> ChangeWriter
+    let context: WriteContext
 
-    private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
-    private var conflicts: ConflictTable { ConflictTable(db: db, now: now) }
-    private var log: ChangeLog { ChangeLog(db: db, at: now) }
+    private var db: Database { context.db }
+    private var queue: OutboxTable { context.queue }
+    private var conflicts: ConflictTable { ConflictTable(db: db, now: context.now) }
+    private var log: ChangeLog { context.log }
 
     // MARK: Trying again
 
     func retry(_ id: Int64?) throws -> Int {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                UPDATE sync_outbox SET state = 'queued', next_attempt_at = NULL, attempt_count = 0,
-                  tried = iif(error_class = 'unclear', 0, tried)
-                WHERE state = 'failed' AND ?1 IS NULL OR id = ?1 AND state IN ('failed', 'waiting')
-                RETURNING id, entity, record_key, body, content
-                """,
-            arguments: [id])
+        let rows = try queue.retry(id)
         if let id, rows.isEmpty { _ = try queue.change(id) }
         for row in rows {
             try log.append(.queued, row, detail: [ChangeLogReason.retried.member])
             // What follows the queue, a content too, is no longer given up.
-            guard let entity = schema[row["entity"]] else { continue }
-            try RecordRow(table: EntityTable(entity: entity), db: db).rebuildDocument(over: row["record_key"])
+            guard let table = context.table(row["entity"]) else { continue }
+            try context.row(table).rebuildDocument(over: row["record_key"])
         }
         return rows.count
     }
@@ -43,14 +31,14 @@ struct OutboxAdmin {
     /// Sets and takes away fields of a change, and makes it ready again. Without anything to correct it is tried again.
     func correct(_ id: Int64, setting fields: JSONText, removing removed: [String]) throws {
         let change = try requireIdle(queue.change(id))
-        guard let entity = schema[change.entity] else {
+        guard let table = context.table(change.entity) else {
             throw CacheError.conflict("the schema has no entity \(change.entity) any more; discard the change")
         }
-        guard change.operation != .create || !change.tried || change.state == "failed" else {
+        guard change.operation != .create || !change.tried || change.state == .failed else {
             throw CacheError.conflict(
                 "change \(id) may have arrived; it can be corrected when it has failed, or the record when it has not")
         }
-        let writer = changeWriter(EntityTable(entity: entity))
+        let writer = ChangeWriter(table: table, context: context)
         let fields = try writer.withCurrentKeys(fields)
         let correction = QueuedChangeEdit(
             change: change, fields: fields, sealed: try writer.sealer.seal(fields), removed: removed, writer: writer,
@@ -62,9 +50,7 @@ struct OutboxAdmin {
             fields, .corrected, of: change.operation, to: change.key, carriedBy: id, removed: removed)
         for field in removed { try conflicts.decideOpen(of: id, field: field, .server) }
         // What the server has by now may decide about it anew; this also lays the record anew.
-        try Merge(
-            table: writer.table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers
-        ).mergeRemote(of: change.key)
+        try Merge(table: table, context: context).mergeRemote(of: change.key)
     }
 
     // MARK: Giving up
@@ -85,25 +71,20 @@ struct OutboxAdmin {
 
     private func discard(_ change: OutboxTable.Entry) throws {
         let isDeletedThere = try conflicts.isDeletionOpen(of: change.id)
-        if let entity = schema[change.entity] {
-            try changeWriter(EntityTable(entity: entity)).children.restore(after: change)
-        }
+        try DeleteRules(context: context).restore(after: change)
         try queue.remove(change.id)
         try log.append(.discarded, change, detail: [ChangeLogReason.asked.member])
-        guard let entity = schema[change.entity] else { return }
-        let table = EntityTable(entity: entity)
-        let row = RecordRow(table: table, db: db)
+        guard let table = context.table(change.entity) else { return }
+        let row = context.row(table)
         try row.rebuildDocument(over: change.key)
         if try !row.exists(change.key) { try log.append(.deleted, entity: change.entity, keys: [change.key]) }
         // Kept for this change alone; what else changes the record now meets the deletion.
         guard isDeletedThere else { return }
-        _ = try PageApplier(
-            table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers
-        ).delete(keys: [change.key])
+        _ = try PageApplier(table: table, context: context).delete(keys: [change.key])
     }
 
     private func requireIdle(_ change: OutboxTable.Entry) throws -> OutboxTable.Entry {
-        guard change.state != "uploading" else {
+        guard change.state != .uploading else {
             throw CacheError.conflict("change \(change.id) is being sent right now; wait for its outcome")
         }
         return change

@@ -4,13 +4,12 @@ internal import JSONText
 
 /// What the outcome of an attempt does to the change and its record, inside the caller's transaction.
 struct OutcomeApplier {
-    let schema: EntitySchema
-    let db: Database
-    let now: Timestamp
-    let makeID: @Sendable () -> String
-    let sealers: RecordSealers
+    let context: WriteContext
 
-    private var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
+    private var db: Database { context.db }
+    private var now: Timestamp { context.now }
+    private var queue: OutboxTable { context.queue }
+    private var log: ChangeLog { context.log }
 
     func settle(_ id: Int64, _ outcome: PushOutcome) throws {
         let change = try queue.change(id)
@@ -19,22 +18,22 @@ struct OutcomeApplier {
         case .vanished(let record): return try acknowledge(change, record, nil, isGone: true)
         case .gone(let failure): return try forget(change, failure)
         case .notSent:
-            try db.cachedStatement(
-                sql: "UPDATE sync_outbox SET state = 'queued', tried = max(tried - 1, 0) WHERE id = ?"
-            ).execute(arguments: [id])
+            try queue.takeBack(id)
             try log.append(.queued, change, detail: [ChangeLogReason.notSent.member])
         case .waiting(let failure, let next, let counted):
-            try note(failure, "waiting", of: change, next: next, counted: counted)
+            try queue.postpone(id, failure, until: next, counted: counted)
+            try note(failure, .waiting, of: change, next: next)
         case .failed(let failure):
-            try note(failure, "failed", of: change, next: nil, counted: true)
+            try queue.fail(id, failure)
+            try note(failure, .failed, of: change)
         }
         try catchUp(change)
     }
 
     /// Weighs the change against what the server said while the attempt was under way.
     private func catchUp(_ change: OutboxTable.Entry) throws {
-        guard let table = table(change) else { return }
-        if try RecordRow(table: table, db: db).isGone(change.key) {
+        guard let table = context.table(change.entity) else { return }
+        if try context.row(table).isGone(change.key) {
             try delete(change.key, table)
         } else {
             try merge(table).mergeRemote(of: change.key)
@@ -42,28 +41,20 @@ struct OutcomeApplier {
     }
 
     private func note(
-        _ failure: PushFailure, _ state: String, of change: OutboxTable.Entry, next: Timestamp?, counted: Bool
+        _ failure: PushFailure, _ kind: ChangeLogKind, of change: OutboxTable.Entry, next: Timestamp? = nil
     ) throws {
-        try db.cachedStatement(
-            sql: """
-                UPDATE sync_outbox SET state = ?, next_attempt_at = ?, attempt_count = attempt_count + ?,
-                  error_class = ?, error_status = ?, error_message = ? WHERE id = ?
-                """
-        ).execute(arguments: [
-            state, next?.milliseconds, counted ? 1 : 0, failure.kind, failure.status, failure.message, change.id,
-        ])
         let error = JSONText.object([
             "class": .string(failure.kind), "status": .integer(failure.status), "message": .string(failure.message),
         ])
         try log.append(
-            state == "failed" ? .failed : .waiting, change,
-            detail: [("error", error), ("next_attempt_at", .string(next?.description))])
+            kind, change, detail: [("error", error), ("next_attempt_at", .string(next?.description))])
     }
 
     /// The server has no such record any more: the same as if a pull had said so.
     private func forget(_ change: OutboxTable.Entry, _ failure: PushFailure) throws {
-        try note(failure, "queued", of: change, next: nil, counted: true)
-        if let table = table(change) { try delete(change.key, table) }
+        try queue.requeue(change.id, failure)
+        try note(failure, .waiting, of: change)
+        if let table = context.table(change.entity) { try delete(change.key, table) }
     }
 
     private func delete(_ key: String, _ table: EntityTable) throws {
@@ -75,8 +66,8 @@ struct OutcomeApplier {
         _ change: OutboxTable.Entry, _ record: JSONText?, _ version: String?, isGone: Bool = false
     ) throws {
         try queue.remove(change.id)
-        guard let table = table(change) else { return }
-        let row = RecordRow(table: table, db: db)
+        guard let table = context.table(change.entity) else { return }
+        let row = context.row(table)
         // What a look-up finds may be the tombstone of what an attempt had made.
         let isGone = try isGone || row.isGone(change.key) || record.map(table.entity.isDeleted) ?? false
         var key = change.key
@@ -84,14 +75,14 @@ struct OutcomeApplier {
         case .delete: try row.setRemote(nil, of: key, at: now)
         case .create, .update:
             // Where the upstream answers no record, it has what was sent.
-            let sealed = try record.map(sealers[change.entity].seal)
+            let sealed = try record.map(context.sealers[change.entity].seal)
             try DriftTable(table: table, db: db, now: now).count(record, sealed: sealed, key: key)
             let remote = try sealed ?? assumed(after: change, table)
             try row.setRemote(remote, version: version, of: key, at: now)
             try keepContent(of: change, remote, table)
             try rebase(after: change, on: remote, table.entity)
             if let given = remote[table.entity.key]?.plain, given != key, !given.isEmpty, change.operation == .create {
-                try KeyAlias.rename(table, from: key, to: given, schema: schema, db)
+                try KeyAlias.rename(table, from: key, to: given, schema: context.schema, db)
                 try log.append(
                     .renamed, change: change.id, entity: change.entity, key: given, detail: [("old_id", .string(key))])
                 key = given
@@ -116,7 +107,7 @@ struct OutcomeApplier {
 
     /// What the server has by then, where it has not said.
     private func assumed(after change: OutboxTable.Entry, _ table: EntityTable) throws -> JSONText {
-        let remote = try RecordRow(table: table, db: db).remote(of: change.key)?.setting(change.body) ?? change.body
+        let remote = try context.row(table).remote(of: change.key)?.setting(change.body) ?? change.body
         guard let content = change.content, content != ContentTable.nothing, let field = table.entity.content?.state
         else { return remote }
         return remote.setting(field, to: .string(ContentState.uploaded.rawValue))
@@ -125,7 +116,7 @@ struct OutcomeApplier {
     private func keepContent(of change: OutboxTable.Entry, _ remote: JSONText, _ table: EntityTable) throws {
         guard let content = change.content else { return }
         let address = table.entity.content?.address.flatMap { table.entity.value(of: $0, in: remote)?.string }
-        try RecordRow(table: table, db: db).setContent(
+        try context.row(table).setContent(
             content == ContentTable.nothing ? nil : content, address: address, of: change.key)
     }
 
@@ -135,30 +126,24 @@ struct OutcomeApplier {
         for later in try queue.changes(of: change.entity, key: change.key) where later.operation == .update {
             let fields = later.body.members.map(\.key).filter { change.operation == .create || ours.contains($0) }
             let base = fields.reduce(later.base) { $0.setting($1, to: entity.value(of: $1, in: remote) ?? .null) }
-            try queue.store(later.body, base: base, of: later, makeID: makeID)
+            try queue.store(later.body, base: base, of: later, makeID: context.makeID)
         }
-        guard let table = table(change) else { return }
+        guard let table = context.table(change.entity) else { return }
         for later in try queue.changes(of: change.entity, key: change.key)
         where later.operation == .delete && !later.base.members.isEmpty {
             // The server may have stored another spelling of what it was sent.
             guard merge(table).isOurDoing(later.base, remote, { field, _ in ours.contains(field) }) else { continue }
-            try queue.store(later.body, base: remote, of: later, makeID: makeID)
+            try queue.store(later.body, base: remote, of: later, makeID: context.makeID)
         }
     }
 
     // MARK: Parts
 
-    private func table(_ change: OutboxTable.Entry) -> EntityTable? {
-        schema[change.entity].map { EntityTable(entity: $0) }
-    }
-
     private func applier(_ table: EntityTable) -> PageApplier {
-        PageApplier(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+        PageApplier(table: table, context: context)
     }
 
     private func merge(_ table: EntityTable) -> Merge {
-        Merge(table: table, schema: schema, db: db, now: now, makeID: makeID, sealers: sealers)
+        Merge(table: table, context: context)
     }
-
-    private var log: ChangeLog { ChangeLog(db: db, at: now) }
 }

@@ -78,7 +78,7 @@ struct QueuedChangeEdit {
     /// The whole record as it would then be.
     private func record() throws -> JSONText {
         guard change.operation == .update else { return body }
-        let remote = try RecordRow(table: writer.table, db: writer.db).remote(of: change.key) ?? .object([:])
+        let remote = try writer.row.remote(of: change.key) ?? .object([:])
         return try queue.changes(of: change.entity, key: change.key).reduce(remote) {
             $0.setting($1.id == change.id ? body : $1.body)
         }
@@ -92,24 +92,15 @@ struct QueuedChangeEdit {
             entity: entity, key: change.key, operation: change.operation, body: body, base: try base(),
             edited: JSONText.object(members: change.edited.members.filter { !removed.contains($0.key) })
                 .setting(writer.edited(fields.members.map(\.key))),
-            group: group, idempotencyKey: writer.makeID())
-        try writer.db.cachedStatement(
-            sql: """
-                UPDATE sync_outbox SET body = ?2, base = ?3, edited = ?4, order_group = ?5,
-                  idempotency_key = iif(tried > 0, ?6, idempotency_key), state = 'queued', tried = 0, attempt_count = 0,
-                  known_pk = NULL, next_attempt_at = NULL, error_class = NULL, error_status = NULL, error_message = NULL
-                WHERE id = ?1
-                """
-        ).execute(arguments: [
-            change.id, corrected.body.text, corrected.base.text, corrected.edited.text, group, corrected.idempotencyKey,
-        ])
+            group: group, idempotencyKey: writer.context.makeID())
+        try queue.edit(change.id, to: corrected)
         try waitAnew(corrected)
     }
 
     /// What the server has now of fields that are new in the change is what they start from.
     private func base() throws -> JSONText {
         guard change.operation == .update else { return change.base }
-        let remote = try RecordRow(table: writer.table, db: writer.db).remote(of: change.key)
+        let remote = try writer.row.remote(of: change.key)
         let kept = JSONText.object(members: change.base.members.filter { !removed.contains($0.key) })
         return fields.members.reduce(kept) { base, member in
             guard change.body[member.key] == nil, let value = remote.flatMap({ entity.value(of: member.key, in: $0) })

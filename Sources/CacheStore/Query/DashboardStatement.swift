@@ -2,13 +2,13 @@ internal import EntitySchema
 internal import GRDB
 internal import SQLiteStore
 
-/// All figures over one entity and time field as one statement, with a row for each stretch of time.
+/// Computes all figures over one entity and time field in one statement, with a row for each period.
 ///
-/// `seen` holds what the figures need of each record in any of the stretches, read once through the time's index however
-/// many figures and stretches look at it. A record made here whose time the upstream has yet to give (a draft) has that
-/// of its change. Names come from the schema, values are always bound.
+/// `seen` holds what the figures need of every record in any of the periods. It is read once through the index of the
+/// time, however many figures and periods use it. A record created here whose time the upstream has yet to assign (a
+/// draft) has the time of its change. Names come from the schema; values are always bound.
 struct DashboardStatement {
-    /// Figures that one pass over the records can answer.
+    /// Figures that one pass over the records can compute.
     struct Group {
         var entity: String
         var at: String
@@ -29,11 +29,11 @@ struct DashboardStatement {
 
     private let table: EntityTable
     private let at: String
-    /// The condition on the record's user; empty for everybody's.
+    /// The condition on the record's user; empty for all users.
     private var belongs = ""
     /// Columns of `seen`: `f0` and so on.
     private var columns: [String] = []
-    /// Whether a value was there before the stretch began: `k0` and so on.
+    /// Whether a value occurred before the period began: `k0` and so on.
     private var known: [String] = []
     private(set) var sql = ""
     private(set) var arguments: [DatabaseValue] = []
@@ -44,7 +44,7 @@ struct DashboardStatement {
         if let user {
             guard let field = group.user else {
                 throw CacheError.badQuery(
-                    field: "user", message: "the schema does not tell to which user a record of \(group.entity) belongs"
+                    field: "user", message: "the schema does not say which user a record of \(group.entity) belongs to"
                 )
             }
             belongs = "CAST(record.\(table.sql(for: field)) AS TEXT) = \(bind(user))"
@@ -70,13 +70,13 @@ struct DashboardStatement {
         }
     }
 
-    /// The name of the column of `seen` that has `value` where the conditions hold, else null.
+    /// The name of the column of `seen` that has `value` where the conditions hold, and null elsewhere.
     private mutating func column(_ value: String, _ conditions: [Condition]) -> String {
         let fits = condition(conditions, of: "record")
         return "f\(Self.place(of: fits.isEmpty ? value : "iif(\(fits), \(value), NULL)", in: &columns))"
     }
 
-    /// The name of the column that tells whether a record with the same value fitted before the stretch began.
+    /// The name of the column that says whether a matching record had the same value before the period began.
     private mutating func before(_ value: String, _ field: String, _ conditions: [Condition]) -> String {
         let fits = condition(conditions, of: "earlier")
         let same = "earlier.\(table.sql(for: field)) = seen.\(value)\(fits.isEmpty ? "" : " AND \(fits)")"
@@ -104,7 +104,7 @@ struct DashboardStatement {
         return parts.joined(separator: " AND ")
     }
 
-    // MARK: The whole
+    // MARK: Statement
 
     private mutating func statement(_ ranges: [Range<Timestamp>], _ results: [String]) -> String {
         let periods = ranges.enumerated().map { number, range in "(\(number), \(bind(range)))" }
@@ -140,19 +140,19 @@ struct DashboardStatement {
         "\(bind(range.lowerBound.description)), \(bind(range.upperBound.description))"
     }
 
-    /// Numbered, so that a value that stands in several places is the same text in each.
+    /// Numbered, so that a value used in several places gets the same text in each.
     private mutating func bind(_ value: String) -> String {
         "?\(Self.place(of: value.databaseValue, in: &arguments) + 1)"
     }
 
-    /// Where `element` stands, after it was added if it is new: figures share what they have in common.
+    /// The index of `element`, appended if it is new: figures share what they have in common.
     private static func place<Element: Equatable>(of element: Element, in list: inout [Element]) -> Int {
         if let place = list.firstIndex(of: element) { return place }
         list.append(element)
         return list.count - 1
     }
 
-    /// The ranges without overlaps, those that touch as one.
+    /// The ranges without overlaps; adjoining ranges become one.
     static func merged(_ ranges: [Range<Timestamp>]) -> [Range<Timestamp>] {
         ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { merged, range in
             guard let last = merged.last, range.lowerBound <= last.upperBound else { return merged.append(range) }

@@ -1,4 +1,4 @@
-/// Finds a part of a number in the number as it is written, separators and all.
+/// Marks the part of a number that a search found, in the number as it is written, separators included.
 enum FragmentMark {
     static let open = "«"
     static let close = "»"
@@ -9,7 +9,7 @@ enum FragmentMark {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { !separators.contains($0) }))
     }
 
-    /// `text` with the part marked that reads `part`, whatever the separators and the case; nil where there is none.
+    /// `text` with the first occurrence of `part` marked, ignoring separators and case; nil if there is none.
     static func marked(_ text: String, _ part: String) -> String? {
         let scalars = Array(text.unicodeScalars)
         let places = scalars.indices.filter { !separators.contains(scalars[$0]) }

@@ -4,26 +4,26 @@ internal import GRDBSQLite
 internal import JSONText
 internal import SQLiteStore
 
-/// Shows related records within records: one query for each relation, however many records there are.
+/// Includes related records in records: one query for each relation, however many records there are.
 ///
-/// They stand in a member of their own, `_include`, under the relation's name: the record or null where there can be only
-/// one, else a list in that entity's own order. So they never take the place of a member that the upstream sent.
+/// They go into a separate member, `_include`, under the relation's name: the record or null for a to-one relation,
+/// else a list in the related entity's own order. So they never replace a member that the upstream sent.
 struct Includer {
-    /// Of one record; `_next` holds the cursor with which the relation's own list goes on.
+    /// For one record; `_next` holds the cursor that continues the relation's own list.
     static let mostChildren = 1000
-    /// In one answer, counted as often as they are shown.
+    /// In one response, counting each occurrence.
     static let mostIncluded = 10_000
 
-    /// A record on its way out, its last brace still to come.
+    /// A record being written, without its closing brace.
     struct Open {
         var bytes: [UInt8]
         var ownLength: Int
         var key: String
-        /// What it refers to, in the order of the inclusions; nil for those that are the other way round.
+        /// The key that each inclusion refers to, in the order of the inclusions; nil for to-many relations.
         var references: [String?]
     }
 
-    /// What a record shows of one relation.
+    /// The included records of one relation in one record.
     private struct Part {
         var bytes: [UInt8]
         var count = 0
@@ -33,7 +33,7 @@ struct Includer {
     let schema: EntitySchema
     let connection: ReadConnection
 
-    /// The columns that `open` needs of a record with these inclusions.
+    /// The columns that `open` needs for a record with these inclusions.
     static func columns(for include: [Inclusion], _ table: EntityTable) -> [String] {
         guard !include.isEmpty else { return [] }
         return ["_key"]
@@ -42,7 +42,7 @@ struct Includer {
             }
     }
 
-    /// `column`: where those columns begin.
+    /// `column` is the first of those columns.
     static func open(_ statement: OpaquePointer, _ include: [Inclusion], at column: Int32) -> Open {
         var output = RecordBytes(reserving: 1024)
         let ownLength = output.appendRecord(statement)
@@ -56,7 +56,7 @@ struct Includer {
             references: references)
     }
 
-    /// Adds what is to be included and closes the records. Returns, for each, how many records it shows besides itself.
+    /// Adds the included records and closes the records. Returns, for each record, how many it includes.
     func close(_ records: inout [Open], including include: [Inclusion]) throws -> [Int] {
         var counts = Array(repeating: 0, count: records.count)
         var total = 0
@@ -84,7 +84,7 @@ struct Includer {
     private static var tooMany: CacheError {
         .badQuery(
             field: "include",
-            message: "this would include more than \(mostIncluded) records; ask for fewer at once with limit")
+            message: "this would include more than \(mostIncluded) records; request fewer at once with limit")
     }
 
     // MARK: One relation
@@ -122,7 +122,7 @@ struct Includer {
         let order = try ListOrder([], table)
         let column = table.sql(for: field)
         let columns = Self.columns(for: inclusion.nested, table)
-        // The index of the field holds the order as well, so only what is shown is read.
+        // The index of the field also has the order, so only the records shown are read.
         let sql = """
             WITH child AS (
               SELECT _pk AS _child, \(column) AS _parent,
@@ -159,7 +159,7 @@ struct Includer {
         var position: [DatabaseValue]
     }
 
-    /// The children as one list for each parent.
+    /// The children of each parent as a JSON list.
     private func lists(
         _ rows: [Row], _ found: [Open], _ counts: [Int], cursor: (String, [DatabaseValue]) throws -> String
     ) throws -> [String: Part] {

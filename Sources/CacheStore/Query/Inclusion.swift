@@ -1,7 +1,7 @@
 package import EntitySchema
 package import SQLiteStore
 
-/// A relation whose records are to be shown with each record, and those of theirs.
+/// A relation whose records are included in each record, with their own inclusions.
 package struct Inclusion: Sendable, Equatable {
     package var relation: Relation
     package var nested: [Inclusion]
@@ -10,9 +10,9 @@ package struct Inclusion: Sendable, Equatable {
     package static let greatestDepth = 3
     private static let mostRelations = 20
 
-    /// Reads paths such as `devices` and `tickets.messages`; what they have in common is included once.
+    /// Reads paths such as `devices` and `tickets.messages`; a shared prefix is included once.
     ///
-    /// Throws `.badQuery` for a relation that the schema does not have, and for more than the bounds.
+    /// Throws `.badQuery` for a relation that is not in the schema, and beyond the limits.
     package static func tree(_ paths: [String], of entity: Entity, in schema: EntitySchema) throws(CacheError)
         -> [Inclusion]
     {
@@ -29,7 +29,7 @@ package struct Inclusion: Sendable, Equatable {
         return tree
     }
 
-    /// Returns how many relations are new.
+    /// Returns the number of new relations.
     private static func add(
         _ names: ArraySlice<String>, to tree: inout [Inclusion], of entity: Entity, in schema: EntitySchema
     ) throws(CacheError) -> Int {
@@ -40,7 +40,7 @@ package struct Inclusion: Sendable, Equatable {
             let known = entity.relations.map(\.name)
             let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
             let list = known.isEmpty ? "no relations" : known.joined(separator: ", ")
-            throw refusal("\(entity.name) have no relation \(name.prefix(100))\(near) They have \(list)")
+            throw refusal("\(entity.name) has no relation \(name.prefix(100))\(near) It has \(list)")
         }
         var count = 0
         if !tree.contains(where: { $0.relation.name == name }) {
@@ -53,7 +53,7 @@ package struct Inclusion: Sendable, Equatable {
         return count
     }
 
-    /// What a secret field leads to would tell what it holds.
+    /// The target of a secret field would reveal its value.
     private static func isSecret(_ relation: Relation, _ entity: Entity, _ other: Entity) -> Bool {
         switch relation.kind {
         case .one(let field): entity[field: field]?.secret ?? true

@@ -2,13 +2,13 @@ internal import Foundation
 internal import GRDB
 internal import JSONText
 
-/// The text form of a place in a list: base64url of a JSON array, marked with the list that it belongs to.
+/// The text form of a position in a list: base64url of a JSON array, marked with the list that it belongs to.
 enum ListCursor {
     static func text(_ position: [DatabaseValue], list: String) -> String {
         let values = position.map { value -> JSONText in
             switch value.storage {
             case .int64(let number): .array([.integer(Int(number))])
-            // As text: a double's shortest form is read back as the same double.
+            // As text, because the shortest form of a double reads back as the same double.
             case .double(let number): .array([.string("\(number)"), true])
             case .string(let text): .array([.string(text)])
             case .null, .blob: .null
@@ -26,9 +26,9 @@ enum ListCursor {
         return String(decoding: base64url, as: UTF8.self)
     }
 
-    /// Nil for text that no list of this name gave out.
+    /// Nil for text that is not a cursor of this list.
     static func values(of text: String, list: String) -> [DatabaseValue]? {
-        // Byte by byte, since `String` goes from character to character to replace two letters.
+        // Byte by byte, because `String` would go through all characters to replace two.
         var base64 = text.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "-"): UInt8(ascii: "+")
@@ -48,7 +48,7 @@ enum ListCursor {
         }
     }
 
-    /// FNV-1a, which is the same in every run, unlike Swift's own hashes.
+    /// FNV-1a: unlike Swift's hashes, it is the same in every run.
     private static func mark(_ list: String) -> String {
         let hash = list.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return String(hash, radix: 36)

@@ -3,7 +3,7 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// Gathers a list's conditions and the values bound to them, and decides what an index is to find.
+/// Collects a list's conditions and the values bound to them, and chooses the condition that an index looks up.
 struct ListFilter {
     typealias Alternative = (condition: String, arguments: [DatabaseValue])
 
@@ -15,30 +15,30 @@ struct ListFilter {
         var arguments: [DatabaseValue]
     }
 
-    /// More values than these are looked up together and sorted.
+    /// With more values than this, the rows are looked up together and sorted.
     private static let mostAlternatives = 10
 
     let table: EntityTable
     private var terms: [Term] = []
     private var fixed = ["_deleted = 0"]
     private var isBySync = false
-    /// What the words that are looked for must be found in.
+    /// The words that must be found.
     private(set) var match: SearchMatch?
-    /// One of these holds for each row; each is a part of the list that comes in order. Never empty.
+    /// Each row meets one of these; each gives a part of the list in order. Never empty.
     private(set) var alternatives: [Alternative] = [("", [])]
-    /// What the alternatives give is one list only when it is merged; else they follow one another.
+    /// Whether the alternatives must be merged to give the list's order; otherwise they follow one another.
     private(set) var isMerged = false
-    /// The rows are found by an index that gives another order than the list's.
+    /// Whether the index that finds the rows gives another order than the list's.
     private(set) var isSearchedFirst = false
 
     init(table: EntityTable) {
         self.table = table
     }
 
-    /// What every row meets, besides one of the alternatives.
+    /// The conditions that every row meets, besides one of the alternatives.
     var conditions: [String] { fixed + [match?.condition.sql].compactMap(\.self) + terms.map(\.condition) }
     var arguments: [DatabaseValue] { (match?.condition.arguments ?? []) + terms.flatMap(\.arguments) }
-    /// Nothing but words is asked for.
+    /// Whether the list is filtered by words alone.
     var isByWordsAlone: Bool { match != nil && terms.isEmpty && !isBySync }
 
     mutating func add(_ filter: ListQuery.Filter) throws(CacheError) {
@@ -48,7 +48,7 @@ struct ListFilter {
             guard let wantsNull = ["true": true, "false": false][filter.values.first ?? ""] else {
                 throw CacheError.badQuery(field: "\(field.name).null", message: "expected true or false")
             }
-            // A key is never null, which an index cannot look up; nor is it empty.
+            // An index cannot look up null in a key; a key is never null, and never empty either.
             let isNull = column == "_key" ? "_key = ''" : "\(column) IS NULL"
             terms.append(
                 Term(
@@ -72,7 +72,8 @@ struct ListFilter {
     mutating func add(_ sync: ListQuery.SyncFilter) {
         isBySync = true
         let queued = "(SELECT record_key FROM sync_outbox WHERE entity = '\(table.entity.name)')"
-        let failed = "(SELECT record_key FROM sync_outbox WHERE entity = '\(table.entity.name)' AND state = 'failed')"
+        let failed =
+            "(SELECT record_key FROM sync_outbox WHERE entity = '\(table.entity.name)' AND state = \(OutboxState.failed.sql))"
         let disputed = "(SELECT record_key FROM sync_conflict WHERE entity = '\(table.entity.name)' AND winner IS NULL)"
         switch sync {
         case .pending: fixed += ["_key IN \(queued)", "_key NOT IN \(failed)", "_key NOT IN \(disputed)"]
@@ -82,13 +83,13 @@ struct ListFilter {
     }
 
     mutating func add(_ search: SearchQuery) throws(CacheError) {
-        guard let searched = SearchTable(table.entity) else { throw CacheStore.nothingSearched(table.entity.name) }
+        guard let searched = SearchTable(table.entity) else { throw SearchTable.missing(in: table.entity.name) }
         match = SearchMatch(table: searched, query: search)
     }
 
-    // MARK: What finds the rows
+    // MARK: Choosing the index
 
-    /// To be called once, after all has been added.
+    /// Call this once, after adding all conditions.
     mutating func arrange(for order: ListOrder, hasCursor: Bool) {
         guard match == nil else { return isSearchedFirst = true }
         let first = order.terms.first
@@ -116,7 +117,7 @@ struct ListFilter {
         terms.firstIndex { table.isIndexed($0.field.name) && matches($0) }
     }
 
-    /// After a cursor that is where the index must begin, not at the filter's bound in the same direction.
+    /// After a cursor, the index must start at the cursor, not at the filter's bound in the same direction.
     private mutating func leaveBoundToCursor(_ first: SortTerm) {
         let bounds: [ListQuery.Filter.Comparison] = first.descending ? [.less, .atMost] : [.greater, .atLeast]
         for index in terms.indices
@@ -125,7 +126,7 @@ struct ListFilter {
         }
     }
 
-    /// All but one value, or but null: what lies below and what lies above, where that is the order.
+    /// For "all but one value" or "not null": splits the range in two around the value, in the list's order.
     private mutating func exclude(_ index: Int, _ descending: Bool, _ hasCursor: Bool) {
         let column = terms[index].column
         guard terms[index].comparison == .notEqual else {
@@ -160,7 +161,7 @@ struct ListFilter {
         return field
     }
 
-    /// The caller's text as the value that the column would hold.
+    /// Converts the caller's text to the value that the column would hold.
     private static func value(_ text: String, of field: Field) throws(CacheError) -> DatabaseValue {
         switch field.kind {
         case .integer, .number, .money:
@@ -182,7 +183,7 @@ struct ListFilter {
         }
     }
 
-    /// A number as JSON has them; a whole one as an integer, however it is written, so that one value is never two.
+    /// A JSON number; a whole one becomes an integer, however it is written, so that each number has one value.
     private static func number(_ text: String) -> DatabaseValue? {
         guard (try? JSONText(parsing: text))?.kind == .number else { return nil }
         if let value = Int64(text) { return value.databaseValue }

@@ -3,12 +3,12 @@ internal import GRDB
 internal import GRDBSQLite
 internal import SQLiteStore
 
-/// The order of a list: the asked fields, then the entity's own order between equals, then the order of arrival.
+/// The order of a list: the requested fields, then the entity's own order, then the order of arrival.
 struct ListOrder {
     let table: EntityTable
     let terms: [SortTerm]
 
-    /// The entity's own order comes after the asked one since that is how its indexes are made.
+    /// The entity's own order follows the requested one, as in its indexes.
     init(_ asked: [SortTerm], _ table: EntityTable) throws(CacheError) {
         self.table = table
         let entity = table.entity
@@ -18,7 +18,7 @@ struct ListOrder {
                 throw CacheError.badQuery(field: "sort", message: "\(entity.name) cannot be sorted by \(term.field)")
             }
             if asked[..<index].contains(where: { $0.field == term.field }) {
-                throw CacheError.badQuery(field: "sort", message: "\(term.field) stands in sort twice")
+                throw CacheError.badQuery(field: "sort", message: "sort names \(term.field) twice")
             }
         }
         if !asked.contains(where: { $0.field == entity.key }) {
@@ -29,17 +29,18 @@ struct ListOrder {
         self.terms = terms
     }
 
-    /// The columns to order by and whether downwards.
+    /// The columns to order by, and whether each is descending.
     private var columns: [(name: String, descending: Bool)] {
         terms.map { (table.sql(for: $0.field), $0.descending) } + [("_pk", terms.last?.descending ?? false)]
     }
 
-    /// What follows ORDER BY. `unary` has no index give the order: where the rows are few it is better to find them first.
+    /// The terms of ORDER BY. With `unary`, no index gives the order: if the rows are few, it is better to find them
+    /// first.
     func sql(unary: Bool = false) -> String {
         columns.map { "\(unary ? "+" : "")\($0.name)\($0.descending ? " DESC" : "")" }.joined(separator: ", ")
     }
 
-    /// What follows ORDER BY where only the columns of a record query are left.
+    /// The terms of ORDER BY for a compound query, where only column positions are known.
     var sqlByPosition: String {
         let first = Int(RecordSelect.pkColumn) + 1
         return columns.indices.map { index in
@@ -48,10 +49,10 @@ struct ListOrder {
         }.joined(separator: ", ")
     }
 
-    /// The columns that a record query adds for `position(of:)`, each with a comma before it.
+    /// The columns that a record query adds for `position(of:)`, each preceded by a comma.
     var extraColumns: String { terms.map { ", \(table.sql(for: $0.field))" }.joined() }
 
-    /// Where a row stands in the order: the sort fields' values and `_pk`.
+    /// A row's position in the order: the values of the sort fields, and `_pk`.
     func position(of statement: OpaquePointer) -> [DatabaseValue] {
         let first = RecordSelect.pkColumn + 1
         let sortColumns = (0..<terms.count).map { first + Int32($0) }
@@ -65,8 +66,8 @@ struct ListOrder {
         }
     }
 
-    /// What lies after a position, as ranges that follow one another and each of which an index can seek: rows equal to it
-    /// in all sort fields but the last and beyond it there, then equal in all but the last two, and so on, nulls in their
+    /// Everything after a position, as consecutive ranges that an index can seek: rows equal to it in all sort fields
+    /// but the last and beyond it in that one, then rows equal in all but the last two, and so on, with nulls in their
     /// place.
     func ranges(after position: [DatabaseValue]) -> [(condition: String, arguments: [DatabaseValue])] {
         let columns = columns

@@ -1,6 +1,6 @@
 package import EntitySchema
 
-/// What a list is asked for; every name in it is checked against the schema before it meets SQL.
+/// A request for a list; every name in it is checked against the schema before it reaches SQL.
 package struct ListQuery: Sendable, Equatable {
     package var entity: String
     package var filters: [Filter]
@@ -13,7 +13,7 @@ package struct ListQuery: Sendable, Equatable {
     package var sync: SyncFilter?
     /// Only records that full-text search finds.
     package var search: SearchQuery?
-    /// Whether the number of all matching records is wanted too.
+    /// Whether to count all matching records too.
     package var count: Bool
 
     package init(
@@ -45,7 +45,7 @@ package struct ListQuery: Sendable, Equatable {
             case atLeast = "gte"
             case null
 
-            /// What stands between column and value; null compares with none.
+            /// The operator between column and value; null is compared with IS.
             var sql: String {
                 switch self {
                 case .equal: "="
@@ -59,7 +59,7 @@ package struct ListQuery: Sendable, Equatable {
             }
 
             var isRange: Bool { [.less, .atMost, .greater, .atLeast].contains(self) }
-            /// All values but one.
+            /// Matches all values but one.
             var isNegation: Bool { [.notEqual, .null].contains(self) }
         }
 
@@ -74,7 +74,7 @@ package struct ListQuery: Sendable, Equatable {
             self.values = values
         }
 
-        /// Whether an index can go to the rows that meet it, wherever they lie.
+        /// Whether an index can seek the matching rows.
         var isSought: Bool { comparison != .notEqual && !(comparison == .null && values.first == "false") }
     }
 }
@@ -82,10 +82,10 @@ package struct ListQuery: Sendable, Equatable {
 package struct ListPage: Sendable {
     /// A JSON array.
     package var records: [UInt8]
-    /// How many these are.
+    /// The number of records.
     package var count = 0
     package var next: String?
     package var total: Int?
-    /// The fields for want of whose index the whole table was read.
+    /// The fields without an index that made the query read the whole table.
     package var unindexed: [String] = []
 }

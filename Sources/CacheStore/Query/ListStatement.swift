@@ -3,11 +3,11 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// One list as SQL. Names come from the schema, values are always bound.
+/// One list as SQL. Names come from the schema; values are always bound.
 ///
-/// A list is made of parts, each of which an index can seek and give in order: the ranges after the cursor
-/// (`ListOrder.ranges`), and the values of a filter that takes any of several. So the thousandth page costs what the first
-/// does. Where the filter's index gives another order the rows are found first and then sorted.
+/// A list consists of parts that an index can each seek and return in order: the ranges after the cursor
+/// (`ListOrder.ranges`), and the values of a filter that accepts several. So the thousandth page costs as much as the
+/// first. If the index of the filter gives another order, the rows are found first and then sorted.
 struct ListStatement {
     private let table: EntityTable
     private let query: ListQuery
@@ -16,8 +16,8 @@ struct ListStatement {
     private let ranges: [(condition: String, arguments: [DatabaseValue])]
     private let all: (condition: String, arguments: [DatabaseValue])
     private let columns: String
-    /// One after the other they give the list from where it is to begin, each one row more than a page at most. To be read
-    /// in one snapshot, as far as a page needs.
+    /// Run one after the other, they give the list from the cursor on, each at most one row more than a page. Read them
+    /// in one snapshot, as far as the page needs.
     private(set) var statements: [ReadConnection.Statement] = []
 
     /// `extraColumns` come after those of `RecordSelect` and the order's.
@@ -50,7 +50,7 @@ struct ListStatement {
         guard let values = ListCursor.values(of: text, list: name(query, order)), values.count == order.terms.count + 1
         else {
             throw CacheError.badQuery(
-                field: "cursor", message: "this cursor belongs to another list; use next with the same filters and sort"
+                field: "cursor", message: "this cursor belongs to another list; use it with the same filters and sort"
             )
         }
         return values
@@ -74,7 +74,7 @@ struct ListStatement {
         ListCursor.text(position, list: Self.name(query, order))
     }
 
-    /// The fields for want of whose index the whole table is read; empty when it is not.
+    /// The fields without an index that make the query read the whole table; empty if it does not.
     var unindexed: [String] {
         let isSought = query.filters.contains { table.isIndexed($0.field) && $0.isSought }
         if query.sync != nil || query.search != nil || isSought { return [] }
@@ -84,8 +84,9 @@ struct ListStatement {
 
     // MARK: Walking
 
-    /// A search can also go through the records in the list's order, by an index, and stop when it has a page: where many
-    /// records match that finds it after a few. Nil where no index gives the order, or more than words is asked for.
+    /// Alternatively, a search can walk through the records in the list's order, by an index, until it has a page: if
+    /// many records match, that takes a few steps. Nil if no index gives the order, or if there are other filters than
+    /// words.
     var walk: SearchWalk? {
         guard let match = filter.match, filter.isByWordsAlone, let first = order.terms.first,
             first.field != table.entity.key, table.isIndexed(first.field)
@@ -113,7 +114,7 @@ struct ListStatement {
         guard filter.isSearchedFirst else {
             return "SELECT \(columns) FROM \(table.name) WHERE \(conditions) ORDER BY \(order.sql())"
         }
-        // Only what the page shows is looked at; the index may be enough to find and to sort the rest.
+        // Only the records of the page are read; the index may be enough to find and sort the rest.
         return """
             SELECT \(columns) FROM \(table.name) WHERE _pk IN (
               SELECT _pk FROM \(table.name) WHERE \(conditions) ORDER BY \(order.sql(unary: true)) LIMIT ?)
@@ -121,7 +122,7 @@ struct ListStatement {
             """
     }
 
-    /// What tells one list from another: its filters and its order.
+    /// What identifies a list: its filters and its order.
     private static func name(_ query: ListQuery, _ order: ListOrder) -> String {
         var parts = [query.entity, query.sync?.rawValue ?? ""]
         if let search = query.search { parts += ["q", search.text] }

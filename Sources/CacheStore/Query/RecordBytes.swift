@@ -1,10 +1,10 @@
 internal import EntitySchema
 internal import GRDBSQLite
 
-/// Collects records as the bytes that go to the caller, straight from SQLite's memory.
+/// Builds the records of a response directly from SQLite's memory.
 struct RecordBytes {
     private(set) var bytes: [UInt8] = []
-    /// The last time written: records that were pulled together share theirs.
+    /// The last time written: records pulled together share it.
     private var lastTime: (milliseconds: Int64, text: [UInt8])?
 
     init(reserving capacity: Int) {
@@ -19,11 +19,11 @@ struct RecordBytes {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends the record of the row that `statement` stands on, `_sync` as its last member. Returns where the record's own
-    /// members end.
+    /// Appends the record of the current row of `statement`, with `_sync` as its last member. Returns where the
+    /// record's own members end.
     @discardableResult
     mutating func appendRecord(_ statement: OpaquePointer) -> Int {
-        // A record always has its key, so there is always a member before this one.
+        // A record always has its key, so a member always precedes this one.
         append(Self.bytes(RecordSelect.documentColumn, of: statement).dropLast())
         let ownEnd = bytes.count
         append(",\"_sync\":")
@@ -38,7 +38,7 @@ struct RecordBytes {
         return ownEnd
     }
 
-    /// Null where the record came from no server.
+    /// Appends null for a record that did not come from a server.
     private mutating func appendTime(_ column: Int32, of statement: OpaquePointer) {
         guard sqlite3_column_type(statement, column) != SQLITE_NULL else { return append("null") }
         append(UInt8(ascii: "\""))
@@ -65,7 +65,7 @@ struct RecordBytes {
         return UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
     }
 
-    /// A column as text, to its last byte.
+    /// The bytes of a column as text.
     static func text(_ column: Int32, of statement: OpaquePointer) -> String {
         String(decoding: bytes(column, of: statement), as: UTF8.self)
     }

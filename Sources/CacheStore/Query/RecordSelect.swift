@@ -1,14 +1,14 @@
 internal import EntitySchema
 
-/// The SQL that yields records ready to be shown: text, when it came, and what the queue says of it.
+/// The SQL that returns records ready to show: their text, when they came, and their state in the queue.
 ///
-/// SQLite hands over the document as it stands; only a record with queued changes costs a look into the queue.
+/// SQLite returns the document as it is stored; only a record with queued changes costs a lookup in the queue.
 struct RecordSelect {
     let table: EntityTable
     /// The only fields to show, besides the key; nil for the whole record.
     var fields: [String]?
 
-    /// Columns of every record query, in this order.
+    /// The columns of every record query, in this order.
     static let documentColumn: Int32 = 0
     static let syncedAtColumn: Int32 = 1
     static let syncColumn: Int32 = 2
@@ -18,7 +18,7 @@ struct RecordSelect {
 
     var one: String { "SELECT \(columns) FROM \(table.name) WHERE _key = ? AND _deleted = 0" }
 
-    /// What readers see, without the secret fields. The key is always there.
+    /// The document that readers see, without the secret fields. It always has the key.
     var document: String {
         if let fields {
             let key = table.entity.key
@@ -32,15 +32,15 @@ struct RecordSelect {
         return table.withoutSecrets(EntityTable.document)
     }
 
-    /// The `_sync` object of a record with queued changes; null for all others, whose object needs no look-up.
+    /// The `_sync` object of a record with queued changes; null for all others, which need no lookup.
     private var sync: String {
         let record = "entity = '\(table.entity.name)' AND record_key = _key"
         return """
             CASE WHEN _local IS NOT NULL THEN (
               SELECT json_object(
-                'state', CASE WHEN sum(state = 'failed') THEN 'error'
+                'state', CASE WHEN sum(state = \(OutboxState.failed.sql)) THEN 'error'
                   WHEN EXISTS (SELECT 1 FROM sync_conflict WHERE \(record) AND winner IS NULL) THEN 'conflict'
-                  WHEN sum(state = 'uploading') THEN 'uploading'
+                  WHEN sum(state = \(OutboxState.uploading.sql)) THEN 'uploading'
                   ELSE 'pending' END,
                 'pending_fields', (SELECT json_group_array(key) FROM json_each(_local)),
                 'synced_at', \(Self.time("_synced_at")),

@@ -2,15 +2,15 @@ internal import GRDB
 internal import GRDBSQLite
 internal import SQLiteStore
 
-/// What tells one version of a record from another: a mark of the record itself and one of all that is shown with it.
+/// Identifies a version of a record: a hash of the record itself, and one of everything shown with it.
 ///
-/// The record's own mark leaves `_sync` out. So a change on its way to the upstream, which moves `_sync` several times,
-/// is not taken for another version of the record by whoever makes the next one.
+/// The record's own hash leaves out `_sync`. A change on its way to the upstream updates `_sync` several times; those
+/// updates do not look like other versions of the record to the next writer.
 package struct RecordVersion: Sendable, Equatable {
     package var record: UInt64
     package var rest: UInt64
 
-    /// Of a record as it is shown, whose own members, without the closing brace, are its first `length` bytes.
+    /// For a record as shown; its own members, without the closing brace, are the first `length` bytes.
     init(of bytes: [UInt8], ownLength length: Int) {
         (record, rest) = bytes.withUnsafeBytes { bytes in
             (
@@ -20,26 +20,26 @@ package struct RecordVersion: Sendable, Equatable {
         }
     }
 
-    /// The mark of a record as it stands in the caller's transaction.
+    /// The hash of a record inside the caller's transaction.
     static func mark(of key: String, _ table: EntityTable, _ db: Database) throws -> UInt64 {
         let sql = "SELECT \(RecordSelect(table: table).document) FROM \(table.name) WHERE _key = ?"
         let document = try String.fetchOne(db.cachedStatement(sql: sql), arguments: [key]) ?? ""
         return ContentHash.of(document.utf8.dropLast())
     }
 
-    /// The mark of a whole answer.
+    /// The hash of a whole response.
     package static func mark(of bytes: [UInt8]) -> UInt64 { ContentHash.of(bytes) }
 }
 
 /// One record as readers see it.
 package struct ShownRecord: Sendable {
-    /// JSON, ready for the socket.
+    /// JSON, ready to send.
     package var bytes: [UInt8]
     package var version: RecordVersion
 }
 
 extension ShownRecord {
-    /// From the row of a `RecordSelect` that a statement stands at.
+    /// Reads the current row of a `RecordSelect` statement.
     init(reading statement: OpaquePointer) {
         var bytes = RecordBytes(reserving: 1024)
         let ownLength = bytes.appendRecord(statement)
@@ -47,9 +47,9 @@ extension ShownRecord {
     }
 }
 
-/// The versions of a record that a write may meet; any other is left as it is (`CacheError.changed`).
+/// The versions of a record that a write accepts; it leaves any other as it is (`CacheError.changed`).
 package enum ExpectedVersion: Sendable, Equatable {
     case any
-    /// The marks of records, as `RecordVersion.record` has them.
+    /// Hashes of records, as in `RecordVersion.record`.
     case oneOf(Set<UInt64>)
 }

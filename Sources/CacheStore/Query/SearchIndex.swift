@@ -4,17 +4,17 @@ internal import SQLiteStore
 
 /// Adds new records to an entity's full-text index, inside the caller's transaction.
 ///
-/// `indexed_to` divides the records by their `_pk`: up to it all are indexed and are kept so; after it none is. It moves in
-/// the transaction that indexes, so index and records are in step at every commit.
+/// `indexed_to` is a `_pk`: all records up to it are indexed and stay so, and none after it is. It moves in the
+/// transaction that indexes, so index and records agree at every commit.
 struct SearchIndex {
     let table: SearchTable
     let db: Database
 
-    /// So many new records are indexed by the transaction that brings them. More are a load, which is indexed afterwards
-    /// (`completeSearch`), so that its pages are applied as fast as without an index.
+    /// Up to this many new records are indexed by the transaction that inserts them. More are a bulk load, which is
+    /// indexed afterwards (`completeSearch`), so that its pages are applied as fast as without an index.
     static let mostAtOnce: Int64 = 100
 
-    /// Indexes the records that were just inserted, unless they are many.
+    /// Indexes the records just inserted, unless there are too many.
     static func noteInserted(_ entity: Entity, _ db: Database) throws {
         guard let table = SearchTable(entity) else { return }
         let index = SearchIndex(table: table, db: db)
@@ -22,7 +22,7 @@ struct SearchIndex {
         _ = try index.append(atMost: mostAtOnce)
     }
 
-    /// How far the index is behind, at most.
+    /// The most records that the index can be behind.
     func lag() throws -> Int64 {
         try Int64.fetchOne(
             db.cachedStatement(
@@ -52,30 +52,11 @@ struct SearchIndex {
         return true
     }
 
-    /// Records that went may have left their `_pk` to new ones: what is indexed of them goes before those come.
+    /// New records may reuse the `_pk` of deleted ones, so the old entries are removed first.
     private func forget(after pk: Int64) throws {
         let isOutdated = try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT \(table.isOutdated)"), arguments: [pk])
         guard isOutdated == true else { return }
         for sql in table.renew { try db.cachedStatement(sql: sql).execute(arguments: [pk]) }
-    }
-}
-
-extension CacheStore {
-    /// Local writes go in between two batches.
-    private static let searchBatch: Int64 = 1000
-
-    /// Indexes whatever a load has left, batch by batch; writes nothing when there is nothing. Where the task is cancelled
-    /// the rest stays for the next call, or the next opening.
-    package func completeSearch() async throws {
-        for entity in schema.entities {
-            guard let table = SearchTable(entity) else { continue }
-            while try !Task.isCancelled && read({ db in try SearchIndex(table: table, db: db).lag() }) > 0 {
-                let goesOn = try await writer.write { db in
-                    try SearchIndex(table: table, db: db).append(atMost: Self.searchBatch)
-                }
-                if !goesOn { break }
-            }
-        }
     }
 }

@@ -1,9 +1,9 @@
 internal import EntitySchema
 internal import GRDB
 
-/// One search of one entity as SQL: the ways in which a record can match, each of them a query for `_pk`s.
+/// One search of one entity as SQL: the ways in which a record can match, each a query for `_pk`s.
 ///
-/// Every word must be found: as a word or, where it has a digit, as part of a number. The whole text may also be part of a
+/// Every word must be found: as a word or, if it has a digit, as part of a number. The whole text may also be part of a
 /// number. Values are always bound.
 struct SearchMatch {
     struct Way {
@@ -14,13 +14,13 @@ struct SearchMatch {
     let table: SearchTable
     let query: SearchQuery
 
-    /// For a list's condition: everything that matches.
+    /// The condition of a list: all matches.
     var condition: Way {
         guard let all else { return Way(sql: "0", arguments: []) }
         return Way(sql: "_pk IN (\(all.sql))", arguments: all.arguments)
     }
 
-    /// The same for a list that is known to lie within these `_pk`s; FTS5 goes through no others.
+    /// The condition of a list whose records are known to be within these `_pk`s; FTS5 reads no others.
     func condition(within span: ClosedRange<Int64>) -> Way {
         guard let all else { return condition }
         return Way(
@@ -34,7 +34,7 @@ struct SearchMatch {
         return Way(sql: ways.map(\.sql).joined(separator: " UNION ALL "), arguments: ways.flatMap(\.arguments))
     }
 
-    /// The newest `limit` records of each way, `(rank, pk)`, the best way first.
+    /// The newest `limit` records of each way, as `(rank, pk)`, best way first.
     func ranked(limit: Int) -> Way? {
         let ways = [inTitle(exact: true), inTitle(exact: false), asFragment, anywhere, mixed]
         let present = ways.enumerated().compactMap { rank, way in way.map { (rank, $0) } }
@@ -60,7 +60,7 @@ struct SearchMatch {
         return fragments(fragment)
     }
 
-    /// Some words as words, others as parts of numbers: `ada 900123`.
+    /// Some words match as words, others as parts of numbers: `ada 900123`.
     private var mixed: Way? {
         let numbers = query.numbers
         guard !table.fragments.isEmpty, query.words.count > 1, !numbers.isEmpty else { return nil }

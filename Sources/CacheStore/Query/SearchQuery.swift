@@ -1,25 +1,27 @@
 package import SQLiteStore
 
-/// What a caller looks for, taken apart so that nothing of it can be FTS5's syntax.
+/// A search text, split so that no part of it can act as FTS5 syntax.
 package struct SearchQuery: Sendable, Equatable {
-    /// As written, without what has neither letter nor digit.
+    /// The words as written, except those without any letter or digit.
     let words: [String]
-    /// The caller's text, to tell one list from another.
+    /// The caller's text, which distinguishes one list from another.
     let text: String
 
     private static let longest = 200
     private static let mostWords = 20
 
-    /// Throws `.badQuery` for what cannot be looked for.
+    /// Throws `.badQuery` for a text that cannot be searched for.
     package init(_ text: String) throws(CacheError) {
         guard text.unicodeScalars.count <= Self.longest else {
-            throw Self.bad("at most \(Self.longest) characters can be looked for")
+            throw Self.bad("the search text may have at most \(Self.longest) characters")
         }
         let words = text.split { $0.isWhitespace || $0 == "\0" }.map(String.init).filter { Self.letters(in: $0) > 0 }
-        guard !words.isEmpty else { throw Self.bad("give what to look for: at least two letters or digits") }
-        guard words.count <= Self.mostWords else { throw Self.bad("at most \(Self.mostWords) words can be looked for") }
+        guard !words.isEmpty else { throw Self.bad("the search text needs at least two letters or digits") }
+        guard words.count <= Self.mostWords else {
+            throw Self.bad("the search text may have at most \(Self.mostWords) words")
+        }
         guard words.count > 1 || Self.letters(in: words[0]) > 1 else {
-            throw Self.bad("a single letter finds too much; give at least two")
+            throw Self.bad("a single letter matches too much; give at least two")
         }
         self.words = words
         self.text = text
@@ -29,20 +31,20 @@ package struct SearchQuery: Sendable, Equatable {
 
     // MARK: FTS5 expressions
 
-    /// All words, the last one by its beginning unless `exact`.
+    /// All words; the last one matches by prefix unless `exact`.
     func expression(exact: Bool = false) -> String {
         words.indices.map { term(at: $0, exact: exact) }.joined(separator: " ")
     }
 
-    /// A quoted string is never syntax (https://sqlite.org/fts5.html#fts5_strings). One letter is no beginning: it would
-    /// have FTS5 go through a large part of the index.
+    /// A quoted string is never syntax (https://sqlite.org/fts5.html#fts5_strings). A single letter is no prefix: FTS5
+    /// would read a large part of the index.
     func term(at index: Int, exact: Bool = false) -> String {
         let word = words[index]
         let quoted = word.quoted(by: "\"")
         return index == words.count - 1 && !exact && Self.lettersAtEnd(of: word) > 1 ? quoted + "*" : quoted
     }
 
-    /// The whole text as part of a number; nil where it is too short for a trigram.
+    /// The whole text as part of a number; nil if it is too short for a trigram.
     var fragment: String? { Self.fragment(words.joined()) }
 
     /// The words that may also be parts of a number: those with a digit.
@@ -62,7 +64,7 @@ package struct SearchQuery: Sendable, Equatable {
 
     private static func letters(in word: String) -> Int { word.unicodeScalars.filter(isToken).count }
 
-    /// Accents that stand by themselves end no word.
+    /// A combining accent does not end a word.
     private static func lettersAtEnd(of word: String) -> Int {
         word.unicodeScalars.filter { $0.properties.generalCategory != .nonspacingMark }.reversed().prefix(
             while: isToken
@@ -70,7 +72,7 @@ package struct SearchQuery: Sendable, Equatable {
         .count
     }
 
-    /// What unicode61 takes for part of a word.
+    /// Whether unicode61 treats the character as part of a word.
     private static func isToken(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,

@@ -2,17 +2,16 @@ internal import EntitySchema
 internal import GRDB
 internal import SQLiteStore
 
-/// Brings the full-text indexes in step with what has changed: before a search, or at the end of a transaction that leaves
-/// much to do.
+/// Brings the full-text indexes up to date: before a search, or at the end of a transaction that leaves much to do.
 ///
-/// A few changes wait for whoever searches next: one alone costs FTS5 as much as the whole write that made it, many
-/// together hardly more than one. What waits is in a table, so it is there after a crash.
+/// A few changes wait for the next search: one alone costs FTS5 as much as the write that made it, many together hardly
+/// more than one. The waiting entries are in a table, so they survive a crash.
 struct SearchRenewal {
-    /// So many outdated entries of an entity may wait: a search is held up by a few milliseconds at most.
+    /// At most this many outdated entries of an entity may wait: they delay a search by a few milliseconds at most.
     static let mostWaiting = 64
 
     private let statements: [String: [String]]
-    /// The names of the entities that have outdated entries, and of those that have more than may wait.
+    /// Queries for the names of the entities with outdated entries, and of those with more than may wait.
     private let outdated: String?
     private let due: String?
 
@@ -27,16 +26,16 @@ struct SearchRenewal {
         due = names { $0.isOutdated(by: Self.mostWaiting) }
     }
 
-    /// Every `_pk` comes after this one.
+    /// Less than every `_pk`.
     private static let first = Int64.min
 
     /// Whether a search would miss something.
     func isBehind(_ db: Database) throws -> Bool { try !names(outdated, db).isEmpty }
 
-    /// Writes nothing where all is in step.
+    /// Updates all indexes; writes nothing if they are up to date.
     func run(_ db: Database) throws { try renew(names(outdated, db), db) }
 
-    /// The last work of each transaction. Writes nothing where what is outdated may wait.
+    /// Runs last in each transaction. Writes nothing if the outdated entries may wait.
     func runWhereDue(_ db: Database) throws { try renew(names(due, db), db) }
 
     private func names(_ sql: String?, _ db: Database) throws -> [String] {
@@ -48,16 +47,5 @@ struct SearchRenewal {
         for entity in entities {
             for sql in statements[entity] ?? [] { try db.cachedStatement(sql: sql).execute(arguments: [Self.first]) }
         }
-    }
-}
-
-extension CacheStore {
-    /// Called before each search and list with `q`, which then find all that was answered before. Where nothing can be
-    /// written now, they find what was indexed last; throws where the cache cannot be read.
-    package func renewSearch() async throws {
-        guard try read(searchRenewal.isBehind) else { return }
-        do {
-            try await writer.write(searchRenewal.run)
-        } catch CacheError.unwritable {}
     }
 }

@@ -1,22 +1,23 @@
 internal import EntitySchema
+internal import SQLiteStore
 
-/// How one entity's full-text index stands in SQL.
+/// One entity's full-text index in SQL.
 ///
-/// Two FTS5 tables without text of their own: one of words, one of trigrams for the fields that are found by any part of
-/// them, separators aside. What they hold is what readers see: `coalesce(_document, _remote)` of records that are not
-/// deleted. Whoever changes or deletes an indexed record, triggers note what the index has of it in a table of outdated
-/// entries, and `SearchRenewal` makes them good before anybody searches; a change that touches no searched field costs a
-/// comparison. New records are added by `SearchIndex`.
+/// Two FTS5 tables without text of their own: one of words, and one of trigrams for the fields that are found by any
+/// part of them, ignoring separators. They index what readers see: `coalesce(_document, _remote)` of records that are
+/// not deleted. When an indexed record changes or goes, triggers save its indexed values in a table of outdated
+/// entries, and `SearchRenewal` updates the index before the next search; a change that touches no searched field costs
+/// a comparison. `SearchIndex` adds new records.
 ///
-/// Why not at once: FTS5 writes its terms out at the end of every statement and whenever rows come out of order, so that
-/// many changes in one transaction would each cost what all of them cost together.
+/// Why not at once: FTS5 writes its terms at the end of every statement and whenever rows come out of order, so each of
+/// many changes in one transaction would cost as much as all of them together.
 struct SearchTable {
     let table: EntityTable
     /// The fields of each kind, in the schema's order.
     let words: [String]
     let fragments: [String]
 
-    /// What people write between the digits of a number: left out of what is indexed and of what is looked for.
+    /// What people write between the digits of a number: removed from indexed values and from search texts.
     static let separators = " -()./+_:\u{00A0}\u{2009}\u{202F}\u{2010}\u{2011}\u{2013}"
 
     /// Nil when the schema marks no field of the entity.
@@ -29,7 +30,7 @@ struct SearchTable {
 
     var entity: Entity { table.entity }
 
-    /// The words that a title is made of, which count for more.
+    /// The word fields used in a title, which rank higher.
     var titleWords: [String] {
         let placeholders = Set(entity.titles.flatMap(\.placeholders))
         return words.filter(placeholders.contains)
@@ -47,7 +48,7 @@ struct SearchTable {
     static func view(_ entity: String) -> String { "\"sync_\(entity)_searched\"" }
     private static func outdated(_ entity: String) -> String { "\"sync_\(entity)_outdated\"" }
 
-    /// Takes all of it away, whichever parts there are.
+    /// Drops all parts of the index, whichever exist.
     static func drop(_ entity: String) -> String {
         """
         DROP TRIGGER IF EXISTS \(trigger(entity, "changed"));
@@ -63,12 +64,12 @@ struct SearchTable {
         "\"sync_\(entity)_\(event)_for_search\""
     }
 
-    /// A field's column in view and index; FTS5 has words of its own that could be fields' names.
+    /// A field's column in view and index, prefixed because FTS5 reserves names that could be fields.
     static func column(_ field: String) -> String { "f_\(field)" }
 
-    // MARK: Making it
+    // MARK: Definition
 
-    /// The same text, the same index: the statements and the columns that they draw from.
+    /// Identical text means an identical index: the statements, and the columns that they read.
     var definition: String {
         let drawn = table.columns.filter { words.contains($0.name) || fragments.contains($0.name) }
         return ([create] + drawn.map(\.definition)).joined(separator: "\n")
@@ -89,21 +90,21 @@ struct SearchTable {
         }
     }
 
-    // MARK: Renewing
+    // MARK: Updating
 
     /// True when there is an outdated entry with a `_pk` after ?1.
     var isOutdated: String { isOutdated(by: 0) }
 
-    /// True when there are more than so many.
+    /// True if there are more than `count` of them.
     func isOutdated(by count: Int) -> String {
         "EXISTS (SELECT 1 FROM \(outdated) WHERE _pk > ?1 LIMIT 1 OFFSET \(count))"
     }
 
-    /// Takes the outdated entries with a `_pk` after ?1 away, and puts what readers see now in the place of those that are
-    /// indexed still.
+    /// Deletes the outdated entries with a `_pk` after ?1 from the index, and indexes the current values of the records
+    /// that are still indexed.
     ///
-    /// FTS5 must be told to the letter what it indexed (https://sqlite.org/fts5.html#the_delete_command). In the order of
-    /// the rows, the old before the new, it gathers all terms and writes them once.
+    /// FTS5 must get the indexed values byte for byte (https://sqlite.org/fts5.html#the_delete_command). In the order
+    /// of the rows, the old before the new, it collects all terms and writes them once.
     var renew: [String] {
         let statements = parts.map { part in
             let columns = part.columns.joined(separator: ", ")
@@ -150,14 +151,14 @@ struct SearchTable {
             """
     }
 
-    /// What was indexed of a record; nothing of one that readers did not see. The columns have no type, so that each value
-    /// stays the one that was indexed.
+    /// The values of a record as indexed; none for a record that readers did not see. The columns have no type, so that
+    /// each value stays exactly as it was indexed.
     private var createOutdated: String {
         let columns = (words + fragments).map(Self.column).joined(separator: ", ")
         return "CREATE TABLE \(outdated) (_pk INTEGER PRIMARY KEY, was_indexed, \(columns))"
     }
 
-    /// What is indexed of a field; `row` is empty, `OLD.` or `NEW.`.
+    /// The indexed value of a field; `row` is empty, `OLD.` or `NEW.`.
     private func value(of field: String, in row: String) -> String {
         let column = "\(row)\"\(field)\""
         guard fragments.contains(field) else { return column }
@@ -180,7 +181,8 @@ struct SearchTable {
             """
     }
 
-    /// A `_pk` is used again once it was the greatest and went, so the index must not claim to go beyond what there is.
+    /// SQLite reuses the greatest `_pk` once its row is deleted, so `indexed_to` must not exceed the greatest that
+    /// exists.
     private var deleted: String {
         let greatest = "(SELECT coalesce(max(_pk), 0) FROM \(table.name))"
         return """
@@ -191,7 +193,7 @@ struct SearchTable {
             """
     }
 
-    /// What counts is what the index has: that of before the first change.
+    /// The index has the values from before the first change, so later ones are ignored.
     private var note: String {
         """
         INSERT INTO \(outdated)
@@ -200,5 +202,12 @@ struct SearchTable {
           ON CONFLICT DO NOTHING;
 
         """
+    }
+}
+
+extension SearchTable {
+    /// The error of a search in an entity that has no searched fields.
+    static func missing(in entity: String) -> CacheError {
+        .badQuery(field: "q", message: "the schema marks no field of \(entity) with search, so nothing can be found")
     }
 }

@@ -1,17 +1,17 @@
 internal import EntitySchema
 internal import GRDB
 
-/// Makes the full-text indexes fit the schema, in the transaction that opens the cache.
+/// Adapts the full-text indexes to the schema, in the transaction that opens the cache.
 ///
-/// An index that was made for other fields, or for the same fields read otherwise, is dropped before the tables change
-/// under it and built anew after that. One that was left behind by a load that was cut off is completed.
+/// An index of other fields, or of the same fields read differently, is dropped before the tables change under it and
+/// rebuilt afterwards. An index that an interrupted bulk load left behind is completed.
 struct SearchTableAdapter {
     let schema: EntitySchema
     let db: Database
 
     private var tables: [SearchTable] { schema.entities.compactMap { SearchTable($0) } }
 
-    /// To be called before the entities' tables are adapted: SQLite drops no column that an index here still reads.
+    /// Call this before the entities' tables are migrated: SQLite drops no column that an index still reads.
     func dropOutdated() throws {
         let wanted = Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.definition) })
         for row in try Row.fetchAll(db, sql: "SELECT entity, definition FROM sync_search") {
@@ -22,7 +22,7 @@ struct SearchTableAdapter {
         }
     }
 
-    /// To be called after that.
+    /// Call this after the entities' tables are migrated.
     func build() throws {
         let present = Set(try String.fetchAll(db, sql: "SELECT entity FROM sync_search"))
         for table in tables {

@@ -3,28 +3,28 @@ internal import GRDB
 internal import GRDBSQLite
 internal import SQLiteStore
 
-/// Finds a page of a search by going through the records in the list's order and looking which of them match.
+/// Finds a page of a search by walking through the records in the list's order and checking which of them match.
 ///
-/// Sorting what matches reads each of those records. Where there are many, a page's worth of them is met after a small
-/// part of the index. Of the matches only those are asked for that lie in that part's span of `_pk`: records mostly come in
-/// the order in which they are listed, so that these are few. A part that has too few for a page tells by its share
-/// whether a larger one is worth a look; where none is, what matches is sorted.
+/// Sorting the matches would read each of them. If there are many, a small part of the index has a page of them. The
+/// search is limited to that part's range of `_pk`s: records mostly arrive in the order in which they are listed, so
+/// the range is small. If a part has too few matches for a page, their share shows whether a larger part is worth a
+/// try; if not, the matches are sorted.
 struct SearchWalk {
     let table: EntityTable
     let match: SearchMatch
     let order: ListOrder
-    /// What lies after the cursor; one without a condition where there is none.
+    /// The ranges after the cursor; one without a condition if there is no cursor.
     let ranges: [(condition: String, arguments: [DatabaseValue])]
-    /// What is read of each record.
+    /// The columns to read of each record.
     let columns: String
 
-    /// The size of the first part: entries of the index for each record of the page. To go through them costs about as
-    /// much as to ask FTS5 at all.
+    /// The size of the first part, in index entries for each record of the page. Walking through them costs about as
+    /// much as asking FTS5 at all.
     private static let entriesPerRecord = 32
-    /// How many times larger the second part is, the last.
+    /// How many times larger the second and last part is.
     private static let growth = 4
 
-    /// The page that `read` makes of a statement, in one snapshot with this; nil where it is not met.
+    /// The page that `read` makes of a statement in this snapshot; nil if the walk does not find a full page.
     func page(
         limit: Int, _ connection: ReadConnection, _ read: (ReadConnection.Statement) throws -> ListPage
     ) throws -> ListPage? {
@@ -53,14 +53,14 @@ struct SearchWalk {
         return ("\(parts.joined(separator: " UNION ALL ")) LIMIT ?", ranges.flatMap { $0.arguments + most } + most)
     }
 
-    /// Nil where there are none.
+    /// The range of `_pk`s; nil if there are no entries.
     private func span(of depth: Int, _ connection: ReadConnection) throws -> ClosedRange<Int64>? {
         let entries = entries(depth)
         let ends = try numbers(of: ("SELECT min(_pk), max(_pk) FROM (\(entries.sql))", entries.arguments), connection)
         return ends.count == 2 ? ends[0]...ends[1] : nil
     }
 
-    /// SQLite makes the entries a co-routine of the look-up, so that they end with it.
+    /// SQLite runs the entries as a co-routine of the lookup, so both stop together.
     func statement(limit: Int, depth: Int, within span: ClosedRange<Int64>) -> ReadConnection.Statement {
         let (entries, condition) = (entries(depth), match.condition(within: span))
         let sql = """
@@ -71,7 +71,7 @@ struct SearchWalk {
         return (sql, entries.arguments + condition.arguments + [(limit + 1).databaseValue])
     }
 
-    /// The numbers of the one row that a statement gives, without those that are NULL.
+    /// The numbers in the statement's one row, without NULLs.
     private func numbers(of statement: ReadConnection.Statement, _ connection: ReadConnection) throws -> [Int64] {
         var numbers: [Int64] = []
         try connection.query(statement.sql, statement.arguments) { row in

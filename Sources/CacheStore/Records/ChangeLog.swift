@@ -2,37 +2,37 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// What kinds of entries the change log knows.
+/// The kinds of entries in the change log.
 package enum ChangeLogKind: String, CaseIterable, Sendable {
-    /// Records written by a pull, and local-only ones written here.
+    /// Records written by a pull, and local-only records written here.
     case upserted
-    /// Records that are no longer here.
+    /// Records that are gone.
     case deleted
-    /// What becomes of a queued change: ready to be sent, being sent, tried in vain, given up, taken by the server,
-    /// taken out of the queue without that.
+    /// The steps of a queued change: ready to send, being sent, failed and to be retried, failed permanently,
+    /// acknowledged by the server, removed from the queue without that.
     case queued, uploading, waiting, failed, acknowledged, discarded
-    /// A change made here met one made there: decided, or waiting for a person to choose.
+    /// A local change and a change on the server collided: resolved, or waiting for a user.
     case conflict
     /// The server gave a new record another key.
     case renamed
-    /// A reminder of the record fell due, was delivered, snoozed or dismissed.
+    /// A reminder of the record became due, or was delivered, snoozed or dismissed.
     case reminder
 }
 
-/// Appends to the durable sequence of changes that everyone who watches reads.
+/// Appends to the durable sequence of changes that every watcher reads.
 ///
 /// Always called in the transaction of the change itself, so nothing is announced that is not committed.
 struct ChangeLog {
     let db: Database
     let at: Timestamp
 
-    /// What came from the server. One row for all the keys, each of which has a number of its own.
+    /// Appends an entry for what came from the server: one row for all keys, with a number for each key.
     func append(_ kind: ChangeLogKind, entity: String, keys: [String]) throws {
         guard !keys.isEmpty else { return }
         try insert(kind, entity, keys: keys, fields: nil, change: nil, detail: nil)
     }
 
-    /// What was written here and is sent nowhere.
+    /// Appends an entry for a local-only write.
     func append(
         saved key: String, of entity: String, fields: [String], detail: [(key: String, value: JSONText)]
     ) throws {
@@ -46,7 +46,7 @@ struct ChangeLog {
             detail: .object([ChangeLogKind.reminder.rawValue: reminder.document]))
     }
 
-    /// A step of one queued change; `fields` are those that it sets. Returns the entry's number.
+    /// Appends a step of one queued change; `fields` are the fields that it sets. Returns the entry's number.
     @discardableResult
     func append(
         _ kind: ChangeLogKind, change: Int64, entity: String, key: String, fields: [String]? = nil,
@@ -58,16 +58,7 @@ struct ChangeLog {
         return db.lastInsertedRowID
     }
 
-    @discardableResult
-    func append(
-        _ kind: ChangeLogKind, _ change: OutboxTable.Entry, detail: [(key: String, value: JSONText)] = []
-    ) throws -> Int64 {
-        try append(
-            kind, change: change.id, entity: change.entity, key: change.key,
-            fields: change.body.members.map(\.key), detail: detail)
-    }
-
-    /// The same of a row of the queue with `id`, `entity`, `record_key` and `body`.
+    /// The same for a row of the queue with `id`, `entity`, `record_key` and `body`.
     func append(
         _ kind: ChangeLogKind, _ change: Row, detail: [(key: String, value: JSONText)] = []
     ) throws {
@@ -76,13 +67,13 @@ struct ChangeLog {
             fields: JSONText(parsing: change["body"] as String).members.map(\.key), detail: detail)
     }
 
-    /// How a record's only key stands in `keys`.
+    /// The content of `keys`: a JSON array.
     static func keys(_ keys: [String]) -> String { JSONText.array(keys.map(JSONText.string)).text }
 
     private func insert(
         _ kind: ChangeLogKind, _ entity: String, keys: [String], fields: [String]?, change: Int64?, detail: JSONText?
     ) throws {
-        // The last number of the row's own run: one for each key. Pruning leaves the last row, so no number comes twice.
+        // `seq` is the row's last number; each key has one. Pruning leaves the last row, so no number is reused.
         try db.cachedStatement(
             sql: """
                 INSERT INTO sync_change_log (seq, at, kind, entity, keys, fields, change_id, detail)
@@ -95,14 +86,14 @@ struct ChangeLog {
     }
 }
 
-/// Why a change is queued or left the queue, where the kind alone does not tell; part of an entry's detail.
+/// Why a change is queued or left the queue, where the kind alone does not say; part of an entry's detail.
 enum ChangeLogReason: String {
-    /// Queued by an edit, by a person who corrected it or wants it tried again, after an attempt that sent nothing,
-    /// after the process died while it was sent, or because it came from another database.
+    /// Queued by an edit; by a user who corrected or retried it; after an attempt that sent nothing; after the process
+    /// died while sending it; or by an import from another database.
     case edited, corrected, retried, notSent = "not_sent", interrupted, carried
-    /// Discarded by a person, by a later deletion here, or by what merging or a person's choice decided.
+    /// Discarded by a user, by a later local deletion, or by a merge or a user's choice.
     case asked, superseded, merged
-    /// A conflict was met, decided by a person, or its other choice queued.
+    /// A conflict was found; resolved by a user; or undone, which queues its other side.
     case found, resolved, undone
 
     var member: (key: String, value: JSONText) { ("reason", .string(rawValue)) }

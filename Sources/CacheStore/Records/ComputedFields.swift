@@ -1,17 +1,17 @@
 internal import EntitySchema
 internal import JSONText
 
-/// What a record's own fields, and its place in the queue, say of the fields that nobody writes.
+/// Computes the read-only fields that depend on the record's other fields and its state in the queue.
 struct ComputedFields {
-    /// Where a record's creation stands in the queue.
+    /// The state of a record's creation in the queue.
     enum Creation {
         case queued, failed
     }
 
     let entity: Entity
 
-    /// The members that differ from what the server says. `laid`: the server's version with local changes laid over it.
-    /// `shown`: what readers saw before, of the fields that follow the queue.
+    /// The members that differ from the server's. `laid` is the server's version with local changes applied; `shown` is
+    /// what readers saw before of the fields that follow the queue.
     func overlay(laid: JSONText, remote: JSONText?, creation: Creation?, shown: [JSONText]) -> [(
         key: String, value: JSONText
     )] {
@@ -28,7 +28,7 @@ struct ComputedFields {
         }
     }
 
-    /// The server's own text stands until something that it is made of is changed here.
+    /// The server's own text applies until a field that it is built from is changed locally.
     private func text(
         _ template: Template, laid: JSONText, remote: JSONText?, server: JSONText?
     ) -> JSONText? {
@@ -45,7 +45,7 @@ struct ComputedFields {
         }
     }
 
-    /// The template with nothing in the place of what is missing, and no more than one space in a row; null for nothing.
+    /// The filled template, with nothing for a missing value and no more than one space in a row; null if empty.
     private func joined(_ template: Template, _ record: JSONText) -> JSONText {
         let text = template.parts.map { part in
             switch part {
@@ -59,7 +59,7 @@ struct ComputedFields {
 }
 
 extension Entity {
-    /// What the server says of a field that is worked out here; null is nothing.
+    /// The server's value of a field that is computed here; a null counts as missing.
     func serverValue(of field: Field, in remote: JSONText?) -> JSONText? {
         guard let remote, let value = value(of: field.name, in: remote), value.kind != .null else { return .none }
         return value

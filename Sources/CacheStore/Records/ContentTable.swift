@@ -2,20 +2,20 @@ package import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// What a queued change does to its record's content.
+/// The effect of a queued change on its record's content.
 package enum ContentChange: Sendable, Equatable {
     case upload(Content)
     case removal
 }
 
-/// The contents that are here, inside the caller's transaction.
+/// The content files stored here, inside the caller's transaction.
 struct ContentTable {
     let db: Database
 
-    /// How a removal stands in the queue.
+    /// How the queue marks a removal.
     static let nothing = ""
 
-    /// Writes down that the file of a content is here, used now.
+    /// Records that the file of a content is stored here and was used now.
     func insert(_ content: Content, at now: Timestamp) throws {
         try db.cachedStatement(
             sql: """
@@ -31,7 +31,7 @@ struct ContentTable {
         ).map { Content(sha256: sha256, size: $0["size"], type: $0["type"]) }
     }
 
-    /// What a row of the queue does, if that is about content.
+    /// The content change of a queue row, if it has one.
     func change(_ column: String?) throws -> ContentChange? {
         guard let column else { return nil }
         guard column != Self.nothing else { return .removal }
@@ -40,7 +40,7 @@ struct ContentTable {
 }
 
 extension RecordRow {
-    /// What the server has as the record's content, as far as it is here, and the address that it was had from.
+    /// Sets the record's content on the server, if it is stored here, and the address that it came from.
     func setContent(_ sha256: String?, address: String?, of key: String) throws {
         try db.cachedStatement(sql: "UPDATE \(table.name) SET _content = ?, _content_address = ? WHERE _key = ?")
             .execute(arguments: [sha256, address, key])

@@ -3,17 +3,17 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// Works out anew what a transaction has made stale: what records say of others that were changed, whether they go with
-/// one that is deleted, and how readers see them then.
+/// Recomputes what a transaction has made stale: fields derived from other records, cascading deletions, and the
+/// resulting documents.
 ///
-/// Part of that transaction, at the end of it and before anything is answered from it. A record is written only where
-/// readers see something else afterwards.
+/// Runs at the end of that transaction, before anything is answered from it. A record is written only if readers see
+/// something else afterwards.
 struct DerivedRefresh {
     let schema: EntitySchema
     let db: Database
     let now: Timestamp
 
-    /// So many records at once, whatever a load brings.
+    /// The number of records per batch, however many a bulk load brings.
     private static let batch = 1000
 
     enum Cause: Int {
@@ -33,7 +33,7 @@ struct DerivedRefresh {
         var isDeleted: Bool
     }
 
-    /// What is laid may make others stale in turn; it ends, since nothing is worked out from what is worked out.
+    /// A recomputed record may make others stale in turn. This ends, because nothing is derived from a derived field.
     func work() throws {
         while let entity = try next() {
             let stale = try take(of: entity)
@@ -89,7 +89,7 @@ struct DerivedRefresh {
 
     // MARK: One entity
 
-    /// What other records say of each, as it is kept in `_derived`.
+    /// The derived members of each record, as stored in `_derived`.
     private func derived(_ rows: [Known], _ table: EntityTable) throws -> [String: String] {
         var members: [String: [(key: String, value: JSONText)]] = [:]
         for figures in RelationAggregates.all(of: table, in: schema) {
@@ -115,31 +115,18 @@ struct DerivedRefresh {
         }
         let content = RecordRow(table: table, db: db)
         try content.rebuildDocument(over: row.key, shown: stale.shown)
-        // What made the record itself another is logged by whoever wrote it.
+        // If the record itself changed, its writer logs that.
         guard stale.cause != .version else { return }
         let isDeleted = try content.isDeleted(row.key)
         if isDeleted, !row.isDeleted { changes.hidden.append(row.key) }
         if !isDeleted { changes.shown.append(row.key) }
     }
 
-    /// Most records that a pull brings are, and cost no statement of their own.
+    /// True for most records that a pull brings, which then need no statement of their own.
     private func isAsTheServerSays(_ row: Known, _ stale: Stale, _ table: EntityTable) -> Bool {
         guard row.isPlain, row.derived == nil, let remote = row.remote else { return false }
         return ComputedFields(entity: table.entity).overlay(
             laid: remote, remote: remote, creation: nil, shown: [stale.shown].compactMap(\.self)
         ).isEmpty
-    }
-}
-
-extension CacheStore {
-    /// A transaction that may change records: what it makes stale is worked out at its end.
-    func change<Result: Sendable>(
-        at now: Timestamp, _ body: @escaping @Sendable (Database) throws -> Result
-    ) async throws -> Result {
-        try await writer.write { db in
-            let result = try body(db)
-            try DerivedRefresh(schema: schema, db: db, now: now).work()
-            return result
-        }
     }
 }

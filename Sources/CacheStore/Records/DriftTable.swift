@@ -3,9 +3,9 @@ internal import GRDB
 internal import JSONText
 internal import SchemaDrift
 
-/// Keeps count of where one entity's records and the schema disagree, inside the caller's transaction.
+/// Counts disagreements between one entity's records and the schema, inside the caller's transaction.
 ///
-/// Nothing here is fatal to a record: it is stored as it came, and counted.
+/// Drift never rejects a record: it is stored as it came, and counted.
 struct DriftTable {
     let table: EntityTable
     let db: Database
@@ -16,7 +16,7 @@ struct DriftTable {
 
     private var entity: Entity { table.entity }
 
-    /// `written`: the keys of the page's records that were new or differed, in the page's order.
+    /// `written` has the keys of the page's records that were new or changed, in the page's order.
     func count(_ page: String, written: [String]) throws {
         guard !written.isEmpty else { return }
         var tally = DriftTally(DriftRules(entity))
@@ -24,8 +24,8 @@ struct DriftTable {
         try save(tally)
     }
 
-    /// Counts the record that acknowledged a change, unless it is what the server said last; nil is nothing to count.
-    /// `sealed`: the same as it is stored.
+    /// Counts the record that acknowledged a change, unless it is what the server said last; does nothing for nil.
+    /// `sealed` is the same record as stored.
     func count(_ record: JSONText?, sealed: JSONText?, key: String) throws {
         guard let record, try RecordRow(table: table, db: db).load(key)?.remote != sealed else { return }
         var tally = DriftTally(DriftRules(entity))
@@ -35,8 +35,8 @@ struct DriftTable {
 
     // MARK: Another schema
 
-    /// Counts the cached records anew where the schema asks for something else than when they were counted; run when the
-    /// cache is opened.
+    /// Counts the cached records again if the schema's rules have changed since they were counted; runs when the cache
+    /// is opened.
     static func adapt(_ schema: EntitySchema, _ sealers: RecordSealers, _ db: Database) throws {
         let counted = try String.fetchAll(db, sql: "SELECT DISTINCT entity FROM sync_field")
         for entity in counted where schema[entity] == nil { try forget(entity, db) }
@@ -59,7 +59,7 @@ struct DriftTable {
             db, sql: "SELECT _key, _remote FROM \(table.name) WHERE _remote IS NOT NULL ORDER BY _pk")
         while let record = try records.next() {
             let text: String = record[1]
-            // Only the clear value tells its type.
+            // Only the clear value has the type.
             tally.count(
                 sealer.places.isEmpty ? text : try sealer.open(JSONText(parsing: text)).record.text, key: record[0])
         }
@@ -103,7 +103,7 @@ struct DriftTable {
         ])
     }
 
-    /// A field that some records lack is no drift; one that no record has ever had is, until one has it.
+    /// A field that some records lack is no drift. A field that no record so far has had is, until a record has it.
     private func saveNeverSeen(_ tally: DriftTally) throws {
         let known = Set(
             try String.fetchAll(
@@ -123,10 +123,10 @@ struct DriftTable {
         }
     }
 
-    /// These are counted record by record.
+    /// Required fields are counted record by record.
     private func isRequired(_ field: Field) -> Bool { field.required || field.name == entity.key }
 
-    /// Keeps the number of rows within bounds, whatever the upstream sends.
+    /// Limits the number of rows, whatever the upstream sends.
     private struct Room {
         private var known: Set<DriftTally.Disagreement> = []
         private var unknownFields: Set<String> = []
@@ -148,7 +148,7 @@ struct DriftTable {
             if drift.kind == .value { values[drift.field, default: 0] += 1 }
         }
 
-        /// Where a disagreement is counted: under its own name while there is room.
+        /// The entry that a disagreement counts for: its own while there is room.
         mutating func place(_ drift: DriftTally.Disagreement) -> DriftTally.Disagreement {
             var place = drift
             if !known.contains(drift) {

@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// Keys that records were made with here, before the upstream gave them others; they go on working for good.
+/// Local keys of records that the upstream has given another key; they keep working permanently.
 enum KeyAlias {
     static func current(of key: String, _ entity: String, _ db: Database) throws -> String {
         try String.fetchOne(
@@ -10,7 +10,7 @@ enum KeyAlias {
             arguments: [entity, key]) ?? key
     }
 
-    /// Every key that the record has had, the one that it has now first.
+    /// Every key that the record has had, the current one first.
     static func all(of key: String, _ entity: String, _ db: Database) throws -> [String] {
         let current = try current(of: key, entity, db)
         return try [current]
@@ -21,11 +21,11 @@ enum KeyAlias {
 
     /// Renames a record everywhere: its row, its queue, and every reference to it, queued ones included.
     ///
-    /// Part of the transaction that settles its creation, so that nobody sees one name here and the other there.
+    /// Part of the transaction that settles its creation, so readers never see a mix of old and new keys.
     static func rename(_ table: EntityTable, from old: String, to new: String, schema: EntitySchema, _ db: Database)
         throws
     {
-        // The upstream's version may have been pulled under its own key before the answer was known.
+        // A pull may have brought the upstream's version under its own key before the answer arrived.
         try RecordRow(table: table, db: db).delete(new)
         try db.execute(sql: "UPDATE \(table.name) SET _key = ? WHERE _key = ?", arguments: [new, old])
         try db.execute(
@@ -49,7 +49,7 @@ enum KeyAlias {
         in entity: Entity, to target: Entity, _ old: String, _ new: String, _ schema: EntitySchema, _ db: Database
     ) throws {
         for field in entity.fields where field.kind == .reference(to: target.name) {
-            // A record that has the other's key for its own is renamed with it.
+            // A record whose key is a reference to the renamed record is renamed with it.
             if field.name == entity.key, entity.name != target.name,
                 try RecordRow(table: EntityTable(entity: entity), db: db).exists(old)
             {
@@ -70,7 +70,7 @@ enum KeyAlias {
         }
     }
 
-    /// Nobody else tells local-only records that what they refer to has another key.
+    /// References in local-only records must be updated here, since no pull does.
     private static func renameReferences(
         in table: EntityTable, field: String, _ old: String, _ new: String, _ db: Database
     ) throws {

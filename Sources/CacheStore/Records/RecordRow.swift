@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// One record's row, and the rule that makes what readers see of it: the queue laid over what the server said.
+/// One record's row, and how its document is built: queued changes on top of what the server said.
 struct RecordRow {
     struct Content {
         var remote: JSONText?
@@ -30,20 +30,20 @@ struct RecordRow {
             ?? false
     }
 
-    /// Whether readers do not see it, be it as deleted or as never there.
+    /// Whether the record is hidden from readers: deleted, or never there.
     func isDeleted(_ key: String) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT _deleted FROM \(table.name) WHERE _key = ?"), arguments: [key]) ?? true
     }
 
-    /// What the server last said; nil where it knows no such record.
+    /// What the server last said; nil if the server has no such record.
     func remote(of key: String) throws -> JSONText? {
         try String.fetchOne(
             db.cachedStatement(sql: "SELECT _remote FROM \(table.name) WHERE _key = ?"), arguments: [key]
         ).map { try JSONText(parsing: $0) }
     }
 
-    /// Remembers that the server has deleted the record, for when that can be weighed against its changes.
+    /// Remembers that the server has deleted the record, until that can be merged with its queued changes.
     func markGone(_ key: String) throws {
         try db.cachedStatement(sql: "UPDATE \(table.name) SET _gone = 1 WHERE _key = ?").execute(arguments: [key])
     }
@@ -53,14 +53,14 @@ struct RecordRow {
             ?? false
     }
 
-    /// Makes room for a record that the server does not know yet.
+    /// Inserts the row of a record that the server does not know yet.
     func insert(_ key: String) throws {
         try db.cachedStatement(sql: "INSERT INTO \(table.name) (_key) VALUES (?)").execute(arguments: [key])
         try SearchIndex.noteInserted(table.entity, db)
         try tally(1)
     }
 
-    /// `version` is what the server calls this version of the record, where it does.
+    /// `version` is the server's own mark for this version of the record, if it sends one.
     func setRemote(_ remote: JSONText?, version: String? = nil, of key: String, at now: Timestamp) throws {
         try db.cachedStatement(
             sql: "UPDATE \(table.name) SET _remote = ?, _version = ?, _gone = 0, _synced_at = ? WHERE _key = ?"
@@ -73,10 +73,10 @@ struct RecordRow {
         try tally(-Int64(db.changesCount))
     }
 
-    /// Works out local fields, document and deletion anew, from the queue and from what is worked out here. A row with
-    /// neither a server's version nor a queued change is no record any more and goes.
+    /// Rebuilds local fields, document and deletion from the queue and the derived fields. Deletes a row that has
+    /// neither a server version nor a queued change: it is no longer a record.
     ///
-    /// `shown`: what readers saw of the fields that follow the queue, where the row does not tell any more.
+    /// `shown` has what readers saw of the fields that follow the queue, if the row no longer has it.
     func rebuildDocument(over key: String, shown: JSONText? = nil) throws {
         let changes = try Row.fetchAll(
             db.cachedStatement(
@@ -108,11 +108,11 @@ struct RecordRow {
 
     private static func creation(in changes: [Row]) -> ComputedFields.Creation? {
         changes.first { $0["operation"] == Operation.create.rawValue }.map {
-            $0["state"] == "failed" ? .failed : .queued
+            $0["state"] == OutboxState.failed.rawValue ? .failed : .queued
         }
     }
 
-    /// Whether it belongs to a record whose deletion is queued, with which it goes.
+    /// Whether the record belongs to an owner whose deletion is queued, and goes with it.
     private func isOwnerDeleted(of record: JSONText, _ key: String) throws -> Bool {
         for tie in table.entity.ties where tie.onDelete == .cascade {
             guard let owner = table.entity.value(of: tie.field, in: record)?.plain, !owner.isEmpty,
@@ -127,11 +127,12 @@ struct RecordRow {
         return false
     }
 
-    /// How far the upload of the record's content is, where the schema has a field for that.
+    /// Sets the upload state of the record's content, if the schema has a field for it.
     private func withContentState(_ document: JSONText, _ changes: [Row]) -> JSONText {
         let queued = changes.last { ($0["content"] as String?) ?? ContentTable.nothing != ContentTable.nothing }
         guard let field = table.entity.content?.state, let queued else { return document }
-        return document.setting(field, to: .string(ContentState(queueState: queued["state"]).rawValue))
+        let state = ContentState(OutboxState(rawValue: queued["state"]) ?? .queued)
+        return document.setting(field, to: .string(state.rawValue))
     }
 
     private func store(local: JSONText?, document: JSONText?, deleted: Bool, _ key: String) throws {
@@ -140,7 +141,7 @@ struct RecordRow {
         ).execute(arguments: [local?.text, document?.text, deleted, key])
     }
 
-    /// Keeps the count of the entity's rows.
+    /// Updates the count of the entity's rows.
     func tally(_ change: Int64) throws {
         guard change != 0 else { return }
         try db.cachedStatement(sql: "UPDATE sync_tally SET count = count + ? WHERE name = ?")

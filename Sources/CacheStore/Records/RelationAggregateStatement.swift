@@ -1,16 +1,17 @@
 internal import EntitySchema
 internal import SQLiteStore
 
-/// The statement of `RelationAggregates`: a row for each record (of the list ?1) and side, with a column for each field.
+/// The statement of `RelationAggregates`: a row for each record (in the list ?1) and side, with a column for each
+/// field.
 ///
-/// Three ranges of indexes, one a side; the two of children that differ from what the server said are nearly always
-/// empty. `same` is read for the records of the list ?2 alone. Names and values come from the schema.
+/// It reads one index range for each of three sides. The two sides of children that differ from what the server said
+/// are nearly always empty; `same` is read only for the records in the list ?2. Names and values come from the schema.
 struct RelationAggregateStatement {
     let figures: RelationAggregates
 
-    /// Stands behind the time in the text whose greatest is the latest record's.
+    /// Follows the time in the text whose maximum is the latest record's.
     static let separator: Character = "\u{1F}"
-    /// Of the number that decides between equal times.
+    /// Of the number that breaks ties between equal times.
     static let digits = 19
 
     private var child: EntityTable { figures.child }
@@ -45,7 +46,7 @@ struct RelationAggregateStatement {
             """
     }
 
-    /// What a child adds, null for one that does not count.
+    /// What a child adds; null for a child that does not count.
     private func column(_ figure: ChildFigure, _ side: RelationAggregates.Side) -> String {
         let value: String
         switch figure.measure {
@@ -61,7 +62,7 @@ struct RelationAggregateStatement {
         return fits.isEmpty ? value : "iif(\(fits), \(value), NULL)"
     }
 
-    /// A record made here that the server has yet to give its time has that at which it was made.
+    /// A record created here whose time the server has yet to assign has the time of its creation.
     private func time(_ field: String, _ side: RelationAggregates.Side) -> String {
         let own = plain(field, side)
         guard side == .here else { return own }
@@ -90,7 +91,8 @@ struct RelationAggregateStatement {
 
     // MARK: Values
 
-    /// A field's value as its column has it. What follows the queue is no local change: as readers see it on either side.
+    /// A field's value as in its column. A field that follows the queue is no local change, so both sides use what
+    /// readers see.
     private func plain(_ name: String, _ side: RelationAggregates.Side) -> String {
         guard side == .there, let field = child.entity[field: name], field.follow == nil else {
             return child.sql(for: name)
@@ -98,7 +100,7 @@ struct RelationAggregateStatement {
         return child.expression(for: field, in: "_remote")
     }
 
-    /// A field's value as the text of its JSON.
+    /// A field's value as JSON text.
     private func json(of name: String, _ side: RelationAggregates.Side) -> String {
         guard let field = child.entity[field: name] else { return "NULL" }
         return child.json(of: field, in: side == .there && field.follow == nil ? "_remote" : EntityTable.document)

@@ -3,13 +3,13 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// The fields of one entity that are worked out over one of its relations, for many records with one statement.
+/// Computes the fields of one entity that aggregate one of its relations, for many records in one statement.
 ///
-/// Where the server sends a field of its own, that is the base, and what local changes make of the children is added:
-/// what their documents give, less what the server's versions of them give. Only children of which readers see something
-/// else than the server said are looked at for that. Where it sends none, all children count.
+/// If the server sends the field, its value is the base: server value + (result over local children − result over the
+/// server's versions of them). Only children that readers see differently from what the server said are read for that.
+/// If the server sends none, all children count.
 struct RelationAggregates {
-    /// One field over some of the children of one record.
+    /// One field aggregated over some of the children of one record.
     struct Total {
         var count = 0
         var sum = Amount.zero
@@ -17,21 +17,21 @@ struct RelationAggregates {
     }
 
     struct Latest {
-        /// The time, then what decides between equals.
+        /// The time, followed by the tie-breaker.
         var place: String
         var time: String
         var value: JSONText
     }
 
-    /// Which children, and which versions of them: those that readers see as the server said, the others as readers see
-    /// them, and these others as the server said.
+    /// Which children, and which versions of them: `same` are those shown as the server said; `here` are the others as
+    /// readers see them, `there` the same ones as the server said.
     enum Side: Int {
         case same, here, there
     }
 
     let parent: EntityTable
     let child: EntityTable
-    /// Of the child.
+    /// The child's field that refers to the parent.
     let reference: Field
     let fields: [(field: Field, figure: ChildFigure)]
 
@@ -53,7 +53,7 @@ struct RelationAggregates {
         }
     }
 
-    /// The fields of a child that decide what it adds, and to whom.
+    /// The fields of a child that decide what it adds, and to which parent.
     var fieldsLookedAt: Set<String> {
         fields.reduce(into: [reference.name]) { names, item in
             names.formUnion(item.figure.conditions.map(\.field))
@@ -65,13 +65,13 @@ struct RelationAggregates {
         }
     }
 
-    /// By key the members that differ from what the server says.
+    /// For each key, the members that differ from the server's.
     func values(
         for rows: [(key: String, remote: JSONText?)], _ db: Database
     ) throws -> [String: [(key: String, value: JSONText)]] {
         let bases = rows.map { row in fields.map { parent.entity.serverValue(of: $0.field, in: row.remote) } }
         let isTime = fields.contains { if case .latest = $0.figure.measure { true } else { false } }
-        // Children that are as the server said count only where it does not say what they come to.
+        // Unchanged children count only if the server does not send the aggregate itself.
         let whole = zip(rows, bases).filter { isTime || $1.contains(nil) }.map(\.0.key)
         let totals = try totals(of: rows.map(\.key), whole: whole, db)
         var result: [String: [(key: String, value: JSONText)]] = [:]
@@ -88,9 +88,9 @@ struct RelationAggregates {
         return result
     }
 
-    // MARK: Putting together
+    // MARK: Combining the sides
 
-    /// Nil where what the server says stands.
+    /// Nil if the server's value applies.
     private func value(
         _ item: (field: Field, figure: ChildFigure), _ sides: [Total], base: JSONText?, latest: String?
     ) -> JSONText? {
@@ -114,14 +114,14 @@ struct RelationAggregates {
         }
     }
 
-    /// Whether what the children say is later than what the server says of them: the server may know of children that
-    /// are not here, and these may be newer than the server's version of the record.
+    /// Whether the children's latest is later than the server's value: the server may know of children that are not
+    /// cached, and the cached ones may be newer than the server's version of the record.
     private func isNewer(_ now: Latest?, _ before: Latest?, than latest: String?) -> Bool {
         if let latest { return (now?.time ?? "") >= latest || (before?.time ?? "") >= latest }
         return now?.place != before?.place || now?.value != before?.value
     }
 
-    /// The time of what the server calls the latest, where another field of the record tells it.
+    /// The time of the server's latest, if another field of the record has it.
     private func latestTime(_ figure: ChildFigure, _ bases: [JSONText?]) -> String? {
         guard case .latest(_, let by) = figure.measure else { return nil }
         let place = fields.firstIndex { other in
@@ -130,7 +130,7 @@ struct RelationAggregates {
         return place.flatMap { bases[$0]?.string }.flatMap(Timestamp.init(iso8601:))?.description
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
     private func totals(
         of keys: [String], whole: [String], _ db: Database

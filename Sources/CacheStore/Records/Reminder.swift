@@ -2,15 +2,15 @@ package import EntitySchema
 internal import GRDB
 package import JSONText
 
-/// What somebody is to be reminded of, as it stands now.
+/// A reminder in its current state.
 package struct Reminder: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
-        /// Its time has not come.
+        /// Not due yet.
         case scheduled
-        /// Its time has come; where it is to be delivered, that has not succeeded yet.
+        /// Due; if it is to be delivered, no delivery has succeeded yet.
         case due
         case delivered
-        /// Comes again later.
+        /// Returns later.
         case snoozed
         case dismissed
     }
@@ -24,9 +24,9 @@ package struct Reminder: Sendable, Equatable {
     package var state: State
     package var snoozedUntil: Timestamp?
     package var deliveredAt: Timestamp?
-    /// Deliveries that were begun.
+    /// The number of deliveries begun.
     package var attempts: Int
-    /// Why the last one failed.
+    /// Why the last delivery failed.
     package var error: String?
 
     package var document: JSONText {
@@ -37,6 +37,13 @@ package struct Reminder: Sendable, Equatable {
             "attempts": .integer(attempts), "error": .string(error),
         ])
     }
+}
+
+/// What became of one delivery.
+package enum ReminderOutcome: Sendable, Equatable {
+    case delivered
+    /// Nil when it is not tried again.
+    case failed(String, retryAt: Timestamp?)
 }
 
 extension Reminder {

@@ -1,11 +1,11 @@
 internal import EntitySchema
 
-/// What need not be noted: nearly all that a pull brings, since the server says itself what its records come to.
+/// Skips what needs no refresh: nearly all records of a pull, because the server usually sends the aggregates itself.
 ///
-/// A record with nothing laid over it adds to what the server says of others only where the server says nothing; and where
-/// it says something, no more is to be worked out than what local changes add.
+/// A record without local changes affects an aggregate of another record only if the server does not send that
+/// aggregate; if the server sends it, only local changes are added.
 extension StaleTriggers {
-    /// Whether something may be laid over the version that the server now has of the record.
+    /// Whether an overlay may be needed for the version that the server now has of the record.
     var mayBeLaidOver: String {
         let fields = entity.derivedFields.map { field in
             guard let figure = figure(field) else { return "true" }
@@ -14,7 +14,7 @@ extension StaleTriggers {
         return (["NEW._document IS NOT NULL", "NEW._derived IS NOT NULL"] + fields).joined(separator: " OR ")
     }
 
-    /// Whether `row` may count for what is worked out of the record with `key`.
+    /// Whether `row` may affect the aggregates of the record with `key`.
     func mayCount(_ row: String, for tie: Entity.Tie, _ key: String) -> String {
         guard let parent = schema[tie.entity] else { return "true" }
         let fields = parent.fields.filter { field in
@@ -31,15 +31,15 @@ extension StaleTriggers {
             """
     }
 
-    /// What a field is worked out as from children, where the server's own word and their differences do for that. The
-    /// latest of them takes all.
+    /// The field's aggregate over children, if the server's value and the differing children are enough to compute it.
+    /// The latest child needs all of them.
     private func figure(_ field: Field) -> ChildFigure? {
         guard case .children(let figure) = field.derivation else { return nil }
         if case .latest = figure.measure { return nil }
         return figure
     }
 
-    /// Also where the server says it in another place.
+    /// Also true if the server sends the value under another path.
     private func isUnsaid(_ field: Field, _ record: String) -> String { "\(record) ->> '$.\"\(field.name)\"' IS NULL" }
 
     private func hasDifferingChildren(_ figure: ChildFigure) -> String {

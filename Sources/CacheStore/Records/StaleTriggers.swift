@@ -1,17 +1,17 @@
 internal import EntitySchema
 internal import GRDB
 
-/// The triggers of one entity's table that note in `sync_stale` whose overlay has to be worked out anew.
+/// The triggers of one entity's table that note in `sync_stale` which overlays have to be recomputed.
 ///
-/// They see every change, whoever makes it; `DerivedRefresh` then does the work once for all that a transaction did.
-/// An entity on which nothing depends has none.
+/// They see every change, whatever makes it; `DerivedRefresh` then does the work once for the whole transaction. An
+/// entity that nothing depends on has no triggers.
 struct StaleTriggers {
     let table: EntityTable
-    /// The entities whose records go with these: entity and its reference.
+    /// The entities whose records are deleted with these: entity and reference.
     let owned: [(table: EntityTable, field: String)]
     let schema: EntitySchema
 
-    /// Reference → the fields of these that what is worked out there looks at, itself included.
+    /// Reference → the fields of this entity that the aggregates of the referenced entity read, the reference included.
     private let counted: [String: [Field]]
 
     var entity: Entity { table.entity }
@@ -64,7 +64,7 @@ struct StaleTriggers {
         for name in names { try db.execute(sql: "DROP TRIGGER \"\(name)\"") }
     }
 
-    // MARK: What is noted
+    // MARK: Notes
 
     private func note(NEW isNew: Bool, OLD isOld: Bool) -> [String] {
         var notes: [String] = []
@@ -78,7 +78,7 @@ struct StaleTriggers {
         return notes
     }
 
-    /// The record itself, when the server has another version of it, unless there is nothing to lay over that.
+    /// The record itself, when the server has another version of it, unless there is nothing to overlay.
     private func ownVersion(hasOld: Bool) -> String {
         let followed = entity.fields.filter { $0.follow != nil }.map { "'\($0.name)', OLD.\"\($0.name)\"" }
         let shown = followed.isEmpty || !hasOld ? "NULL" : "json_object(\(followed.joined(separator: ", ")))"
@@ -86,8 +86,8 @@ struct StaleTriggers {
         return Self.insert(entity.name, "NEW._key", cause: 1, shown: shown, where: "\(isAnother)(\(mayBeLaidOver))")
     }
 
-    /// The records that it referred to or refers to, as readers see it and as the server has it; of a change, only when it
-    /// touches what they count.
+    /// The records that it referred to or refers to, as readers see it and as the server has it; for an update, only if
+    /// it changes what they count.
     private func countedBy(_ tie: Entity.Tie, _ row: String, isChange: Bool) -> [String] {
         guard let field = entity[field: tie.field] else { return [] }
         let counts = isChange ? " AND \(differs(in: counted[tie.field] ?? []))" : ""
@@ -99,7 +99,7 @@ struct StaleTriggers {
         }
     }
 
-    /// Whether a change gives any of the fields another value, to readers or from the server, or hides or shows the record.
+    /// Whether an update changes any of the fields, for readers or on the server, or hides or shows the record.
     private func differs(in fields: [Field]) -> String {
         let sides = ["OLD", "NEW"].map { row in
             let values = fields.flatMap { field in
@@ -110,7 +110,7 @@ struct StaleTriggers {
         return "(\(sides[0])) IS NOT (\(sides[1]))"
     }
 
-    /// The record itself, when it comes to an owner whose deletion is queued or may have come from one.
+    /// The record itself, when it gets an owner whose deletion is queued, or may have had one.
     private func ownedBy(_ tie: Entity.Tie, _ row: String) -> String {
         Self.insert(
             entity.name, "NEW._key", cause: 2,
@@ -120,9 +120,9 @@ struct StaleTriggers {
                 """)
     }
 
-    /// The records that go with it, when its own deletion is queued or taken back, or the record goes.
+    /// The records that go with it, when its deletion is queued or withdrawn, or when the record goes.
     private func owns(_ child: EntityTable, _ field: String, _ isNew: Bool) -> [String] {
-        // Both conditions are those of an index.
+        // Each condition matches an index.
         ["_deleted = 0", EntityTable.differs].map { condition in
             """
             \(Self.insertion)

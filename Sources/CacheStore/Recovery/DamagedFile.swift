@@ -3,15 +3,15 @@ internal import GRDB
 internal import Glibc
 internal import SQLiteStore
 
-/// A damaged database and what there is beside it: every way to read a queue from them, the newest state first.
+/// Reads the queue from a damaged database, its log and its backups in every possible way, newest state first.
 struct DamagedFile {
     let path: String
     /// Newest first.
     let backups: [String]
 
-    /// The first one is the file itself, as far as it can be read. None of the files is changed.
+    /// All readings; the first is of the file itself, as far as it can be read. No file is changed.
     ///
-    /// Read outside of transactions, since none could be ended well after a read that met damage.
+    /// Reads outside of transactions, because a transaction cannot end cleanly after a read that met damage.
     func readings() -> [QueueSnapshot] {
         // First, while nothing else has the file open.
         let mark = OpeningCheck.mark(of: path)
@@ -23,10 +23,10 @@ struct DamagedFile {
         let isLogForeign = isForeign(mark, logSeenIn: whole, beside: alone)
         if isLogForeign { whole = nil }
         if let whole, whole.isComplete { return [whole] }
-        // Nothing of what follows is sure to be the last word.
+        // None of the following readings is certain to be the latest state.
         var readings = [whole ?? QueueSnapshot()]
         if var scan = QueueSnapshot(scanning: path, withLog: !isLogForeign) {
-            // With another database's log in place the file would tell of that one's records.
+            // With another database's log in place, the file would show that database's records.
             if isLogForeign {
                 scan.takeRecords(from: alone)
             } else {
@@ -45,17 +45,17 @@ struct DamagedFile {
         return readings
     }
 
-    /// By the number that every database of ours has in its first page; where that is of no help by its name.
+    /// Compares the number that every one of our databases has in its first page; if that does not help, its name.
     private func isForeign(_ mark: Int32?, logSeenIn whole: QueueSnapshot?, beside alone: QueueSnapshot?) -> Bool {
         if let mark, mark != 0, let other = PageScan(path: path, withLog: true)?.markOfLog { return other != mark }
         guard let name = alone?.settings["database"] else { return false }
         return whole?.settings["database"] != name
     }
 
-    // MARK: A lost beginning
+    // MARK: A lost first page
 
-    /// Reads a copy whose first page was made good: SQLite opens no file whose beginning it does not know. Nil where that
-    /// is not what is wrong.
+    /// Reads a copy with a repaired first page: SQLite does not open a file without a valid header. Nil if that is not
+    /// what is wrong.
     private func mended() -> QueueSnapshot? {
         guard (try? DatabaseFile.openReadOnly(path)) == nil else { return nil }
         let copy = path + ".mended"
@@ -75,7 +75,7 @@ struct DamagedFile {
         return nil
     }
 
-    /// What the file may have begun with: the header alone, as every database of ours has it, or a backup's first page,
+    /// The possible first pages: the header alone, which is the same in all our databases, or a backup's first page,
     /// which says where each table begins; that never changes.
     private func beginnings() -> [Data] {
         let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
@@ -110,9 +110,9 @@ struct DamagedFile {
 }
 
 extension QueueSnapshot {
-    /// Throws where the file holds no queue of ours.
+    /// Throws if the file does not contain a queue of ours.
     fileprivate init(ofOurs db: Database) throws {
-        guard try db.tableExists("sync_outbox") else { throw CacheError.damaged("there is no queue") }
+        guard try db.tableExists("sync_outbox") else { throw CacheError.damaged("the file has no queue") }
         self.init(db)
     }
 }

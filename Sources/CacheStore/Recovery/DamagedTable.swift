@@ -1,16 +1,16 @@
 internal import GRDB
 
-/// Reads a table of a file that may be damaged: as much of it as SQLite can reach.
+/// Reads as much of a table as SQLite can reach, in a file that may be damaged.
 struct DamagedTable {
     let name: String
-    /// The integer key; nil where there is none to seek by, and a table is read as far as it goes.
+    /// The integer key; nil if there is none to seek by, in which case the table is read up to the first damage.
     let key: String?
     let db: Database
 
-    /// Behind so many keys in a row that lead nowhere no more are tried.
+    /// After this many missing keys in a row, the search stops.
     private static let mostMisses = 1000
 
-    /// Calls `body` with each row that can be reached, in no certain order. Returns whether nothing was in the way.
+    /// Calls `body` with each row that can be reached, in no particular order. Returns true if there was no damage.
     func forEachRow(where condition: String = "true", _ body: (Row) -> Void) -> Bool {
         let sql = "SELECT * FROM \(name) WHERE \(condition)"
         guard let key else { return scan(sql, [], body) }
@@ -20,7 +20,7 @@ struct DamagedTable {
             body(row)
         }
         guard !isWhole else { return true }
-        // What lies behind the damage is reached from the other end, and what lies between by its own key.
+        // Rows behind the damage are reached from the other end, rows in between by their own keys.
         var back = Int64.max
         _ = scan("\(sql) AND \(key) > ? ORDER BY \(key) DESC", [front]) { row in
             back = row[key]

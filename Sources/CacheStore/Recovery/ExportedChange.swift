@@ -2,15 +2,15 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// One queued change on its way from one database to another, with all that makes it whole there.
+/// One queued change with everything needed to move it to another database.
 ///
-/// As JSON it is a line of what `queue export` writes; secrets stay sealed in it.
+/// As JSON it is a line of the output of `queue export`; its secrets stay sealed.
 package struct ExportedChange: Codable, FetchableRecord, Sendable, Equatable {
     package var id: Int64
     package var entity: String
     package var recordKey: String
     package var operation: String
-    /// JSON texts, as the queue has them.
+    /// JSON texts as in the queue.
     package var body: String
     package var base: String
     package var edited: String?
@@ -26,16 +26,16 @@ package struct ExportedChange: Codable, FetchableRecord, Sendable, Equatable {
     package var errorStatus: Int?
     package var errorMessage: String?
     package var knownPk: Int64?
-    /// Of a change of the record's content: its SHA-256, or nothing where it is deleted. The bytes come along with the
-    /// files beside the database, not with the change.
+    /// For a change of the record's content: its SHA-256, or empty if it is deleted. The bytes travel with the files
+    /// beside the database, not with the change.
     package var content: String?
     /// In bytes.
     package var contentSize: Int?
-    /// Its media type.
+    /// The media type of the content.
     package var contentType: String?
-    /// What the server last said of the record; nil where it knows none.
+    /// What the server last said of the record; nil if the server has none.
     package var record: String?
-    /// What waits for a person's choice about it.
+    /// The change's undecided conflicts.
     package var conflicts: [ExportedConflict]?
 
     enum CodingKeys: String, CodingKey {
@@ -55,27 +55,28 @@ package struct ExportedChange: Codable, FetchableRecord, Sendable, Equatable {
         case contentType = "content_type"
     }
 
-    /// Whether it can be a change at all: bytes that were flipped make no JSON.
+    /// Whether this can be a change at all: flipped bytes are not valid JSON.
     var isSound: Bool {
         let texts = [body, base, edited ?? "{}"]
         return Operation(rawValue: operation) != nil && !recordKey.isEmpty && !idempotencyKey.isEmpty
-            && ["queued", "uploading", "waiting", "failed"].contains(state)
+            && OutboxState(rawValue: state) != nil
             && texts.allSatisfy { (try? JSONText(parsing: $0))?.kind == .object }
     }
 
-    /// Where only a page of the queue could be read, what its bytes are is left to whoever gets them.
+    /// The content of the change. If only a page of the queue could be read, its size and type are left for the
+    /// receiver to find out.
     var carriedContent: Content? {
         guard let content, content != ContentTable.nothing else { return nil }
         return Content(sha256: content, size: contentSize ?? 0, type: contentType ?? Content.unknownType)
     }
 
-    /// Whether the two are one change, perhaps at different times.
+    /// Whether the two are the same change, perhaps at different times.
     func isSame(as other: ExportedChange) -> Bool {
         idempotencyKey == other.idempotencyKey
             || id == other.id && createdAt == other.createdAt && entity == other.entity
     }
 
-    /// The same, when nobody can tell any more whether it has reached the upstream.
+    /// The same change, if it is unknown whether it reached the upstream.
     var uncertain: ExportedChange {
         var change = self
         change.tried = max(tried, 1)
@@ -83,7 +84,7 @@ package struct ExportedChange: Codable, FetchableRecord, Sendable, Equatable {
     }
 }
 
-/// An undecided conflict of a carried change.
+/// An undecided conflict of an exported change.
 package struct ExportedConflict: Codable, FetchableRecord, Sendable, Equatable {
     var at: Int64
     var changeId: Int64

@@ -1,19 +1,19 @@
-package import EntitySchema
+internal import EntitySchema
 internal import Foundation
 internal import GRDB
 internal import SQLiteStore
 
-/// The queue alone, as a file that another machine can take in.
+/// The queue alone, as a file that another machine can import.
 ///
-/// One JSON object a line: first where it comes from, then each change. Secrets stay sealed, so the machine that takes it
-/// in needs the key that they were sealed with.
+/// One JSON object a line: first the origin, then each change. Secrets stay sealed, so the importing machine needs the
+/// key that they were sealed with.
 package struct ExportedQueue: Sendable {
     package struct Origin: Codable, Sendable, Equatable {
         var format = 1
         package var schema: String
         package var upstream: String
         package var account: String?
-        /// Those settings that tell how to read the changes: the key's mark, the sealed places, the database's name.
+        /// The settings needed to read the changes: the key's mark, the sealed places, the database's name.
         var settings: [String: String]
 
         enum CodingKeys: String, CodingKey {
@@ -25,7 +25,7 @@ package struct ExportedQueue: Sendable {
     package var origin: Origin
     package var changes: [ExportedChange]
 
-    /// Reads the queue of a database that nobody writes to. Throws `.damaged` where it cannot be read whole.
+    /// Reads the queue of a database that nothing writes to. Throws `.damaged` if it cannot be read completely.
     package init(ofDatabaseAt path: String) throws {
         let reading: QueueSnapshot
         do {
@@ -34,7 +34,7 @@ package struct ExportedQueue: Sendable {
             throw GroupCommit.classified(error)
         }
         guard reading.isComplete else {
-            throw CacheError.damaged("the queue in \(path) cannot be read; start the daemon, which rescues it")
+            throw CacheError.damaged("the queue in \(path) cannot be read; start the daemon to rescue it")
         }
         let settings = reading.settings
         origin = Origin(
@@ -47,7 +47,7 @@ package struct ExportedQueue: Sendable {
 
     // MARK: As text
 
-    /// Throws `.invalid` for what is no such file.
+    /// Throws `.invalid` for text that is not an exported queue.
     package init(text: String) throws {
         let lines = text.split(separator: "\n")
         func decoded<Value: Decodable>(_ line: Substring?, _ number: Int) throws -> Value {
@@ -55,13 +55,14 @@ package struct ExportedQueue: Sendable {
                 return try JSONDecoder().decode(Value.self, from: Data((line ?? "").utf8))
             } catch {
                 throw CacheError.invalid([
-                    FieldProblem(field: "line \(number)", message: "this is not what queue export writes")
+                    FieldProblem(field: "line \(number)", message: "not a line of queue export")
                 ])
             }
         }
         origin = try decoded(lines.first, 1)
         guard origin.format == 1 else {
-            throw CacheError.incompatible("the file was written by a newer version of repairminder-sync; install that")
+            throw CacheError.incompatible(
+                "the file was written by a newer version of repairminder-sync; install that version")
         }
         changes = try zip(2..., lines.dropFirst()).map { number, line in
             let change: ExportedChange = try decoded(line, number)
@@ -77,36 +78,5 @@ package struct ExportedQueue: Sendable {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let lines = try [encoder.encode(origin)] + changes.map { try encoder.encode($0) }
         return lines.map { String(decoding: $0, as: UTF8.self) + "\n" }.joined()
-    }
-}
-
-extension CacheStore {
-    /// Takes in the changes that are not here and have not been; taking the same in again changes nothing.
-    ///
-    /// Throws `.incompatible` for changes with secrets that were sealed with another key.
-    package func take(_ queue: ExportedQueue, at now: Timestamp) async throws -> ExportedCount {
-        try await writer.write { db in
-            let own = QueueSnapshot(db)
-            try requireKey(of: queue, own)
-            var changes = queue.changes
-            // What left this queue since it was exported from here must not come back.
-            if queue.origin.settings["database"] == own.settings["database"] {
-                changes.removeAll(where: own.hasEnded)
-            }
-            var count = try QueueImport(store: self, db: db, now: now, settings: queue.origin.settings)
-                .addUnknown(changes)
-            count.known += queue.changes.count - changes.count
-            return count
-        }
-    }
-
-    private func requireKey(of queue: ExportedQueue, _ own: QueueSnapshot) throws {
-        let settings = queue.origin.settings
-        let isSealed = queue.changes.contains { change in
-            settings["secrets:\(change.entity)"].map { $0 != "[]" } ?? false
-        }
-        guard isSealed, settings["secrets_key"] != own.settings["secrets_key"] else { return }
-        throw CacheError.incompatible(
-            "the changes have secrets that were sealed with another key; bring secret.key along from the other machine")
     }
 }

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Reads rows straight from the pages of a database file and its log, past everything that SQLite needs to find them
+/// Reads rows directly from the pages of a database file and its log, without anything that SQLite needs to find them
 /// (SQLite's file format, 1.6 and 2.1).
 ///
-/// For a file that SQLite cannot read whole. It also comes across rows that were deleted, since a free page keeps what it
-/// held: what becomes of a row is for the caller to find out.
+/// For a file that SQLite cannot read completely. It also finds deleted rows, because a free page keeps its old
+/// content: the caller must decide which rows still count.
 struct PageScan {
     enum Value: Equatable {
         case null
@@ -15,17 +15,17 @@ struct PageScan {
 
     struct Row {
         var id: Int64
-        /// The id's own column is null.
+        /// The column of the id itself is null.
         var values: [Value]
     }
 
     private static let pageSize = 4096
     private let file: Data
     private let log: Data
-    /// Page number → where its newest version stands in the log.
+    /// Page number → the position of its newest version in the log.
     private var inLog: [Int: Int] = [:]
 
-    /// Nil where the file cannot be read.
+    /// Nil if the file cannot be read.
     init?(path: String, withLog: Bool) {
         guard let file = try? Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe) else { return nil }
         self.file = file
@@ -34,13 +34,13 @@ struct PageScan {
         indexLog()
     }
 
-    /// The number of the database whose first page the log has; nil where it has none, or a log of another format.
+    /// The number of the database whose first page is in the log; nil if there is none, or the log has another format.
     var markOfLog: Int32? {
         guard let offset = inLog[1] else { return nil }
         return Int32(truncatingIfNeeded: log.integer(at: offset + 68, bytes: 4))
     }
 
-    /// Calls `body` with every row of as many columns as `columns` allows.
+    /// Calls `body` with every row whose number of columns is in `columns`.
     func forEachRow(columns: ClosedRange<Int>, _ body: (Row) -> Void) {
         let count = max(file.count / Self.pageSize, inLog.keys.max() ?? 0)
         for number in 1...max(count, 1) {
@@ -53,7 +53,7 @@ struct PageScan {
 
     // MARK: Pages
 
-    /// Frames up to the last commit, as long as they carry the salt of the log's header.
+    /// Indexes the frames up to the last commit, as long as they have the salt of the log's header.
     private mutating func indexLog() {
         let (header, frame) = (32, 24)
         guard log.count >= header else { return }
@@ -75,12 +75,12 @@ struct PageScan {
         return Data(file[start..<start + Self.pageSize])
     }
 
-    /// Where rows may begin: what a leaf page of a table points at or, where it is none any more, anywhere.
+    /// The possible starts of rows: the cell pointers of a table leaf page; any offset if the page is no longer one.
     private func cells(of page: Data, isFirst: Bool) -> [Int] {
         let header = isFirst ? 100 : 0
         let count = page.integer(at: header + 3, bytes: 2)
         guard page[header] == 0x0D, header + 8 + 2 * count <= page.count else {
-            // Pages of other kinds, and those that were torn.
+            // Pages of other kinds, and torn pages.
             return [0x02, 0x05, 0x0A].contains(page[header]) ? [] : Array(0..<page.count)
         }
         let cells = (0..<count).map { page.integer(at: header + 8 + 2 * $0, bytes: 2) }
@@ -97,7 +97,7 @@ struct PageScan {
         return values(payload, columns).map { Row(id: id, values: $0) }
     }
 
-    /// A long one goes on in a chain of overflow pages.
+    /// A long payload continues in a chain of overflow pages.
     private func payload(_ size: Int, at offset: Int, in page: Data) -> Data? {
         let usable = Self.pageSize
         guard size > usable - 35 else { return offset + size <= page.count ? Data(page[offset..<offset + size]) : nil }
@@ -151,7 +151,7 @@ struct PageScan {
 }
 
 extension Data {
-    /// Big-endian, as everything in a database file.
+    /// Big-endian, like all numbers in a database file.
     fileprivate func integer(at offset: Int, bytes: Int) -> Int {
         (0..<bytes).reduce(0) { $0 << 8 | Int(self[startIndex + offset + $1]) }
     }
@@ -167,7 +167,7 @@ extension Data {
             self[startIndex + other..<startIndex + other + count])
     }
 
-    /// Seven bits a byte, at most nine bytes; moves `offset` behind it.
+    /// Reads a number of seven bits a byte, at most nine bytes, and moves `offset` past it.
     fileprivate func varint(at offset: inout Int) -> Int64? {
         var value: UInt64 = 0
         for index in 0..<9 {

@@ -2,24 +2,25 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// How many changes were taken in, and how many were there already, or had been.
+/// How many changes were imported, and how many were already known.
 package struct ExportedCount: Sendable, Equatable {
     package var added = 0
     package var known = 0
 }
 
-/// Puts changes that come from another database into this one's queue, inside the caller's transaction.
+/// Adds changes from another database to this one's queue, inside the caller's transaction.
 struct QueueImport {
-    let store: CacheStore
-    let db: Database
-    let now: Timestamp
+    let context: WriteContext
     /// The settings of the database that the changes come from: which places are sealed in them.
     let settings: [String: String]
-    /// Whether the records here are those that `knownPk` of the changes counts.
+    /// Whether `knownPk` of the changes refers to this database's records.
     var isSameCache = false
 
-    /// Those that are not here, and have not been. In the order given. Ids are kept where none of them has been given here
-    /// before; else all get new ones, in the same order. Idempotency keys are always kept.
+    private var db: Database { context.db }
+    private var now: Timestamp { context.now }
+
+    /// Adds the changes that are not here and never were, in the given order. Their ids are kept if none of them was
+    /// used here before; otherwise all get new ones, in the same order. Idempotency keys are always kept.
     func addUnknown(_ changes: [ExportedChange]) throws -> ExportedCount {
         let new = try changes.filter { try !isKnown($0) }
         try add(new)
@@ -29,7 +30,7 @@ struct QueueImport {
     func add(_ new: [ExportedChange]) throws {
         let last = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'") ?? 0
         let areFree = new.allSatisfy { $0.id > last } && Set(new.map(\.id)).count == new.count
-        // A deletion knows the whole record as the server had it, where an edit knows the edited fields.
+        // A deletion has the whole record as the server had it; an edit has only the edited fields.
         let whole = Dictionary(
             new.filter { $0.operation == Operation.delete.rawValue }.map { (Self.name($0), $0.base) },
             uniquingKeysWith: { $1 })
@@ -57,14 +58,14 @@ struct QueueImport {
     private func add(_ given: ExportedChange, id: Int64?) throws {
         var change = given
         if !isSameCache { change.knownPk = nil }
-        let entity = store.schema[change.entity]
+        let entity = context.schema[change.entity]
         if let entity {
             change = try resealed(change, entity)
             change.recordKey = try KeyAlias.current(of: change.recordKey, entity.name, db)
             try keepRecord(of: change, entity)
             if isUnknowable(change, entity) { fail(&change) }
         }
-        // Before the change, which is counted as one of its uses; its file is not forgotten meanwhile.
+        // Before the change, which counts as one use of it; so its file is not dropped in between.
         if let content = change.carriedContent { try ContentTable(db: db).insert(content, at: now) }
         let id = try insert(change, id: id)
         try db.execute(
@@ -84,7 +85,8 @@ struct QueueImport {
             ])
     }
 
-    /// The record as the other database had it, unless this one has it: a change needs one to be shown and addressed.
+    /// Adds the record as the other database had it, if this one has none: a change needs a record to be shown and
+    /// addressed.
     private func keepRecord(of change: ExportedChange, _ entity: Entity) throws {
         let row = RecordRow(table: EntityTable(entity: entity), db: db)
         guard try !row.exists(change.recordKey) else { return }
@@ -95,22 +97,22 @@ struct QueueImport {
         try row.setRemote(known[entity.key] == nil ? key.setting(known) : known, of: change.recordKey, at: now)
     }
 
-    /// A creation that may have arrived is looked up among records that were not there before; which these were nobody
-    /// knows in another database.
+    /// Whether the outcome of a creation cannot be looked up. A creation that may have arrived is searched for among
+    /// the records that were not there before; in another database those are unknown.
     private func isUnknowable(_ change: ExportedChange, _ entity: Entity) -> Bool {
         guard change.tried > 0, change.knownPk == nil, change.operation == Operation.create.rawValue,
-            store.schema.upstream.idempotencyHeader == nil, let body = try? JSONText(parsing: change.body),
+            !context.schema.upstream.recognizesRepeats, let body = try? JSONText(parsing: change.body),
             case .match = entity.route(for: .create, record: body)?.lookUp
         else { return false }
         return true
     }
 
     private func fail(_ change: inout ExportedChange) {
-        change.state = "failed"
+        change.state = OutboxState.failed.rawValue
         change.errorClass = "unclear"
         change.errorStatus = nil
         change.errorMessage =
-            "it may have arrived before it was carried over: see whether the upstream has it, then retry or discard"
+            "it may have arrived before it was imported here: check whether the upstream has it, then retry or discard"
     }
 
     private func insert(_ change: ExportedChange, id: Int64?) throws -> Int64 {
@@ -124,11 +126,12 @@ struct QueueImport {
             arguments: [
                 id, change.entity, change.recordKey, change.operation, change.body, change.base,
                 change.edited ?? "{}", change.idempotencyKey, change.orderGroup,
-                change.state == "uploading" ? "queued" : change.state, change.attemptCount, change.tried,
+                change.state == OutboxState.uploading.rawValue ? OutboxState.queued.rawValue : change.state,
+                change.attemptCount, change.tried,
                 change.createdAt, change.lastAttemptAt, change.nextAttemptAt, change.errorClass, change.errorStatus,
                 change.errorMessage, change.knownPk, change.content,
             ])
-        if change.state == "failed" {
+        if change.state == OutboxState.failed.rawValue {
             try db.execute(sql: "UPDATE sync_tally SET count = count + 1 WHERE name = 'failed'")
         }
         return db.lastInsertedRowID
@@ -148,7 +151,7 @@ struct QueueImport {
     }
 
     private func depend(_ id: Int64, _ change: ExportedChange, _ entity: Entity) throws {
-        let queue = OutboxTable(schema: store.schema, db: db)
+        let queue = context.queue
         let new = OutboxTable.NewChange(
             entity: entity, key: change.recordKey, operation: Operation(rawValue: change.operation) ?? .update,
             body: try JSONText(parsing: change.body), base: try JSONText(parsing: change.base),
@@ -158,25 +161,23 @@ struct QueueImport {
     }
 
     private func merge(_ entity: Entity) -> Merge {
-        Merge(
-            table: EntityTable(entity: entity), schema: store.schema, db: db, now: now, makeID: store.makeID,
-            sealers: store.sealers)
+        Merge(table: EntityTable(entity: entity), context: context)
     }
 
     // MARK: Secrets
 
-    /// The change with the secrets sealed that are to be here, and no others.
+    /// The change with exactly those secrets sealed that are secret here.
     private func resealed(_ change: ExportedChange, _ entity: Entity) throws -> ExportedChange {
-        // Where nothing is known of it, it is taken for what it is here.
+        // Without settings, the change is taken to be sealed as here.
         guard !settings.isEmpty,
             let conversion = try SealingAdapter.conversion(
-                of: entity, from: settings["secrets:\(entity.name)"], store.sealers.sealer)
+                of: entity, from: settings["secrets:\(entity.name)"], context.sealers.sealer)
         else { return change }
         var change = change
         change.body = try conversion.converted(change.body) ?? change.body
         change.base = try conversion.converted(change.base) ?? change.base
         change.record = try conversion.converted(change.record)
-        // Their values are sealed by themselves; a merge finds the dispute again.
+        // Their values are sealed separately; a merge finds the conflict again.
         change.conflicts = nil
         return change
     }

@@ -1,14 +1,14 @@
-/// A queue and its log as the bare pages of a file have them.
+/// Reads a queue and its log from the bare pages of a file.
 extension QueueSnapshot {
-    /// Nil where the file cannot be read at all. Never complete: nobody can tell which of the rows were deleted.
+    /// Nil if the file cannot be read at all. Never complete, because it is unknown which of the rows were deleted.
     init?(scanning path: String, withLog: Bool) {
         guard let scan = PageScan(path: path, withLog: withLog) else { return nil }
         self.init()
         var found: [Int64: ExportedChange] = [:]
-        // As many as the table has had, from the first version to this one.
+        // The number of columns that the table has had, from the first version to this one.
         scan.forEachRow(columns: 17...20) { row in
             guard let change = ExportedChange(row), change.isSound else { return }
-            // Of several versions of a change the one that was tried most is the latest.
+            // Of several versions of a change, the one with the most attempts is the latest.
             if let other = found[change.id], other.tried >= change.tried { return }
             found[change.id] = change
         }
@@ -24,7 +24,7 @@ extension QueueSnapshot {
 }
 
 extension ExportedChange {
-    /// Columns in the order of the table `sync_outbox`; nil for a row of another.
+    /// Reads the columns in the order of the table `sync_outbox`; nil for a row of another table.
     fileprivate init?(_ row: PageScan.Row) {
         let values = row.values
         guard let entity = values[1].text, let key = values[2].text, let operation = values[3].text,

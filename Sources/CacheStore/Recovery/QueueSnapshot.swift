@@ -2,31 +2,30 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// What a database file tells of its queue, as far as it can be read.
+/// The queue of a database file, as far as it can be read.
 ///
-/// From a sound file that is everything; from a damaged one whatever can be reached record by record.
+/// From a sound file that is everything; from a damaged one, whatever can be reached record by record.
 struct QueueSnapshot {
     /// The queue, oldest first.
     var changes: [ExportedChange] = []
-    /// Whether these are all that the file had.
+    /// Whether these are all changes that the file had.
     var isComplete = false
     /// The greatest id that a change has had.
     var lastID: Int64 = 0
     var settings: [String: String] = [:]
-    /// Rows of other tables that no pull brings back, by table.
+    /// Rows of other tables that no pull restores, by table.
     var rows: [String: [Row]] = [:]
     private(set) var local = LocalRecords()
-    /// Changes that have left the queue, as the change log tells.
+    /// Changes that have left the queue, according to the change log.
     private(set) var ended: Set<Int64> = []
-    /// Changes of which the log knows an attempt.
+    /// Changes with an attempt in the change log.
     private(set) var sent: Set<Int64> = []
-    /// When each change was made that the change log knows.
+    /// When each change in the change log was made.
     private(set) var begun: [Int64: Int64] = [:]
-    /// When the change log begins; nil where it cannot be read to its end.
+    /// When the change log begins; nil if it cannot be read completely.
     private(set) var logBegins: Int64?
 
-    /// Tables that are carried over row by row: former keys, what repeated calls are answered, decided conflicts, what
-    /// came from elsewhere.
+    /// Tables that are copied row by row: old keys, answers to repeatable calls, decided conflicts, known imports.
     static let kept = ["sync_alias", "sync_answer", "sync_conflict", "sync_carried"]
 
     init() {}
@@ -78,10 +77,10 @@ struct QueueSnapshot {
         logBegins = (try? Int64.fetchOne(db, sql: "SELECT at FROM sync_change_log ORDER BY seq LIMIT 1")) ?? nil
     }
 
-    /// What an entry of the change log says of a change.
+    /// Takes in a change log entry of a change.
     mutating func noteStep(of id: Int64, _ at: Int64, _ kind: String, detail: String?) {
         let detail = detail.flatMap { try? JSONText(parsing: $0) }
-        // A change that was carried over is older than its first entry here.
+        // An imported change is older than its first entry here.
         let made = detail?["created_at"]?.integer.map { Int64($0) } ?? at
         begun[id] = min(begun[id] ?? made, made)
         switch ChangeLogKind(rawValue: kind) {
@@ -100,7 +99,7 @@ struct QueueSnapshot {
         }
     }
 
-    /// What another reading knows of the records and contents of the same changes.
+    /// Takes the records and contents of the same changes from another reading.
     mutating func takeRecords(from other: QueueSnapshot?) {
         for index in changes.indices {
             guard let same = other?.changes.first(where: { $0.isSame(as: changes[index]) }) else { continue }
@@ -120,24 +119,24 @@ struct QueueSnapshot {
         rows["sync_conflict"]?.removeAll { $0["winner"] as String? == nil }
     }
 
-    /// Changes that the log knows as unsent and that could not be read.
+    /// Changes that are unsent according to the log but could not be read.
     var lost: [Int64] {
         Set(begun.keys).subtracting(ended).subtracting(changes.map(\.id)).sorted()
     }
 
-    // MARK: Beside an older reading
+    // MARK: Merging with an older reading
 
-    /// Whether this reading tells that a change which an older one still has was acknowledged or discarded since.
+    /// Whether this reading shows that a change in an older one has been acknowledged or discarded since.
     func hasEnded(_ change: ExportedChange) -> Bool {
         if ended.contains(change.id), begun[change.id].map({ $0 == change.createdAt }) ?? true { return true }
         guard isComplete, change.id <= lastID else { return false }
-        // A log that goes back that far and has another change of this number, or none, is of another history.
+        // If the log goes back that far and has another change with this id, or none, it belongs to another history.
         if let logBegins, logBegins <= change.createdAt { return begun[change.id] == change.createdAt }
         return true
     }
 
-    /// What several sources have together, the newest first, and how many changes of the older ones may have reached the
-    /// upstream since.
+    /// Merges several sources, newest first; returns the queue, and how many changes of the older ones may have reached
+    /// the upstream since.
     static func merged(_ sources: [QueueSnapshot]) -> (queue: QueueSnapshot, uncertain: Int) {
         var queue = sources.first ?? QueueSnapshot()
         var uncertain = 0
@@ -162,7 +161,7 @@ struct QueueSnapshot {
         return added.count { $0.tried > 0 }
     }
 
-    /// Whether the log, which is whole, knows the change and no attempt to send it.
+    /// Whether the log is complete and has the change, but no attempt to send it.
     private func isUnsent(_ change: ExportedChange) -> Bool {
         logBegins != nil && begun[change.id] == change.createdAt && !sent.contains(change.id)
     }

@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// Makes the reminders fit the schema's rules, in the transaction that opens the cache; running it again changes nothing.
+/// Adapts the reminders to the schema's rules, in the transaction that opens the cache; idempotent.
 struct ReminderAdapter {
     private static let setting = "reminders"
 
@@ -24,7 +24,7 @@ struct ReminderAdapter {
         return known ?? "" == definition
     }
 
-    /// To be called before the entities' tables are adapted: SQLite drops no column that a trigger still reads.
+    /// Call this before the entities' tables are migrated: SQLite drops no column that a trigger still reads.
     func dropOutdated() throws {
         guard try !isUpToDate() else { return }
         let names = try String.fetchAll(
@@ -33,7 +33,7 @@ struct ReminderAdapter {
         for name in names { try db.execute(sql: "DROP TRIGGER \"\(name)\"") }
     }
 
-    /// To be called after that.
+    /// Call this after the entities' tables are migrated.
     func build() throws {
         guard try !isUpToDate() else { return }
         try db.execute(

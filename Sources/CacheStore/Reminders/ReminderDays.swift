@@ -1,24 +1,24 @@
 package import EntitySchema
 internal import GRDB
 
-/// When on a day one is reminded of what is due on a date without a time.
+/// The time of day for reminders of a date without a time.
 package struct ReminderDays: Sendable {
-    /// Names the rule: under another name the reminders are worked out anew.
+    /// Identifies the rule: when it changes, the reminders are computed again.
     package let name: String
     private let time: @Sendable (_ date: String) -> Timestamp?
 
-    /// `time` gets a date (`2026-03-01`), and answers nil for one that does not exist.
+    /// `time` gets a date (`2026-03-01`); it returns nil for a date that does not exist.
     package init(name: String, time: @escaping @Sendable (_ date: String) -> Timestamp?) {
         self.name = name
         self.time = time
     }
 
-    /// Nine o'clock, UTC.
+    /// Nine o'clock UTC.
     package static let utc = ReminderDays(name: "UTC 9") { date in
         Timestamp(iso8601: date).map { $0 + .seconds(9 * 3600) }
     }
 
-    /// What a record's time means: itself, or that moment of the day; nil for what is no time.
+    /// The moment that a record's time means: the time itself, or the time of day on that date; nil if it is neither.
     func moment(_ text: String) -> Timestamp? {
         text.utf8.count == 10 ? time(text) : Timestamp(iso8601: text)
     }

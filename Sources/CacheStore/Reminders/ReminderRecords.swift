@@ -2,17 +2,19 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// Brings the records that stand for reminders up to date, inside the caller's transaction, and forgets reminders whose
-/// record is gone.
+/// Updates the records that represent reminders, inside the caller's transaction, and deletes reminders whose record is
+/// gone.
 struct ReminderRecords {
-    let schema: EntitySchema
-    let db: Database
-    /// Writes records of an entity.
-    let writer: (EntityTable) -> ChangeWriter
+    let context: WriteContext
+
+    private var schema: EntitySchema { context.schema }
+    private var db: Database { context.db }
+
+    private func writer(_ table: EntityTable) -> ChangeWriter { ChangeWriter(table: table, context: context) }
 
     private static let batch = 200
 
-    /// Returns whether there may be more to do.
+    /// Returns true if there may be more to do.
     func refresh() throws -> Bool {
         let rows = try Row.fetchAll(
             db.cachedStatement(
@@ -28,7 +30,7 @@ struct ReminderRecords {
         let into = isWithdrawn ? nil : rule?.into
         if let entity: String = row["into_entity"], let key: String = row["into_key"], entity != into?.entity {
             if let table = schema[entity].map(EntityTable.init), try RecordRow(table: table, db: db).exists(key) {
-                try writer(table).delete(key)
+                try DeletionWriter(writer(table)).delete(key)
             }
             try remember(nil, nil, of: id)
         }
@@ -43,7 +45,7 @@ struct ReminderRecords {
         ).execute(arguments: [id])
     }
 
-    /// One that somebody deleted is made anew.
+    /// Creates the record again if it was deleted.
     private func write(_ row: Row, _ into: ReminderRule.Into, _ table: EntityTable) throws {
         let reminder = try ReminderTable(schema: schema, db: db).reminder(row)
         let members = into.fields.sorted { $0.key < $1.key }.map { field, part in

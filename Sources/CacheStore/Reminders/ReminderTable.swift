@@ -8,7 +8,7 @@ struct ReminderTable {
     let schema: EntitySchema
     let db: Database
 
-    // MARK: Looking
+    // MARK: Reading
 
     func reminder(_ row: Row) throws -> Reminder {
         Reminder(row, text: try text(of: row["rule"], entity: row["entity"], key: row["record_key"]))
@@ -17,11 +17,11 @@ struct ReminderTable {
     func row(_ id: Int64) throws -> Row {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT * FROM sync_reminder WHERE id = ? AND withdrawn = 0"), arguments: [id])
-        guard let row else { throw CacheError.notFound("there is no reminder \(id); what it was of is done or gone") }
+        guard let row else { throw CacheError.notFound("there is no reminder \(id); its record is done or deleted") }
         return row
     }
 
-    /// In the record's words of now.
+    /// Filled from the record as it is now.
     private func text(of rule: String, entity: String, key: String) throws -> String {
         guard let entity = schema[entity],
             let record = try RecordRow(table: EntityTable(entity: entity), db: db).load(key)?.document
@@ -32,7 +32,7 @@ struct ReminderTable {
 
     // MARK: Steps
 
-    /// What its time has come of; `isDelivered` says whether anybody is to be told of it.
+    /// Marks a reminder as due; with `isDelivered`, it is also queued for delivery.
     func fallDue(_ row: Row, isDelivered: Bool, at now: Timestamp) throws {
         try set(row["id"], .due, next: isDelivered ? now : nil, at: now)
     }
@@ -40,7 +40,7 @@ struct ReminderTable {
     func snooze(_ id: Int64, until: Timestamp, at now: Timestamp) throws {
         let row = try row(id)
         guard row["state"] != Reminder.State.scheduled.rawValue else {
-            throw CacheError.conflict("the time of reminder \(id) has not come yet; dismiss it, or change the record")
+            throw CacheError.conflict("reminder \(id) is not due yet; dismiss it, or change the record")
         }
         try set(id, .snoozed, next: until, at: now)
     }
@@ -50,8 +50,8 @@ struct ReminderTable {
         try set(id, .dismissed, next: nil, at: now)
     }
 
-    /// Writes down that a delivery begins, and when it is to be tried again if nothing is heard of it. Nil when there is
-    /// nothing to deliver any more.
+    /// Records that a delivery begins, and when to retry if it never reports back. Nil if there is nothing to deliver
+    /// any more.
     func beginDelivery(_ id: Int64, retryAt: Timestamp) throws -> Reminder? {
         try db.cachedStatement(
             sql: """
@@ -63,7 +63,7 @@ struct ReminderTable {
         return try reminder(row(id))
     }
 
-    /// `begun` is what `beginDelivery` returned: what has become another matter since is left alone.
+    /// `begun` is what `beginDelivery` returned; does nothing if the reminder has changed since.
     func settleDelivery(of begun: Reminder, _ outcome: ReminderOutcome, at now: Timestamp) throws {
         let row = try Row.fetchOne(
             db.cachedStatement(

@@ -1,13 +1,13 @@
 internal import EntitySchema
 internal import SQLiteStore
 
-/// The SQL that keeps one rule's reminders in step with the records, whoever writes these and why: part of every
-/// transaction that changes a record.
+/// The SQL that keeps one rule's reminders in step with the records: triggers run in every transaction that changes a
+/// record, whatever changes it.
 struct ReminderTriggers {
     let rule: ReminderRule
     let table: EntityTable
 
-    /// The same text, the same reminders: the triggers, and the columns and words that they are made of.
+    /// Identical text means identical reminders: the triggers with the columns and texts that they use.
     var definition: String {
         let fields = [rule.at] + rule.conditions.map(\.field)
         let columns = table.columns.filter { fields.contains($0.name) }.map(\.definition)
@@ -19,7 +19,7 @@ struct ReminderTriggers {
 
     var create: String { [inserted, changed, deleted].joined(separator: ";\n") + ";" }
 
-    /// Finds every trigger of ours in `sqlite_master`.
+    /// Matches the name of every reminder trigger in `sqlite_master`.
     static let namePattern = "sync\\_reminder\\_%"
 
     private func name(_ event: String) -> String { "\"sync_reminder_\(rule.name)_\(event)\"" }
@@ -34,7 +34,7 @@ struct ReminderTriggers {
         """
     }
 
-    /// A record that got another key keeps its reminder, whatever became of one with that key.
+    /// A record that gets another key keeps its reminder, replacing any reminder of that key.
     private var changed: String {
         """
         CREATE TRIGGER \(name("changed"))
@@ -59,8 +59,8 @@ struct ReminderTriggers {
 
     // MARK: All records
 
-    /// Schedules what the rule wants of all records there are, and withdraws the rest. What has been delivered or decided
-    /// stays so.
+    /// Schedules the reminders of all existing records and withdraws the rest. Delivered and dismissed reminders stay
+    /// as they are.
     var reconcile: [String] {
         let kept = """
             SET due_at = excluded.due_at, next_at = iif(state = 'scheduled', excluded.next_at, next_at),
@@ -88,8 +88,8 @@ struct ReminderTriggers {
             """
     }
 
-    /// A record whose time has moved is reminded of anew; one that is wanted again goes on as it was. Where a record
-    /// stands for the reminder, its text may be another.
+    /// If the record's time has moved, the reminder starts over; if the record only matches again, it continues. If a
+    /// record represents the reminder, its text may have changed.
     private var moved: String {
         let moved = "due_at <> excluded.due_at"
         return """
@@ -101,7 +101,7 @@ struct ReminderTriggers {
             """
     }
 
-    /// The field's text as the record has it: normalized, a date could not be told from midnight.
+    /// The field's text as the record has it: after normalizing, a date would look like midnight.
     private func time(_ row: String) -> String {
         let value = table.entity[field: rule.at].map {
             table.value(of: $0, by: "->>", in: "coalesce(\(row)_document, \(row)_remote)")

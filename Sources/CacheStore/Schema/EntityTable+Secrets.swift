@@ -1,17 +1,17 @@
 internal import EntitySchema
 internal import JSONText
 
-/// How secrets are left out of what SQL shows.
+/// Leaves secrets out of what SQL shows.
 extension EntityTable {
     var hasSecrets: Bool { !entity.secretPlaces.isEmpty }
 
-    /// `json`, a record or part of one, without what is secret.
+    /// `json`, a record or part of one, without its secrets.
     func withoutSecrets(_ json: String) -> String {
         guard hasSecrets else { return json }
         var result = json
         let (own, embedded) = secretPaths
         for (list, paths) in embedded.sorted(by: { $0.key < $1.key }) {
-            // What is no object stays as it is, to the letter.
+            // Anything that is not an object stays byte for byte.
             result = """
                 iif(json_type(\(result), \(list)) = 'array', json_replace(\(result), \(list), json((
                   SELECT json_group_array(json(iif(type = 'object', json_remove(value, \(paths.joined(separator: ", "))),
@@ -21,12 +21,12 @@ extension EntityTable {
         return own.isEmpty ? result : "json_remove(\(result), \(own.joined(separator: ", ")))"
     }
 
-    /// Whether a secret stands inside the field's own value.
+    /// Whether there is a secret inside the field's value.
     func holdsSecrets(_ field: Field) -> Bool {
         entity.secretPlaces.contains { $0.path.first == .member(field.name) }
     }
 
-    /// Paths in the record itself, and by the path of a list those in its elements.
+    /// The paths in the record itself, and for each list the paths in its elements.
     private var secretPaths: (own: [String], embedded: [String: [String]]) {
         var own: [String] = []
         var embedded: [String: [String]] = [:]

@@ -1,26 +1,31 @@
 internal import EntitySchema
 internal import SQLiteStore
 
-/// How one entity stands in SQL: its table of records, the columns over their text, the indexes, and the view that
-/// people query under the entity's own name.
+/// One entity in SQL: its table of records, the columns over their text, the indexes, and the view for queries under
+/// the entity's own name.
 ///
-/// A record is one row. `_remote` is what the server last said, to the letter; `_local` the fields that queued changes set;
-/// `_derived` what other records say of it, where the server does not say the same; `_document` the first with the others,
-/// and what the record's own fields and its place in the queue say, laid over it. Each is null where it would add nothing,
-/// so `coalesce(_document, _remote)` is what readers see. `_deleted`: its deletion is queued, or an owner's. Every field is a virtual column over that text: it costs nothing to
-/// store, and adding or dropping one rewrites nothing.
+/// A record is one row. Each of the first four is null where it would add nothing, so readers see
+/// `coalesce(_document, _remote)`:
+/// - `_remote`: what the server last said, byte for byte.
+/// - `_local`: the fields that queued changes set.
+/// - `_derived`: the derived fields that differ from what the server says.
+/// - `_document`: `_remote` with `_local`, `_derived` and the computed fields on top.
+/// - `_deleted`: its deletion, or that of its owner, is queued.
+/// - `_version`: the server's own mark for the version in `_remote`.
+/// - `_gone`: the server deleted the record while a change of it was being sent.
+/// - `_acknowledged`: the position of the change log when a change of it was last acknowledged.
+/// - `_content`: the SHA-256 of the file that the server has besides the record and that is stored here.
+/// - `_content_address`: where that file came from.
+/// - `_detail`: the value of `when_changed` for which its children were fetched.
 ///
-/// `_version` is what tells `_remote` from the server's other versions. `_gone` says that the server has deleted the record
-/// while a change of it was being sent. `_acknowledged` is where the change log stood when a change of it was last
-/// acknowledged, `_content` the SHA-256 of what the server has besides and is here, `_content_address` where that was had
-/// from, `_detail` the value of `when_changed` for which its children were fetched.
+/// Every field is a virtual column over that text: it takes no space, and adding or dropping one rewrites nothing.
 struct EntityTable {
     let entity: Entity
 
     static let document = "coalesce(_document, _remote)"
 
     var name: String { "\"records_\(entity.name)\"" }
-    /// Also for a name that no schema has checked.
+    /// Also works for a name that was not validated by a schema.
     static func name(of entity: String) -> String { "records_\(entity)".quoted(by: "\"") }
     var view: String { "\"\(entity.name)\"" }
 
@@ -32,16 +37,16 @@ struct EntityTable {
         """
     }
 
-    /// Columns that tables of earlier versions lack: name → definition.
+    /// Columns that tables of older versions lack: name → definition.
     static let laterColumns = [
         "_version": "_version TEXT", "_gone": "_gone INTEGER NOT NULL DEFAULT 0", "_derived": "_derived TEXT",
         "_content": "_content TEXT", "_content_address": "_content_address TEXT",
     ]
 
-    /// True for rows of which readers see something else than what the server said; the few rows of two small indexes.
+    /// True for rows where readers see something other than what the server said; small indexes cover these few rows.
     static let differs = "(_document IS NOT NULL OR _deleted <> 0)"
 
-    /// All of the above and below: the same text, the same table.
+    /// Everything the table is made of: identical text means an identical table.
     var definition: String {
         ([entity.key, createTable] + Self.laterColumns.values.sorted() + columns.map(\.definition)
             + indexes.values.sorted() + triggers.values.sorted() + [createView]).joined(separator: "\n")
@@ -57,19 +62,19 @@ struct EntityTable {
         var definition: String { "\"\(name)\" \(type) AS (\(expression)) VIRTUAL" }
     }
 
-    /// One column a field, in the schema's order; a secret field has none.
+    /// One column for each field, in the schema's order; a secret field has none.
     var columns: [Column] {
         entity.fields.filter { !$0.secret }.map { field in
             Column(name: field.name, type: type(of: field), expression: expression(for: field))
         }
     }
 
-    /// What stands for a field in a query: the stored key for the key, which its index is on, else the column.
+    /// A field in a query: the stored and indexed `_key` for the key, else the column.
     func sql(for field: String) -> String {
         field == entity.key ? "_key" : "\"\(field)\""
     }
 
-    /// A condition that an index can seek, which IS NOT NULL is not: at least the least value that the column can hold.
+    /// `IS NOT NULL` as a condition that an index can seek: at least the smallest value that the column can hold.
     func isNotNull(_ column: String) -> String {
         let field = entity.fields.first { sql(for: $0.name) == column }
         let isText = column == "_key" || field.map { type(of: $0) == "TEXT" } ?? false
@@ -87,7 +92,7 @@ struct EntityTable {
         }
     }
 
-    /// A field as its column has it, of `record`.
+    /// The expression of a field's column, over `record`.
     func expression(for field: Field, in record: String = Self.document) -> String {
         guard field.name != entity.key else { return "_key" }
         switch field.kind {
@@ -97,7 +102,7 @@ struct EntityTable {
         }
     }
 
-    /// The member of the field's name or, where there is none, what stands at its source.
+    /// The member with the field's name or, if there is none, the value at its source.
     func value(of field: Field, by arrow: String, in record: String = Self.document) -> String {
         let own = "\(record) \(arrow) '$.\"\(field.name)\"'"
         guard let source = field.source else { return own }
@@ -105,17 +110,17 @@ struct EntityTable {
         return "coalesce(\(own), \(record) \(arrow) '$\(path)')"
     }
 
-    /// A field's value as the text of its JSON, digits as the upstream wrote them.
+    /// A field's value as JSON text, with digits as the upstream wrote them.
     func json(of field: Field, in record: String = Self.document) -> String {
         let own = "\(record) -> '$.\"\(field.name)\"'"
         guard let source = field.source else { return own }
         let path = source.split(separator: ".").map { ".\"\($0)\"" }.joined()
-        // `->` gives a member that is null as the text null; it counts as none, as in the columns.
+        // `->` returns a null member as the text null; it counts as missing, as in the columns.
         return "coalesce(nullif(\(own), 'null'), \(record) -> '$\(path)')"
     }
 
-    /// A time as UTC with milliseconds, so that text compares as time does; what is no time stays as it is. The guard
-    /// keeps words such as `now`, which are not allowed in a column, away from strftime.
+    /// A time as UTC with milliseconds, so that text sorts by time; anything else stays as it is. The guard keeps words
+    /// such as `now`, which are not allowed in a column, away from strftime.
     static func normalizedTime(_ value: String) -> String {
         """
         CASE WHEN (\(value)) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' \
@@ -125,8 +130,8 @@ struct EntityTable {
 
     // MARK: Indexes and view
 
-    /// Index name → statement. Each holds the indexed field and then the default order, so that a filtered list in that
-    /// order is one range of the index; the row's `_pk`, which ends every index, decides between equals.
+    /// Index name → statement. Each has the indexed field and then the default order, so that a filtered list in that
+    /// order is one range of the index; the row's `_pk`, which ends every index, breaks ties.
     var indexes: [String: String] {
         var indexes: [String: String] = [:]
         let order = entity.sort.map(\.field)
@@ -155,7 +160,7 @@ struct EntityTable {
         return indexes
     }
 
-    /// Trigger name → statement: they count for how many records each content is kept.
+    /// Trigger name → statement: they count the records that use each content.
     var triggers: [String: String] {
         guard entity.content != nil else { return [:] }
         let (moved, gone) = ("\(entity.name)_content_moved", "\(entity.name)_content_gone")
@@ -176,7 +181,7 @@ struct EntityTable {
 
     var detail: PullPlan.Detail? { entity.pull?.detail }
 
-    /// True for records whose children have changed since they were last fetched.
+    /// True for records whose children have to be fetched again.
     func detailOutdated(_ whenChanged: String) -> String {
         "_detail IS NOT \(sql(for: whenChanged)) AND _remote IS NOT NULL AND _deleted = 0"
     }

@@ -1,9 +1,10 @@
 internal import GRDB
 internal import SQLiteStore
 
-/// The tables that every cache has, whatever its schema; only ever appended to.
+/// The tables that every cache has, whatever its schema. Only append to this list.
 ///
-/// The entities' own tables are not here: they follow the schema file and are adapted at each start (`EntityTableAdapter`).
+/// The entities' own tables are not here: they follow the schema file and are migrated at each start
+/// (`EntityTableAdapter`).
 enum Migrations {
     static func migrator() -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -22,7 +23,7 @@ enum Migrations {
         return migrator
     }
 
-    /// Throws `.incompatible` for a file of a newer version. Only reads: not even the log of a crash is written back.
+    /// Throws `.incompatible` for a file of a newer version. Only reads: does not even recover the log of a crash.
     static func requireKnownVersion(_ db: Database, path: String) throws {
         guard try !migrator().hasBeenSuperseded(db) else {
             throw CacheError.incompatible(
@@ -33,8 +34,8 @@ enum Migrations {
     private static let first = """
         CREATE TABLE sync_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
-        -- Local changes on their way upstream, in the order written. A change leaves when the upstream has
-        -- acknowledged it or a person has discarded it, never otherwise. Times are milliseconds since 1970.
+        -- Local changes on their way upstream, in the order written. A change leaves when the upstream has acknowledged
+        -- it or a user has discarded it, never otherwise. Times are milliseconds since 1970.
         CREATE TABLE sync_outbox (
           id INTEGER PRIMARY KEY AUTOINCREMENT,
           entity TEXT NOT NULL,
@@ -67,7 +68,7 @@ enum Migrations {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX sync_dependency_by_need ON sync_dependency (needs_id);
 
-        -- Where each entity's pulling stands. `pull` is the pull under way, as JSON, so that one cut off goes on.
+        -- The pull state of each entity. `pull` is the pull under way, as JSON, so that an interrupted one resumes.
         CREATE TABLE sync_cursor (
           entity TEXT PRIMARY KEY,
           watermark TEXT,
@@ -77,7 +78,8 @@ enum Migrations {
           error TEXT
         ) STRICT, WITHOUT ROWID;
 
-        -- Every committed change in one sequence. A row stands for as many as `keys` has elements; `seq` is the last's.
+        -- Every committed change in one sequence. A row counts for as many entries as `keys` has elements; `seq` is the
+        -- number of the last.
         CREATE TABLE sync_change_log (
           seq INTEGER PRIMARY KEY,
           at INTEGER NOT NULL,
@@ -87,7 +89,7 @@ enum Migrations {
           fields TEXT
         ) STRICT;
 
-        -- Keys that a record had before the upstream gave it another.
+        -- Old keys of records that the upstream has given another key.
         CREATE TABLE sync_alias (
           entity TEXT NOT NULL, old_key TEXT NOT NULL, record_key TEXT NOT NULL,
           PRIMARY KEY (entity, old_key)
@@ -99,7 +101,7 @@ enum Migrations {
           PRIMARY KEY (entity, record)
         ) STRICT, WITHOUT ROWID;
 
-        -- Counts that are asked for too often to be counted each time: `rows:<entity>`, `queue`, `failed`.
+        -- Counts that are needed too often to run a query each time: `rows:<entity>`, `queue`, `failed`.
         CREATE TABLE sync_tally (name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT, WITHOUT ROWID;
         INSERT INTO sync_tally VALUES ('queue', 0), ('failed', 0);
         CREATE TRIGGER sync_outbox_inserted AFTER INSERT ON sync_outbox BEGIN
@@ -116,18 +118,19 @@ enum Migrations {
         """
 
     private static let second = """
-        -- When each field of a change was edited, as the server's clock had it: a JSON object of milliseconds.
+        -- When each field of a change was edited, by the server's clock: a JSON object of milliseconds.
         ALTER TABLE sync_outbox ADD COLUMN edited TEXT NOT NULL DEFAULT '{}';
-        -- The greatest _pk of the entity before the first attempt: what was here then cannot be its work.
+        -- The greatest _pk of the entity before the first attempt: the attempt cannot have created anything up to it.
         ALTER TABLE sync_outbox ADD COLUMN known_pk INTEGER;
 
-        -- How late rows have arrived at most, in milliseconds: rows whose change time was before the watermark.
+        -- The greatest lateness of a row so far, in milliseconds: how far its change time was before the watermark.
         ALTER TABLE sync_cursor ADD COLUMN lateness INTEGER NOT NULL DEFAULT 0;
-        -- Records that the last full pull did not see and that are too many to be deleted without a person's word.
+        -- Records that the last full pull did not see, and that are too many to delete without a user's approval.
         ALTER TABLE sync_cursor ADD COLUMN held_deletions INTEGER NOT NULL DEFAULT 0;
 
-        -- Every decision between a change made here and one made there, for good. Values are JSON text, null where there
-        -- was none. `field` is null where the whole record was at stake: deleted on one side, edited on the other.
+        -- Every decision between a local change and a change on the server, kept permanently. Values are JSON text,
+        -- null if there was none. `field` is null if the whole record was at stake: deleted on one side, edited on the
+        -- other.
         CREATE TABLE sync_conflict (
           id INTEGER PRIMARY KEY AUTOINCREMENT,
           at INTEGER NOT NULL,
@@ -149,15 +152,15 @@ enum Migrations {
         CREATE INDEX sync_conflict_by_record ON sync_conflict (entity, record_key);
         CREATE INDEX sync_conflict_open ON sync_conflict (change_id) WHERE winner IS NULL;
 
-        -- Records whose deletion was acknowledged when the change log stood there: a page asked for before that still
-        -- has them. Kept until a later page comes.
+        -- Records whose deletion was acknowledged when the change log was at `position`: a page requested before that
+        -- still has them. Kept until a later page comes.
         CREATE TABLE sync_gone (
           entity TEXT NOT NULL, record_key TEXT NOT NULL, position INTEGER NOT NULL,
           PRIMARY KEY (entity, record_key)
         ) STRICT, WITHOUT ROWID;
 
-        -- Where records and the schema disagree, counted over the versions of records that were written. What is new has
-        -- the greatest id.
+        -- Disagreements between records and the schema, counted over the record versions written. The newest has the
+        -- greatest id.
         CREATE TABLE sync_drift (
           id INTEGER PRIMARY KEY AUTOINCREMENT,
           entity TEXT NOT NULL,
@@ -170,7 +173,7 @@ enum Migrations {
           last_seen INTEGER NOT NULL,
           UNIQUE (entity, field, kind, found)
         ) STRICT;
-        -- Fields of the schema that some record has had, be it as null.
+        -- Fields of the schema that some record has had, even as null.
         CREATE TABLE sync_field (
           entity TEXT NOT NULL, field TEXT NOT NULL,
           PRIMARY KEY (entity, field)

@@ -3,17 +3,17 @@ internal import JSONText
 internal import SQLiteStore
 internal import Secrets
 
-/// Keeps the secrets of one entity's records sealed: whatever comes in goes through here before anything is stored, and
-/// only what must leave in the clear is opened again.
+/// Keeps the secrets of one entity's records sealed: all input is sealed before it is stored, and only what has to
+/// leave in the clear is opened.
 ///
 /// Takes whole records and parts of them (a change's body, its base) alike. A sealed record has each secret in at most
 /// one member of every place, so that SQL finds it there.
 struct RecordSealer: Sendable {
-    /// What was made of a record by opening it.
+    /// The result of opening a record.
     struct Opened {
-        /// Without the secrets that could not be opened.
+        /// The record without the secrets that could not be opened.
         var record: JSONText
-        /// The fields of these.
+        /// The fields that could not be opened.
         var unreadable: [String] = []
     }
 
@@ -33,13 +33,13 @@ struct RecordSealer: Sendable {
 
     // MARK: Sealing
 
-    /// Seals whatever stands in a secret's place, whatever it looks like.
+    /// Seals the value in every secret's place, whatever it looks like.
     func seal(_ record: JSONText) throws -> JSONText {
         guard !places.isEmpty else { return record }
         return try record.replacing(inRecord) { place, value in try sealer.seal(value, of: fields[place]) }
     }
 
-    /// The same for an array of records.
+    /// Seals an array of records.
     func seal(page: String) throws -> String {
         guard !places.isEmpty else { return page }
         return try JSONText(parsing: page).replacing(inPage) { place, value in
@@ -60,14 +60,14 @@ struct RecordSealer: Sendable {
         return Opened(record: opened, unreadable: unreadable)
     }
 
-    /// Throws `.conflict` when a secret cannot be opened: then nothing can be made of the record.
+    /// Throws `.conflict` when a secret cannot be opened: the record is then unusable.
     func opened(_ record: JSONText) throws(CacheError) -> JSONText {
         let opened = open(record)
         guard let field = opened.unreadable.first else { return opened.record }
-        throw .conflict("the secret field \(field) cannot be opened: it was sealed with another key, or damaged")
+        throw .conflict("the secret field \(field) cannot be decrypted: it was sealed with another key, or is damaged")
     }
 
-    /// The texts of a record's secrets, for keeping them out of what others say of it.
+    /// The plain texts of a record's secrets, for removing them from what an upstream quotes.
     func texts(in record: JSONText) -> [String] {
         guard !places.isEmpty else { return [] }
         var texts: [String] = []
@@ -79,7 +79,7 @@ struct RecordSealer: Sendable {
         return texts
     }
 
-    /// The record as everybody may see it.
+    /// The record without its secrets.
     func remove(from record: JSONText) -> JSONText {
         guard !places.isEmpty else { return record }
         return record.replacing(inRecord) { (_, _) -> JSONText? in nil }
@@ -91,32 +91,32 @@ struct RecordSealer: Sendable {
         return record.replacing(inRecord) { (_, _) -> JSONText? in "…" }
     }
 
-    /// A field's value as everybody may see it; null for a secret.
+    /// A field's value without secrets; null for a secret field.
     func remove(from value: JSONText, of field: String) -> JSONText {
         remove(from: .object(members: [(key: field, value: value)]))[field] ?? .null
     }
 
     // MARK: Comparing
 
-    /// Whether two records say the same. Sealed values are the same text only where the clear ones are.
+    /// Whether two records are equivalent. Sealed values are the same text exactly when the clear ones are.
     func isEquivalent(_ one: JSONText, _ other: JSONText) -> Bool {
         if one.isEquivalent(to: other) { return true }
         guard !places.isEmpty else { return false }
         return lookInside(one).isEquivalent(to: lookInside(other))
     }
 
-    /// Whether two values of a field say the same.
+    /// Whether two values of a field are equivalent.
     func isEquivalent(_ one: JSONText, _ other: JSONText, of field: String) -> Bool {
         isEquivalent(.object(members: [(key: field, value: one)]), .object(members: [(key: field, value: other)]))
     }
 
-    /// What cannot be opened stands for itself.
+    /// Opens what can be opened and leaves the rest as it is.
     private func lookInside(_ record: JSONText) -> JSONText {
         record.replacing(inRecord) { place, value in sealer.open(value, of: fields[place]) ?? value }
     }
 }
 
-/// The sealers of all entities.
+/// The record sealers of all entities.
 struct RecordSealers: Sendable {
     private let sealers: [String: RecordSealer]
     private let none: RecordSealer
@@ -130,7 +130,7 @@ struct RecordSealers: Sendable {
             uniqueKeysWithValues: secret.map { ($0.name, RecordSealer($0.secretPlaces, sealer)) })
     }
 
-    /// For an entity without secrets one that lets everything pass.
+    /// For an entity without secrets, a sealer that changes nothing.
     subscript(entity: String) -> RecordSealer { sealers[entity] ?? none }
 
     /// See `SecretSealer.fingerprint`.

@@ -1,8 +1,8 @@
-/// A number of bytes as people write it: a whole number and `B`, `KiB`, `MiB` or `GiB`.
+/// A size in bytes as written in a schema: a whole number and `B`, `KiB`, `MiB` or `GiB`.
 package struct ByteCount: Sendable, Equatable {
     package var bytes: Int
 
-    /// Nil for anything else, and for more than this machine can count.
+    /// Nil for anything else, and for a number that overflows.
     package init?(text: String) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let number = Int(digits),
@@ -10,5 +10,26 @@ package struct ByteCount: Sendable, Equatable {
             number <= Int.max >> shift
         else { return nil }
         bytes = number << shift
+    }
+}
+
+extension Duration {
+    /// Reads `500ms`, `30s`, `15m`, `24h` or `7d`: a whole number and a unit, nothing else.
+    package init?(text: String) {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        guard let count = Int64(digits), count <= 1_000_000_000 else { return nil }
+        switch text.dropFirst(digits.count) {
+        case "ms": self = .milliseconds(count)
+        case "s": self = .seconds(count)
+        case "m": self = .seconds(count * 60)
+        case "h": self = .seconds(count * 3600)
+        case "d": self = .seconds(count * 86_400)
+        default: return nil
+        }
+    }
+
+    /// Whole milliseconds, rounded towards zero.
+    package var milliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

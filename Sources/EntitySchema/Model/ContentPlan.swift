@@ -1,14 +1,12 @@
-package import JSONText
-
-/// What a record holds besides its fields: bytes such as a picture, known by their SHA-256.
+/// The bytes that belong to a record besides its fields, such as a picture, identified by their SHA-256.
 package struct Content: Sendable, Hashable {
-    /// 64 digits in lower case.
+    /// 64 hexadecimal digits in lower case.
     package var sha256: String
     package var size: Int
     /// The media type: `image/jpeg`.
     package var type: String
 
-    /// The media type of bytes that nobody knows anything of (RFC 2046, 4.5.1).
+    /// The media type of bytes of an unknown type (RFC 2046, 4.5.1).
     package static let unknownType = "application/octet-stream"
 
     package init(sha256: String, size: Int, type: String) {
@@ -18,44 +16,27 @@ package struct Content: Sendable, Hashable {
     }
 }
 
-/// How the content of an entity's records comes here and goes there.
+/// How the content of an entity's records is downloaded and uploaded.
 package struct ContentPlan: Sendable, Equatable {
-    /// The field with the address that content is fetched from; nil where none is.
+    /// The field with the address to download from; nil when there is none.
     package var address: String?
-    /// Takes the bytes as its body; without it content is only read.
+    /// Its request has the bytes as its body; nil when content is read-only.
     package var upload: PushRoute?
     package var delete: PushRoute?
-    /// The media types that it may have.
+    /// The allowed media types.
     package var types: [String]
     /// In bytes.
     package var maximumSize: Int
-    /// The field that tells how far an upload is, see `ContentState`.
+    /// The field that shows the state of an upload (`ContentState`).
     package var state: String?
 
     static let defaultTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"]
     static let defaultMaximumSize = 50 << 20
-    /// The largest that a schema may allow.
+    /// The largest size that a schema may allow.
     static let largestSize = 1 << 40
 }
 
-/// How far the upload of a record's content is, as `ContentPlan.state` shows it.
+/// The state of the upload of a record's content, as `ContentPlan.state` shows it.
 package enum ContentState: String, Sendable, CaseIterable {
     case queued, uploading, uploaded, failed
-
-    /// Of a change in this state of the queue.
-    package init(queueState: String) {
-        self = queueState == "uploading" ? .uploading : queueState == "failed" ? .failed : .queued
-    }
-}
-
-extension Entity {
-    /// The request that uploads `content`, or with nil deletes what there is; nil when the schema has no way to.
-    package func request(for upload: Content?, record: JSONText) -> PushRequest? {
-        guard let route = upload == nil ? content?.delete : content?.upload, let path = path(route.path, of: record)
-        else { return nil }
-        var request = PushRequest(
-            entity: name, method: route.method, path: path, body: nil, record: route.record)
-        request.content = upload
-        return request
-    }
 }

@@ -1,4 +1,4 @@
-/// How a field that nobody writes is worked out from other fields or records.
+/// How a read-only field is computed from other fields or records.
 package enum Derivation: Sendable, Equatable {
     /// From the record's own fields.
     case text(Template)
@@ -10,9 +10,9 @@ package enum Derivation: Sendable, Equatable {
 package struct ChildFigure: Sendable, Equatable {
     package enum Measure: Sendable, Equatable {
         case count
-        /// The exact sum of a field; what is no number adds nothing.
+        /// The exact sum of a field; a value that is not a number adds nothing.
         case sum(field: String)
-        /// A field of the record whose time `by` is the latest.
+        /// A field of the record with the latest time `by`.
         case latest(field: String, by: String)
     }
 
@@ -22,16 +22,17 @@ package struct ChildFigure: Sendable, Equatable {
     package var conditions: [Condition]
 }
 
-/// What a field shows of the way of its record's creation to the upstream and beyond.
+/// The values of a field that follows its record's creation to the upstream and beyond.
 package struct QueueFollowing: Sendable, Equatable {
-    /// While the creation is queued, being sent or tried again.
+    /// While the creation is queued, being sent or retried.
     package var queued: String
-    /// Once it is given up, until somebody has it tried again.
+    /// Once it has failed permanently, until it is retried.
     package var failed: String
-    /// From the acknowledgement on, and then what the server alone says, each further than the one before.
+    /// From the acknowledgement on; the later ones come from the server alone. Each is further than the one before.
     package var order: [String]
 
-    /// The furthest of what readers saw and what the server says; anything that is not in the order is at its beginning.
+    /// The furthest of the values shown and the server's value; a value that is not in the order counts as its
+    /// beginning.
     package func furthest(_ values: [String?]) -> String {
         let places = values.map { value in value.flatMap(order.firstIndex) ?? 0 }
         return order[places.max() ?? 0]

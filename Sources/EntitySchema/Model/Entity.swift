@@ -1,47 +1,49 @@
+package import JSONText
+
 /// One kind of record: its fields, its relations, and how it is pulled and pushed.
 package struct Entity: Sendable, Equatable {
     package var name: String
-    /// The field that identifies a record upstream and here.
+    /// The field that identifies a record, locally and upstream.
     package var key: String
     package var fields: [Field]
-    /// How a person would name a record: the first template without a gap wins.
+    /// A record's display name: the first template that can be filled wins.
     package var titles: [Template]
-    /// The order of a list that asks for none; the key decides between equals.
+    /// The default order of a list; the key orders equals.
     package var sort: [SortTerm]
     package var relations: [Relation]
-    /// Nil when records come only with another entity's (`detail`).
+    /// Nil when records only come with another entity's (`detail`).
     package var pull: PullPlan?
     package var push: PushPlan
-    /// Changes to records with the same value here are pushed in the order written.
+    /// Changes to records with the same value in this field are pushed in the order written.
     package var orderWithin: String?
     package var conflict = ConflictPolicy.lastWriteWins
-    /// Nil where records are fields alone.
+    /// Nil when records have only fields.
     package var content: ContentPlan?
-    /// Kept on this machine alone: never pulled, never queued, never sent.
+    /// Local only: never pulled, never queued, never sent.
     package var isLocal = false
-    /// Where secrets of children stand inside the records themselves.
+    /// Where records contain the secrets of embedded children.
     package var embeddedSecretPlaces: [SecretPlace] = []
-    /// The relations of others that lead here, where more than reading depends on them.
+    /// The relations of other entities to this one on which deletion or a computed field depends.
     package var ties: [Tie] = []
 
-    /// These records refer by `field` to those of another entity.
+    /// These records refer to those of another entity by `field`.
     package struct Tie: Sendable, Equatable {
         package var entity: String
         package var field: String
-        /// What becomes of these when the other is deleted.
+        /// What happens to these when the other record is deleted.
         package var onDelete: DeleteRule
-        /// Whether a field there is worked out from these.
+        /// Whether a field of the other entity is computed from these.
         package var isCounted: Bool
     }
 
-    /// The characters that a key may have; a record that comes with a longer one is set aside.
+    /// The most characters of a key; a pulled record with a longer one is quarantined.
     package static let longestKey = 498
 
     package subscript(field name: String) -> Field? { fields.first { $0.name == name } }
 
     package subscript(relation name: String) -> Relation? { relations.first { $0.name == name } }
 
-    /// The fields that are worked out here.
+    /// The fields that are computed locally.
     package var derivedFields: [Field] { fields.filter(\.isDerivedHere) }
 }
 
@@ -61,19 +63,19 @@ package struct SortTerm: Sendable, Hashable {
     }
 }
 
-/// What becomes of the records that refer to one that is deleted.
+/// What happens to the records that refer to a deleted one.
 package enum DeleteRule: String, Sendable, Equatable, CaseIterable {
     /// They stay as they are.
     case keep
-    /// They go with it.
+    /// They are deleted too.
     case cascade
     /// Their reference becomes null.
     case nullify
-    /// As long as there are any it cannot be deleted here.
+    /// While there are any, the record cannot be deleted locally.
     case deny
 }
 
-/// How records of one entity lead to records of another.
+/// How records of one entity refer to records of another.
 package struct Relation: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         /// `field` of this entity holds the other's key.
@@ -85,4 +87,27 @@ package struct Relation: Sendable, Equatable {
     package var name: String
     package var entity: String
     package var kind: Kind
+}
+
+/// What the schema says about the contents of one record.
+extension Entity {
+    /// A field's value: the member of its name or, when there is none, the value at the field's source.
+    package func value(of field: String, in record: JSONText) -> JSONText? {
+        record[field] ?? self[field: field]?.source.flatMap { record.at(path: $0) }
+    }
+
+    /// Whether the upstream has marked the record as deleted (`pull.deleted`).
+    package func isDeleted(_ record: JSONText) -> Bool {
+        guard let mark = pull?.deleted.flatMap({ record[$0] }) else { return false }
+        return mark.kind != .null && mark.boolean != false
+    }
+
+    /// The record's display name; its key when no title template can be filled without a secret field.
+    package func title(of record: JSONText) -> String {
+        for title in titles {
+            let text = title.filled { self[field: $0]?.secret == true ? nil : value(of: $0, in: record)?.plain }
+            if let text { return text }
+        }
+        return record[key]?.plain ?? ""
+    }
 }

@@ -1,6 +1,6 @@
-/// One known field of an entity: what its values should be and how the cache treats them.
+/// One known field of an entity: the type of its values and how the cache treats them.
 ///
-/// A record whose values do not fit is stored all the same; only local writes are held to this.
+/// A pulled record whose values do not fit is stored anyway; only local writes are checked.
 package struct Field: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         case string, integer, number, money, boolean, time, object, list
@@ -16,31 +16,42 @@ package struct Field: Sendable, Equatable {
 
     /// How a field is found by full-text search.
     package enum Search: String, Sendable, Equatable, CaseIterable {
-        /// By its words, each by its beginning too, accents and case aside.
+        /// By words and their beginnings, ignoring accents and case.
         case words
-        /// By any part of it, separators aside: telephone and serial numbers.
+        /// By any part of the value, ignoring separators: telephone and serial numbers.
         case fragments
     }
 
     package var name: String
     package var kind: Kind
-    /// Where in the upstream's record the value stands when there is no member of the field's own name.
+    /// The path of the value in the upstream's record when there is no member of the field's own name.
     package var source: String?
     /// Filters and sorts on it use an index.
     package var indexed = false
-    /// Nil when search does not look at it.
+    /// Nil when search ignores it.
     package var search: Search?
-    /// A record made locally must carry it.
+    /// A record created locally must have it.
     package var required = false
     /// Left out of everything that is shown, logged or indexed.
     package var secret = false
-    /// A list whose elements are added and taken away one by one when both sides have changed it.
+    /// A list whose elements are added and removed one by one when both sides have changed it.
     package var mergesAsSet = false
-    /// How the value is worked out here; nil where it is the record's own.
+    /// How the value is computed locally; nil when it is the record's own.
     package var derivation: Derivation?
-    /// How the value follows the record's creation through the queue; nil where it does not.
+    /// How the value follows the record's creation through the queue; nil when it does not.
     package var follow: QueueFollowing?
 
-    /// Callers cannot write it and nobody sends it: its value is worked out here.
+    /// Computed locally: callers cannot write it and it is never sent.
     package var isDerivedHere: Bool { derivation != nil || follow != nil }
+}
+
+/// A test on a field: its plain text is one of `values` or, with `excluded`, none of them. Null matches no value. A
+/// list matches when one of its elements does.
+package struct Condition: Sendable, Equatable {
+    package var field: String
+    package var values: [String]
+    package var excluded: Bool
+
+    /// As a value, the identity of the account that owns the records.
+    package static let account = "$account"
 }

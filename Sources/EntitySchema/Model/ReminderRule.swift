@@ -1,25 +1,25 @@
-/// When to remind somebody of a record: so long before a time that stands in it, unless it is done with.
+/// When to remind of a record: `before` a time in one of its fields, while its conditions hold.
 package struct ReminderRule: Sendable, Equatable {
     package var name: String
     package var entity: String
     /// The field with the time, which may be a date alone.
     package var at: String
     package var before: Duration
-    /// Filled from the record; the record's title where a hole stays empty.
+    /// Filled from the record; the record's title is used when a placeholder stays empty.
     package var text: Template
-    /// All must hold, or there is nothing to be reminded of.
+    /// All must hold, or there is no reminder.
     package var conditions: [Condition]
-    /// Nil where reminders are kept as no records.
+    /// Nil when reminders are not stored as records.
     package var into: Into?
 
-    /// The local-only entity that has a record for each reminder.
+    /// The local-only entity with a record for each reminder.
     package struct Into: Sendable, Equatable {
         package var entity: String
-        /// The entity's field → what of the reminder it holds.
+        /// The entity's field → the part of the reminder that it holds.
         package var fields: [String: Part]
     }
 
-    /// What there is to tell of a reminder.
+    /// The parts of a reminder.
     package enum Part: String, Sendable, Equatable, CaseIterable {
         case record = "record_id"
         case rule, text, state

@@ -1,9 +1,9 @@
 package import JSONText
 
-/// Where in an entity's records a secret value stands, and whose it is.
+/// Where an entity's records have a secret value, and the field it belongs to.
 package struct SecretPlace: Sendable, Hashable {
     package var path: [JSONPlaces.Step]
-    /// The field that the value belongs to: this entity's, or that of children that stand inside its records.
+    /// The field that the value belongs to: this entity's, or that of children embedded in its records.
     package var entity: String
     package var field: String
 
@@ -15,10 +15,10 @@ package struct SecretPlace: Sendable, Hashable {
 }
 
 extension Entity {
-    /// All places in a record of this entity, or in a part of one, where a secret value may stand.
+    /// All places in a record of this entity, or in a part of one, that may have a secret value.
     package var secretPlaces: [SecretPlace] { ownSecretPlaces + embeddedSecretPlaces }
 
-    /// Each secret field under its own name and, where the upstream has it elsewhere, there.
+    /// Each secret field under its own name and, if the upstream has it elsewhere, there too.
     var ownSecretPlaces: [SecretPlace] {
         fields.filter(\.secret).flatMap { field in
             [field.name, field.source].compactMap { $0 }.map { path in
@@ -33,7 +33,7 @@ extension Entity {
 }
 
 extension EntitySchema {
-    /// Entities know the secrets of the children that stand inside their own records.
+    /// The schema with `embeddedSecretPlaces` set for entities whose records contain children.
     var withEmbeddedSecrets: EntitySchema {
         var schema = self
         for (index, parent) in entities.enumerated() {

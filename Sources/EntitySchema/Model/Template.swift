@@ -1,4 +1,4 @@
-/// Text with holes: `/api/tickets/{ticket_id}/messages`, `#{order_number}`.
+/// Text with placeholders: `/api/tickets/{ticket_id}/messages`, `#{order_number}`.
 package struct Template: Sendable, Equatable {
     package enum Part: Sendable, Equatable {
         case text(String)
@@ -7,7 +7,7 @@ package struct Template: Sendable, Equatable {
 
     package let parts: [Part]
 
-    /// Nil when a brace is left open or a hole has no name.
+    /// Nil when a brace is left open or a placeholder has no name.
     package init?(_ source: String) {
         var parts: [Part] = []
         var rest = source[...]
@@ -28,7 +28,7 @@ package struct Template: Sendable, Equatable {
         parts.compactMap { if case .hole(let name) = $0 { name } else { nil } }
     }
 
-    /// The text with every hole filled; nil when `value` gives nothing, or nothing but an empty text, for one of them.
+    /// The text with every placeholder filled; nil when `value` returns nil or an empty text for one of them.
     package func filled(_ value: (String) -> String?) -> String? {
         var result = ""
         for part in parts {

@@ -1,6 +1,6 @@
 /// A point in time to the millisecond, UTC.
 ///
-/// Written and read as ISO 8601 without any formatter, since lists write one a record.
+/// Written and read as ISO 8601 without a formatter, because lists write one per record.
 package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Since 1970-01-01T00:00:00Z.
     package var milliseconds: Int64
@@ -19,7 +19,7 @@ package struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertibl
         Timestamp(milliseconds: time.milliseconds - duration.milliseconds)
     }
 
-    /// How long from `earlier` to here; negative when it is later.
+    /// The duration since `earlier`; negative when that is later.
     package func since(_ earlier: Timestamp) -> Duration {
         .milliseconds(milliseconds - earlier.milliseconds)
     }

@@ -1,4 +1,4 @@
-/// Reads `upstream.auth`: how a spent token is exchanged and how a person gets the first one.
+/// Reads `upstream.auth`: how an expired token is refreshed and how you get the first one.
 struct AuthReader {
     let node: SchemaNode
 
@@ -6,7 +6,7 @@ struct AuthReader {
         self.node = node
         try node.requireKeys(["type", "refresh", "login", "logout"])
         if let type = node.child("type"), try type.string() != "bearer" {
-            throw type.error("expected bearer, the only kind of authorization there is")
+            throw type.error("expected bearer, the only supported type")
         }
     }
 
@@ -27,7 +27,7 @@ struct AuthReader {
     func login() throws(SchemaError) -> [LoginWay] {
         guard let login = node.child("login") else { return [] }
         guard node.child("refresh") != nil else {
-            throw login.error("login needs refresh beside it, which says where an answer holds the tokens")
+            throw login.error("login needs refresh beside it, which says where a response has the tokens; add refresh")
         }
         var ways: [LoginWay] = []
         for (name, way) in try login.members() {
@@ -43,8 +43,8 @@ struct AuthReader {
         for element in try node.elements() {
             let step = try step(element)
             for name in step.send where !known.contains(name) {
-                let near = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
-                throw try element.required("send").error("no step before asks for or keeps \(name)\(near)")
+                let hint = Suggestion.hint(for: name, among: known)
+                throw try element.required("send").error("no earlier step asks for or keeps \(name)\(hint)")
             }
             known += step.questions.map(\.name) + step.keep.map(\.name)
             steps.append(step)
@@ -67,7 +67,7 @@ struct AuthReader {
                 LoginStep.Question(name: name, text: try text.string(), secret: secrets.contains(name)))
         }
         if let stray = secrets.first(where: { name in !questions.contains { $0.name == name } }) {
-            throw try node.required("secret").error("\(stray) is not asked here; expected names that stand in ask")
+            throw try node.required("secret").error("\(stray) is not asked for here; expected names from ask")
         }
         var keep: [LoginStep.Keepsake] = []
         for (name, place) in try node.child("keep")?.members() ?? [] {

@@ -1,7 +1,7 @@
-/// Reads `where` and `unless`, and finds the fields by which one entity's records are counted.
+/// Reads `where` and `unless`, and finds the fields by which an entity's records are counted.
 struct ConditionReader {
     let entity: Entity
-    /// Whether a list can be asked for an element, and `$account` stand for the account.
+    /// Whether a condition may test a list for an element, and use `$account` for the account.
     var allowsMore = false
 
     func conditions(of node: SchemaNode) throws(SchemaError) -> [Condition] {
@@ -17,18 +17,18 @@ struct ConditionReader {
             if case .enum(let known) = field.kind,
                 let stray = values.first(where: { value in !known.contains { $0.value == value } })
             {
-                let near = Suggestion.nearest(to: stray, among: known.map(\.value)).map { "; did you mean \($0)?" }
-                throw node.error("\(name) is never \(stray)\(near ?? "")")
+                let hint = Suggestion.hint(for: stray, among: known.map(\.value))
+                throw node.error("\(stray) is not a value of \(name)\(hint)")
             }
             if !allowsMore, values.contains(Condition.account) {
-                throw node.error("\(Condition.account) can only stand in derive; expected a plain value")
+                throw node.error("\(Condition.account) is allowed only in derive; expected a plain value")
             }
             conditions.append(Condition(field: name, values: values, excluded: excluded))
         }
         return conditions
     }
 
-    /// A field whose value is a single plain one.
+    /// A field with a single plain value.
     func plain(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
         let field = try field(name, node)
         switch field.kind {
@@ -36,17 +36,42 @@ struct ConditionReader {
         case .list where allowsMore: return field
         case .number, .money, .time, .object, .list:
             throw node.error(
-                "\(name) cannot be told apart by value; expected a field of type string, integer, boolean, enum or "
+                "\(name) cannot be compared by value; expected a field of type string, integer, boolean, enum or "
                     + "reference")
         }
     }
 
     func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
         guard let field = entity[field: name] else {
-            let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name)).map { "; did you mean \($0)?" }
-            throw node.error("\(entity.name) has no field \(name)\(near ?? "")")
+            let hint = Suggestion.hint(for: name, among: entity.fields.map(\.name))
+            throw node.error("\(entity.name) has no field \(name)\(hint)")
         }
-        guard !field.secret else { throw node.error("\(name) is secret, so nothing is counted by it") }
+        guard !field.secret else {
+            throw node.error("\(name) is secret, so it cannot be used here; choose another field")
+        }
         return field
+    }
+}
+
+/// Finds the entities and fields that parts of a schema outside of entities name, such as the dashboard.
+struct FieldLookup {
+    let entities: [Entity]
+
+    func entity(_ node: SchemaNode) throws(SchemaError) -> Entity {
+        let name = try node.string()
+        guard let entity = entities.first(where: { $0.name == name }) else {
+            let hint = Suggestion.hint(for: name, among: entities.map(\.name))
+            throw node.error("there is no entity \(name)\(hint)")
+        }
+        return entity
+    }
+
+    func field(_ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
+        try ConditionReader(entity: entity).field(node.string(), node)
+    }
+
+    /// A field with a single plain value.
+    func plain(_ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Field {
+        try ConditionReader(entity: entity).plain(node.string(), node)
     }
 }

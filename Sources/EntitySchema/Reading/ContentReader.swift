@@ -1,4 +1,4 @@
-/// Reads what a schema says of an entity's content.
+/// Reads `content` of an entity.
 struct ContentReader {
     let node: SchemaNode
     let plans: PlanReader
@@ -9,7 +9,7 @@ struct ContentReader {
             address: try node.child("url")?.string(), upload: try route("upload"), delete: try route("delete"),
             types: try types(), maximumSize: try size(), state: try node.child("state")?.string())
         guard plan.address != nil || plan.upload != nil else {
-            throw node.error("expected url, upload or both: nothing would bring or take content")
+            throw node.error("expected url, upload or both; without them there is no content to transfer")
         }
         return plan
     }
@@ -26,12 +26,12 @@ struct ContentReader {
         for type in types {
             let parts = type.split(separator: "/", omittingEmptySubsequences: false)
             let isType = parts.count == 2 && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(Self.isTypeByte) }
-            guard isType else { throw node.error("\(type) is no media type; expected one such as image/jpeg") }
+            guard isType else { throw node.error("\(type) is not a media type; expected one such as image/jpeg") }
         }
         return types
     }
 
-    /// Of a restricted name (RFC 6838, 4.2) in lower case.
+    /// A byte of a restricted name (RFC 6838, 4.2) in lower case.
     private static func isTypeByte(_ byte: UInt8) -> Bool {
         (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "!#$&-^_.+".utf8.contains(byte)
     }

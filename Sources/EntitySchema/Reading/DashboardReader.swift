@@ -9,7 +9,8 @@ struct DashboardReader {
         for (name, node) in try node.required("figures").members() {
             _ = try node.identifier(name)
             if DashboardPlan.reservedNames.contains(name) {
-                throw node.error("\(name) is a word of the dashboard's own answer and cannot name a figure")
+                throw node.error(
+                    "\(name) is a member of the dashboard's response and cannot name a figure; choose another name")
             }
             figures.append(try figure(name, node))
         }
@@ -25,7 +26,7 @@ struct DashboardReader {
         let at = try lookup.field(node.required("at"), of: entity)
         guard at.kind == .time, at.indexed else {
             throw try node.required("at").error(
-                "\(at.name) must be of type time with index: true, since every period is looked up by it")
+                "\(at.name) must be of type time with index: true, because every period is looked up by it")
         }
         let conditions = try ConditionReader(entity: entity).conditions(of: node)
         return DashboardPlan.Figure(
@@ -37,7 +38,7 @@ struct DashboardReader {
 
     private func measure(_ node: SchemaNode, _ entity: Entity) throws(SchemaError) -> DashboardPlan.Measure {
         if let seen = node.child("seen"), node.child("distinct") == nil {
-            throw seen.error("seen needs distinct beside it, which says what was seen")
+            throw seen.error("seen needs distinct beside it, which names the field")
         }
         if let decimals = node.child("decimals"), node.child("sum") == nil {
             throw decimals.error("decimals needs sum beside it")
@@ -54,13 +55,13 @@ struct DashboardReader {
             let field = try lookup.plain(distinct, of: entity)
             guard let seen = node.child("seen") else { return .distinct(field: field.name, seen: nil) }
             guard field.indexed || field.name == entity.key else {
-                throw distinct.error("\(field.name) needs index: true, since seen looks up each of its values")
+                throw distinct.error("\(field.name) needs index: true, because seen looks up each of its values")
             }
             guard let word = DashboardPlan.Seen(rawValue: try seen.string()) else {
-                throw seen.error("expected first (not there before the period) or again (there before it)")
+                throw seen.error("expected first (new in the period) or again (seen before it)")
             }
             return .distinct(field: field.name, seen: word)
-        case (_?, let distinct?): throw distinct.error("a figure has sum or distinct, not both")
+        case (_?, let distinct?): throw distinct.error("a figure has sum or distinct, not both; remove one")
         }
     }
 }

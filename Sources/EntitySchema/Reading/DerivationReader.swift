@@ -1,4 +1,4 @@
-/// Reads `derive` of every field, once all entities are known, and checks it against what it is worked out from.
+/// Reads `derive` of every field, once all entities are known, and checks it against the fields it is computed from.
 struct DerivationReader {
     let root: SchemaNode
     let entities: [Entity]
@@ -23,7 +23,7 @@ struct DerivationReader {
         try node.requireKeys(["count", "sum", "latest", "by", "text", "where", "unless"])
         let given = ["count", "sum", "latest", "text"].filter { node.child($0) != nil }
         guard given.count == 1 else { throw node.error("expected exactly one of count, sum, latest and text") }
-        if given != ["latest"], let by = node.child("by") { throw by.error("by goes with latest") }
+        if given != ["latest"], let by = node.child("by") { throw by.error("by is only allowed with latest") }
         if let text = node.child("text") { return .text(try template(text, node, field, entity)) }
         return .children(try figure(node, field, entity))
     }
@@ -33,13 +33,15 @@ struct DerivationReader {
     private func template(
         _ text: SchemaNode, _ node: SchemaNode, _ field: Field, _ entity: Entity
     ) throws(SchemaError) -> Template {
-        guard field.kind == .string else { throw text.error("a text needs a field of type string") }
+        guard field.kind == .string else { throw text.error("text needs a field of type string") }
         for name in ["where", "unless"] {
-            if let condition = node.child(name) { throw condition.error("\(name) goes with count, sum and latest") }
+            if let condition = node.child(name) {
+                throw condition.error("\(name) is only allowed with count, sum and latest")
+            }
         }
         let template = try text.template()
-        for hole in template.placeholders {
-            try requireOwn(ConditionReader(entity: entity).field(hole, text), of: entity, text)
+        for placeholder in template.placeholders {
+            try requireOwn(ConditionReader(entity: entity).field(placeholder, text), of: entity, text)
         }
         return template
     }
@@ -53,7 +55,9 @@ struct DerivationReader {
         let isCount = node.child("count") != nil
         guard names.count == (isCount ? 1 : 2) else {
             throw measureNode.error(
-                isCount ? "expected the name of a relation" : "expected a relation and a field of its: orders.total")
+                isCount
+                    ? "expected the name of a relation" : "expected a relation and a field of its records: orders.total"
+            )
         }
         let reader = ConditionReader(entity: try child(names[0], measureNode, of: entity), allowsMore: true)
         let conditions = try reader.conditions(of: node)
@@ -62,7 +66,7 @@ struct DerivationReader {
         }
         let measure: ChildFigure.Measure
         if isCount {
-            try require(field.kind == .integer, measureNode, "a count needs a field of type integer")
+            try require(field.kind == .integer, measureNode, "count needs a field of type integer")
             measure = .count
         } else if node.child("sum") != nil {
             measure = try sum(reader.field(names[1], measureNode), measureNode, field, reader.entity)
@@ -77,8 +81,8 @@ struct DerivationReader {
             if case .many = relation.kind { true } else { false }
         }
         guard let relation = many.first(where: { $0.name == name }) else {
-            let near = Suggestion.nearest(to: name, among: many.map(\.name)).map { "; did you mean \($0)?" } ?? ""
-            throw node.error("\(entity.name) has no relation \(name) in many\(near)")
+            let hint = Suggestion.hint(for: name, among: many.map(\.name))
+            throw node.error("\(entity.name) has no relation \(name) in many\(hint)")
         }
         guard let child = entities.first(where: { $0.name == relation.entity }) else {
             throw node.error("there is no entity \(relation.entity)")
@@ -95,7 +99,7 @@ struct DerivationReader {
             "\(summed.name) cannot be summed; expected a field of type money, number or integer")
         try require(
             numbers.contains(field.kind) && (field.kind != .integer || summed.kind == .integer), node,
-            "a sum needs a field of type money or number, or integer where it adds up integers")
+            "sum needs a field of type money or number, or integer when it adds integers")
         try requireOwn(summed, of: child, node)
         return .sum(field: summed.name)
     }
@@ -106,23 +110,24 @@ struct DerivationReader {
         let latest = try node.required("latest")
         let byNode = try node.required("by")
         let by = try reader.field(byNode.string(), byNode)
-        try require(by.kind == .time, byNode, "\(by.name) must be of type time, which tells what is latest")
+        try require(by.kind == .time, byNode, "\(by.name) must be of type time, which decides the latest")
         try require(
             shown.kind == field.kind, latest, "\(field.name) needs the type of \(reader.entity.name).\(shown.name)")
         for other in [shown, by] { try requireOwn(other, of: reader.entity, latest) }
         return .latest(field: shown.name, by: by.name)
     }
 
-    // MARK: Complaints
+    // MARK: Errors
 
     private func require(_ holds: Bool, _ node: SchemaNode, _ problem: String) throws(SchemaError) {
         guard holds else { throw node.error(problem) }
     }
 
-    /// Values that are worked out are made of values that are not, so that no order has to be found.
+    /// Computed values depend only on values that are not computed, so they need no order.
     private func requireOwn(_ field: Field, of entity: Entity, _ node: SchemaNode) throws(SchemaError) {
         try require(
-            !derives(field.name, entity), node, "\(field.name) is worked out itself, so nothing can depend on it")
+            !derives(field.name, entity), node,
+            "\(field.name) is computed itself, so no computed field can depend on it")
     }
 
     private func derives(_ field: String, _ entity: Entity) -> Bool {

@@ -1,8 +1,8 @@
-/// Checks that fields which are worked out here (`derive`, `follow`) are nowhere where a record's own value is needed:
-/// they are never sent, and what another machine works out may be another value.
+/// Checks that no locally computed field (`derive`, `follow`) is used where a record's own value is needed: computed
+/// values are never sent, and another machine may compute another value.
 struct DerivedFieldCheck {
     let schema: EntitySchema
-    /// Makes the complaint about an entity at a place of the file.
+    /// Makes the error for an entity at a place in the file.
     let error: (Entity, _ place: String, _ problem: String) -> SchemaError
 
     func run() throws(SchemaError) {
@@ -15,20 +15,23 @@ struct DerivedFieldCheck {
         let place = "fields.\(field.name)"
         let word = field.derivation != nil ? "derive" : "follow"
         if field.derivation != nil, field.follow != nil {
-            throw error(entity, place, "\(field.name) has derive or follow, not both")
+            throw error(entity, place, "\(field.name) has derive or follow, not both; remove one")
         }
         if field.name == entity.key { throw error(entity, "key", "the key cannot have \(word)") }
         if case .reference = field.kind { throw error(entity, place, "a reference cannot have \(word)") }
         for (isSet, name) in [(field.required, "required"), (field.secret, "secret"), (field.mergesAsSet, "merge")]
         where isSet {
-            throw error(entity, "\(place).\(name)", "\(name) does not go with \(word), which nobody writes")
+            throw error(
+                entity, "\(place).\(name)",
+                "\(name) cannot be combined with \(word), because the field is read-only; remove one")
         }
         if let use = use(of: field.name, in: entity) {
             throw error(entity, place, "\(field.name) cannot have \(word): \(use) needs a value that is sent")
         }
         if field.follow != nil, entity.push.create.isEmpty {
             throw error(
-                entity, "\(place).follow", "no record is created here (push.create), so there is nothing to follow")
+                entity, "\(place).follow",
+                "no record is created locally, so there is nothing to follow; add push.create or remove follow")
         }
     }
 

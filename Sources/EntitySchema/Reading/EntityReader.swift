@@ -1,8 +1,8 @@
-/// Turns one entity of a schema file into values; how it is pulled and pushed is `PlanReader`'s.
+/// Reads one entity of a schema file; `PlanReader` reads how it is pulled and pushed.
 struct EntityReader {
     let node: SchemaNode
     let name: String
-    /// What holds for every entity that does not say otherwise.
+    /// The defaults for every entity.
     let list: ListPlan
     let record: Place
 
@@ -35,12 +35,12 @@ struct EntityReader {
             content: try content(node.child("content"), plans), isLocal: isLocal)
     }
 
-    /// Nothing that speaks of an upstream means anything for records that it never hears of.
+    /// A local-only entity must have no keys that concern the upstream.
     private func isLocal() throws(SchemaError) -> Bool {
         guard let local = node.child("local"), try local.boolean() else { return false }
         for name in ["pull", "push", "order_within", "conflict", "content"] {
             if let child = node.child(name) {
-                throw child.error("a local-only entity is never synced, so it has no \(name); remove one of the two")
+                throw child.error("a local-only entity is never synced, so it has no \(name); remove \(name) or local")
             }
         }
         return true
@@ -62,12 +62,12 @@ struct EntityReader {
 
     private func checkName() throws(SchemaError) {
         _ = try node.identifier(name)
-        guard name == name.lowercased() else { throw node.error("expected the entity's name in lower case") }
+        guard name == name.lowercased() else { throw node.error("expected an entity name in lower case") }
         if EntitySchema.reservedEntityNames.contains(name) {
             throw node.error("\(name) is a word of the local API and cannot name an entity; choose another")
         }
         for prefix in EntitySchema.reservedEntityPrefixes where name.hasPrefix(prefix) {
-            throw node.error("names that begin with \(prefix) are the database's own; choose another")
+            throw node.error("names that begin with \(prefix) are reserved for the database; choose another")
         }
     }
 
@@ -75,7 +75,7 @@ struct EntityReader {
         var templates: [Template] = []
         if let title = node.child("title") { templates.append(try title.template()) }
         if let other = node.child("title_else") {
-            // A bare field name may stand for its template.
+            // A bare field name is short for its template.
             let text = try other.string()
             if let template = Template(text.contains("{") ? text : "{\(text)}") { templates.append(template) }
         }
@@ -89,10 +89,11 @@ struct EntityReader {
         for (name, value) in try node.members() {
             _ = try value.identifier(name)
             if EntitySchema.reservedFieldNames.contains(name) {
-                throw value.error("\(name) is a query parameter of the local API and cannot name a field")
+                throw value.error(
+                    "\(name) is a query parameter of the local API and cannot name a field; choose another name")
             }
             if let other = fields.first(where: { $0.name.lowercased() == name.lowercased() }) {
-                throw value.error("\(name) and \(other.name) differ only in case; expected distinct columns")
+                throw value.error("\(name) and \(other.name) differ only in case, which columns cannot; rename one")
             }
             fields.append(try field(name, value))
         }
@@ -111,8 +112,12 @@ struct EntityReader {
         if let node = node.child("search") { field.search = try search(node) }
         if let node = node.child("follow") { field.follow = try FollowReader(node: node, field: field).following() }
         if let node = node.child("merge") { field.mergesAsSet = try isSet(node, field.kind) }
-        if field.secret && field.indexed { throw node.error("a secret field cannot have an index") }
-        if field.secret && field.search != nil { throw node.error("a secret field cannot be searched") }
+        if field.secret && field.indexed {
+            throw node.error("a secret field cannot have an index; remove index or secret")
+        }
+        if field.secret && field.search != nil {
+            throw node.error("a secret field cannot be searched; remove search or secret")
+        }
         switch field.kind {
         case .string, .enum, .integer: break
         default:
@@ -197,7 +202,7 @@ struct EntityReader {
 }
 
 extension SchemaNode {
-    /// Names separated by dots, each of which may stand in a path of SQLite's.
+    /// Names separated by dots, each valid in a JSON path of SQLite.
     fileprivate func dottedPath() throws(SchemaError) -> String {
         let path = try string()
         for name in path.split(separator: ".", omittingEmptySubsequences: false) { _ = try identifier(String(name)) }

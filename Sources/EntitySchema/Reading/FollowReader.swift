@@ -11,7 +11,7 @@ struct FollowReader {
             order: [acknowledged] + (try later()))
         var seen: Set<String> = []
         for word in [following.queued, following.failed] + following.order where !seen.insert(word).inserted {
-            throw node.error("\(word) stands here twice; each state needs a value of its own")
+            throw node.error("\(word) is used twice; each state needs its own value")
         }
         return following
     }
@@ -28,8 +28,8 @@ struct FollowReader {
         case .string: return word
         case .enum(let values) where values.contains { $0.value == word }: return word
         case .enum(let values):
-            let near = Suggestion.nearest(to: word, among: values.map(\.value)).map { "; did you mean \($0)?" } ?? ""
-            throw node.error("\(field.name) is never \(word)\(near)")
+            let hint = Suggestion.hint(for: word, among: values.map(\.value))
+            throw node.error("\(word) is not a value of \(field.name)\(hint)")
         default: throw node.error("only a field of type enum or string can follow the queue")
         }
     }

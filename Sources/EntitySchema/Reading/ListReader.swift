@@ -1,5 +1,5 @@
-/// Reads how a list is paged and where its records stand: `pagination` and `records` of one node, over what holds
-/// unless it says otherwise.
+/// Reads how a list is paged and where the response has its records: `pagination` and `records` of one node, over the
+/// defaults.
 struct ListReader {
     let node: SchemaNode
     let base: ListPlan?
@@ -52,7 +52,7 @@ struct ListReader {
             return .single
         default:
             throw style.error(
-                "expected one of the paging styles page, offset, cursor, link, header, next_url, single")
+                "expected one of the paging styles: page, offset, cursor, link, header, next_url, single")
         }
     }
 }

@@ -2,7 +2,7 @@
 struct PlanReader {
     let entity: SchemaNode
     let key: String
-    /// What holds for every entity that does not say otherwise.
+    /// The defaults for every entity.
     let list: ListPlan
     let record: Place
 
@@ -18,7 +18,7 @@ struct PlanReader {
         var changedAt = try node.child("changed_at")?.string()
         if changedAt == nil { changedAt = try node.child("since")?.required("field").string() }
         if mode == .newestFirst, changedAt == nil {
-            throw try node.required("mode").error("newest_first needs changed_at: the field that the list is sorted by")
+            throw try node.required("mode").error("newest_first needs changed_at, the field that the list is sorted by")
         }
         return PullPlan(
             path: try path.urlPath(),
@@ -35,10 +35,10 @@ struct PlanReader {
         let since = node.child("since")
         let word = try node.child("mode")?.string() ?? (since == nil ? "full" : "since")
         guard word == "since" else {
-            if let since { throw since.error("only mode since asks for what changed since a time") }
+            if let since { throw since.error("since is only allowed with mode: since; remove one") }
             if word == "full" { return .full }
             if word == "newest_first" { return .newestFirst }
-            throw try node.required("mode").error("expected the mode since, newest_first or full")
+            throw try node.required("mode").error("expected one of the modes since, newest_first or full")
         }
         let node = try node.required("since")
         try node.requireKeys(["param", "field", "overlap"])
@@ -55,7 +55,7 @@ struct PlanReader {
         return items
     }
 
-    /// Without a key of its own the single record stands below the list's path.
+    /// Without a path of its own, the single record is at its key below the list's path.
     private func single(_ node: SchemaNode?, _ path: SchemaNode) throws(SchemaError) -> PullPlan.Single {
         try node?.requireKeys(["path", "at"])
         guard let template = Template("\(try path.urlPath())/{\(key)}") else {
@@ -75,11 +75,13 @@ struct PlanReader {
             plan.style = .single
             plan.records = try embedded.place()
         } else if path == nil {
-            throw node.error("expected path, or embedded for records that stand inside this entity's own")
+            throw node.error("expected path, or embedded for records inside this entity's own")
         }
         let whenChanged = try node.child("when_changed")?.string()
         guard (path == nil) == (whenChanged == nil) else {
-            throw node.error("path and when_changed go together: the field says for which records to ask")
+            throw node.error(
+                "path and when_changed are used together: the field decides which records to request; add or remove one"
+            )
         }
         return PullPlan.Detail(
             path: path, entity: try node.required("into").string(), list: plan, whenChanged: whenChanged)
@@ -126,10 +128,10 @@ struct PlanReader {
             return .key
         }
         try node.requireKeys(["match", "path", "embedded", "records", "pagination"])
-        // Without a path of its own it looks through the entity's list, as a pull does.
+        // Without a path of its own, it searches the entity's list, as a pull does.
         let pull = node.child("path") == nil ? entity.child("pull") : nil
         guard let path = node.child("path") ?? pull?.child("path") else {
-            throw node.error("expected path: this entity has no list of its own to look in")
+            throw node.error("expected path, because this entity has no list of its own to search")
         }
         let base = try pull.map { (pull) throws(SchemaError) in try ListReader(node: pull, base: list).list() } ?? list
         var plan = try ListReader(node: node, base: base).list()

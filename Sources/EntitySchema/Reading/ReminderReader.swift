@@ -1,4 +1,4 @@
-/// Reads `reminders` and checks each against the entities that it speaks of.
+/// Reads `reminders` and checks each against the entities that it names.
 struct ReminderReader {
     let node: SchemaNode
     let entities: [Entity]
@@ -19,7 +19,7 @@ struct ReminderReader {
         let entity = try lookup.entity(node.required("of"))
         let at = try lookup.field(node.required("at"), of: entity)
         guard at.kind == .time else {
-            throw try node.required("at").error("\(at.name) must be of type time, since it says when to remind")
+            throw try node.required("at").error("\(at.name) must be of type time, because it decides when to remind")
         }
         return ReminderRule(
             name: name, entity: entity.name, at: at.name, before: try node.child("before")?.duration() ?? .zero,
@@ -30,7 +30,7 @@ struct ReminderReader {
 
     private func text(_ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Template {
         let template = try node.template()
-        for hole in template.placeholders { _ = try ConditionReader(entity: entity).field(hole, node) }
+        for name in template.placeholders { _ = try ConditionReader(entity: entity).field(name, node) }
         return template
     }
 
@@ -39,7 +39,7 @@ struct ReminderReader {
         if node.isMapping { try node.requireKeys(["entity", "fields"]) }
         let entity = try lookup.entity(node.isMapping ? node.required("entity") : node)
         guard entity.isLocal else {
-            throw node.error("\(entity.name) are sent to the upstream; reminders go into an entity with local: true")
+            throw node.error("\(entity.name) is synced with the upstream; reminders need an entity with local: true")
         }
         var fields: [String: ReminderRule.Part] = [:]
         for field in entity.fields {
@@ -51,10 +51,10 @@ struct ReminderReader {
             fields[name] = try part(node, heldBy: ConditionReader(entity: entity).field(name, node), of: reminded)
         }
         guard fields[entity.key] == nil else {
-            throw node.error("\(entity.key) is the key of \(entity.name), which is made here; take it out")
+            throw node.error("\(entity.key) is the key of \(entity.name), which is generated; remove it")
         }
         for field in entity.fields where field.required && field.name != entity.key && fields[field.name] == nil {
-            throw node.error("\(entity.name) need \(field.name), of which a reminder says nothing; add it to fields")
+            throw node.error("\(entity.name) requires \(field.name), which a reminder does not set; add it to fields")
         }
         return ReminderRule.Into(entity: entity.name, fields: fields)
     }
@@ -64,10 +64,10 @@ struct ReminderReader {
     ) throws(SchemaError) -> ReminderRule.Part {
         guard let part = ReminderRule.Part(rawValue: try node.string()) else {
             let known = ReminderRule.Part.allCases.map(\.rawValue).joined(separator: ", ")
-            throw node.error("expected what of a reminder \(field.name) holds, one of \(known)")
+            throw node.error("expected the part of a reminder that \(field.name) holds, one of \(known)")
         }
         guard part.fits(field.kind, of: reminded.name) else {
-            throw node.error("\(field.name) cannot hold \(part.rawValue): it is of another type")
+            throw node.error("\(field.name) cannot hold \(part.rawValue), which has another type; choose another field")
         }
         return part
     }

@@ -1,4 +1,4 @@
-/// Checks what no single place of a schema file can tell: that every name used somewhere is defined somewhere.
+/// Checks a schema as a whole: every name that is used must be defined.
 struct SchemaCheck {
     let schema: EntitySchema
     let root: SchemaNode
@@ -19,19 +19,19 @@ struct SchemaCheck {
         try field(entity.key, of: entity, at: "key")
         for (name, place) in [(entity.key, "key"), (entity.pull?.changedAt ?? "", "pull.changed_at")]
         where entity[field: name]?.source != nil {
-            throw error(entity, place, "\(name) must be a member of its own name, so it cannot have from")
+            throw error(entity, place, "\(name) must be a member of the record itself; remove from")
         }
-        for hole in entity.titles.flatMap(\.placeholders) { try field(hole, of: entity, at: "title") }
+        for name in entity.titles.flatMap(\.placeholders) { try field(name, of: entity, at: "title") }
         for term in entity.sort {
             try field(term.field, of: entity, at: "sort")
             guard entity[field: term.field]?.indexed == true || term.field == entity.key else {
-                throw error(entity, "sort", "\(term.field) needs index: true, since every list sorts by it")
+                throw error(entity, "sort", "\(term.field) needs index: true, because every list sorts by it")
             }
         }
         if let name = entity.orderWithin { try field(name, of: entity, at: "order_within") }
         var names: Set<String> = []
         for relation in entity.relations where !names.insert(relation.name).inserted {
-            throw error(entity, "many", "two relations are called \(relation.name); name one of them with as:")
+            throw error(entity, "many", "two relations are named \(relation.name); rename one of them with as:")
         }
     }
 
@@ -39,18 +39,17 @@ struct SchemaCheck {
         if EntitySchema.reservedRelationNames.contains(relation.name) {
             throw error(
                 entity, place(of: relation),
-                "\(relation.name) is a word of the local API and cannot name a relation; name it with as:")
+                "\(relation.name) is a word of the local API and cannot name a relation; rename it with as:")
         }
         guard let other = schema[relation.entity] else {
-            let near = Suggestion.nearest(to: relation.entity, among: schema.entities.map(\.name))
-            let hint = near.map { "; did you mean \($0)?" } ?? ""
+            let hint = Suggestion.hint(for: relation.entity, among: schema.entities.map(\.name))
             throw error(entity, place(of: relation), "there is no entity \(relation.entity)\(hint)")
         }
         guard case .many(let name, let rule) = relation.kind else {
             guard entity.isLocal || !other.isLocal else {
                 throw error(
                     entity, place(of: relation),
-                    "the upstream knows no \(other.name), which are local only; only local-only records can refer to them"
+                    "the upstream does not have \(other.name), which is local only; only a local-only entity can refer to it"
                 )
             }
             return
@@ -64,7 +63,7 @@ struct SchemaCheck {
         if field.required || name == other.key || field.source != nil {
             throw error(
                 entity, place(of: relation),
-                "\(other.name).\(name) cannot become null: it is required, the key, or taken from elsewhere (from)")
+                "\(other.name).\(name) cannot become null: it is required, the key, or read from another member (from)")
         }
     }
 
@@ -73,14 +72,14 @@ struct SchemaCheck {
             if entity.isLocal { return }
             let filled = schema.entities.contains { $0.pull?.detail?.entity == entity.name }
             guard filled else {
-                throw error(entity, "pull", "nothing brings these records; add pull: { path: … } or local: true")
+                throw error(entity, "pull", "no request returns these records; add pull: { path: … } or local: true")
             }
             return
         }
         if let changedAt = pull.changedAt {
             try field(changedAt, of: entity, at: pull.isSince ? "pull.since.field" : "pull.changed_at")
         }
-        for hole in pull.single.path.placeholders { try field(hole, of: entity, at: "pull.record.path") }
+        for name in pull.single.path.placeholders { try field(name, of: entity, at: "pull.record.path") }
         if let detail = pull.detail { try check(detail, of: entity) }
     }
 
@@ -89,14 +88,16 @@ struct SchemaCheck {
             throw error(entity, "pull.detail.into", "there is no entity \(detail.entity)")
         }
         guard !child.isLocal else {
-            throw error(entity, "pull.detail.into", "\(child.name) are local only, so nothing is pulled into them")
+            throw error(
+                entity, "pull.detail.into",
+                "\(child.name) is local only, so nothing is pulled into it; name another entity")
         }
         guard child.fields.contains(where: { $0.kind == .reference(to: entity.name) }) else {
             throw error(
                 entity, "pull.detail.into", "\(child.name) needs a field of type reference to \(entity.name)")
         }
         if let name = detail.whenChanged { try field(name, of: entity, at: "pull.detail.when_changed") }
-        for hole in detail.path?.placeholders ?? [] { try field(hole, of: entity, at: "pull.detail.path") }
+        for name in detail.path?.placeholders ?? [] { try field(name, of: entity, at: "pull.detail.path") }
     }
 
     private func checkPush(_ entity: Entity) throws(SchemaError) {
@@ -121,14 +122,14 @@ struct SchemaCheck {
             }
         }
         for route in [content.upload, content.delete].compactMap(\.self) {
-            for hole in route.path.placeholders { try field(hole, of: entity, at: "content") }
+            for name in route.path.placeholders { try field(name, of: entity, at: "content") }
         }
         guard let name = content.state, case .enum(let values) = entity[field: name]?.kind else { return }
         let missing = ContentState.allCases.map(\.rawValue).filter { word in !values.contains { $0.value == word } }
         guard missing.isEmpty else {
             throw error(
                 entity, "content.state",
-                "\(name) must be able to say \(missing.joined(separator: ", ")): add the values")
+                "\(name) must have the values \(missing.joined(separator: ", ")); add them")
         }
     }
 
@@ -137,12 +138,12 @@ struct SchemaCheck {
         return fields + path.placeholders
     }
 
-    // MARK: Complaints
+    // MARK: Errors
 
     private func field(_ name: String, of entity: Entity, at place: String) throws(SchemaError) {
         guard entity[field: name] == nil else { return }
-        let near = Suggestion.nearest(to: name, among: entity.fields.map(\.name)).map { "; did you mean \($0)?" } ?? ""
-        throw error(entity, place, "\(entity.name) has no field \(name)\(near)")
+        let hint = Suggestion.hint(for: name, among: entity.fields.map(\.name))
+        throw error(entity, place, "\(entity.name) has no field \(name)\(hint)")
     }
 
     private func place(of relation: Relation) -> String {
@@ -157,5 +158,31 @@ struct SchemaCheck {
         var node = root.child("entities")?.child(entity.name) ?? root
         for name in place.split(separator: ".") { node = node.child(String(name)) ?? node }
         return node.error(problem)
+    }
+}
+
+extension EntitySchema {
+    /// What uses a field to address, order or version records during a sync; nil when nothing does.
+    func use(of field: String, in entity: Entity) -> String? {
+        if entity.orderWithin == field { return "order_within" }
+        if case .field(field, _)? = upstream.version { return "upstream.version" }
+        if let pull = entity.pull {
+            if pull.changedAt == field { return "the change time" }
+            if pull.deleted == field { return "pull.deleted" }
+            if pull.single.path.placeholders.contains(field) { return "pull.record" }
+            if let detail = pull.detail,
+                detail.whenChanged == field || detail.path?.placeholders.contains(field) == true
+            {
+                return "pull.detail"
+            }
+        }
+        let contents = [entity.content?.upload, entity.content?.delete].compactMap(\.self)
+        for route in entity.push.create + entity.push.update + entity.push.delete + contents {
+            if route.path.placeholders.contains(field) || route.conditions[field] != nil {
+                return "the path or condition of a push"
+            }
+            if case .match(_, let path, _, _) = route.lookUp, path.placeholders.contains(field) { return "look_up" }
+        }
+        return nil
     }
 }

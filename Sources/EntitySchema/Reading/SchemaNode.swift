@@ -1,11 +1,11 @@
 internal import Yams
 
-/// One place in a schema file: its YAML node and the keys that lead there, so that every complaint can name both.
+/// One place in a schema file: its YAML node and the keys that lead there, so every error can name both.
 struct SchemaNode {
     let file: String
     let node: Node
     let path: [String]
-    /// Where the key stands, from 1.
+    /// The line of the key, from 1.
     let line: Int
 
     /// Throws when the text is not one YAML document.
@@ -38,7 +38,7 @@ struct SchemaNode {
 
     // MARK: Mappings
 
-    /// Checks that this is a mapping of nothing but `allowed` keys.
+    /// Checks that this is a mapping with only `allowed` keys.
     func requireKeys(_ allowed: [String]) throws(SchemaError) {
         for (name, value) in try members() where !allowed.contains(name) {
             let near = Suggestion.nearest(to: name, among: allowed).map { "; did you mean \($0)?" } ?? "."
@@ -46,15 +46,15 @@ struct SchemaNode {
         }
     }
 
-    /// The members in the order of the file; each key may stand once.
+    /// The members in the order of the file; each key is allowed once.
     func members() throws(SchemaError) -> [(name: String, value: SchemaNode)] {
         guard let mapping = node.mapping else { throw error("expected a mapping (key: value)") }
         var seen: Set<String> = []
         var found: [(name: String, value: SchemaNode)] = []
         for (key, value) in mapping {
-            guard let name = key.string else { throw error("expected keys that are text") }
+            guard let name = key.string else { throw error("expected text as a key") }
             let child = SchemaNode(file: file, node: value, path: path + [name], line: key.mark?.line)
-            guard seen.insert(name).inserted else { throw child.error("this key stands here twice") }
+            guard seen.insert(name).inserted else { throw child.error("this key is used twice; remove one") }
             found.append((name, child))
         }
         return found
@@ -66,7 +66,7 @@ struct SchemaNode {
     }
 
     func required(_ name: String) throws(SchemaError) -> SchemaNode {
-        guard let child = child(name) else { throw error("the key \(name) is missing") }
+        guard let child = child(name) else { throw error("the key \(name) is missing; add it") }
         return child
     }
 
@@ -112,7 +112,7 @@ struct SchemaNode {
         return value
     }
 
-    /// Text that may stand as a name in SQL, JSON and a URL alike: a letter, then letters, digits, `_`.
+    /// Text that is a valid name in SQL, JSON and URLs: a letter, then letters, digits or `_`.
     func identifier(_ name: String) throws(SchemaError) -> String {
         let allowed = name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0.isASCIILetter || $0.isASCIIDigit }
         guard allowed, name.utf8.first?.isASCIILetter == true, name.utf8.count <= 60 else {
@@ -132,4 +132,18 @@ struct SchemaNode {
 extension UInt8 {
     fileprivate var isASCIILetter: Bool { (self | 0x20) &- UInt8(ascii: "a") < 26 }
     fileprivate var isASCIIDigit: Bool { self &- UInt8(ascii: "0") < 10 }
+}
+
+/// Why a schema file cannot be used: the place, the key, and what was expected there.
+package struct SchemaError: Error, Sendable, Equatable, CustomStringConvertible {
+    package var file: String
+    /// From 1; 0 for the whole file.
+    package var line: Int
+    /// The path of keys to the place (`entities.orders.fields.status`); empty for the top level.
+    package var key: String
+    package var problem: String
+
+    package var description: String {
+        "\(file):\(line): \(key.isEmpty ? "" : "\(key): ")\(problem)"
+    }
 }

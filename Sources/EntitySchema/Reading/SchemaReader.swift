@@ -1,4 +1,4 @@
-/// Turns the YAML of a schema file into values: the top and the upstream's part; entities have a reader of their own.
+/// Reads the top level of a schema file and `upstream`; entities have their own reader.
 struct SchemaReader {
     let root: SchemaNode
 
@@ -84,7 +84,15 @@ struct SchemaReader {
 }
 
 extension EntitySchema {
-    /// Details know by which field the others refer to their parent; it is indexed, since they are looked up by it.
+    /// Reads and checks one schema file; `file` is named in every error.
+    package init(yaml: String, file: String) throws(SchemaError) {
+        let root = try SchemaNode(yaml: yaml, file: file)
+        self = try SchemaReader(root: root).schema()
+    }
+}
+
+extension EntitySchema {
+    /// Sets the field by which a detail's records refer to their parent, and indexes it for the lookup.
     fileprivate var withForeignKeys: EntitySchema {
         var entities = entities
         for (index, parent) in self.entities.enumerated() {
@@ -102,7 +110,7 @@ extension EntitySchema {
         return schema
     }
 
-    /// Entities know on whose records theirs depend; the references by which they are looked up then are indexed.
+    /// Sets `ties`, and indexes the references by which tied records are looked up.
     fileprivate var withTies: EntitySchema {
         var schema = self
         for parent in entities {
@@ -123,7 +131,7 @@ extension EntitySchema {
 }
 
 extension Derivation {
-    /// The relation whose records it is worked out from.
+    /// The relation with the records that it is computed from.
     fileprivate var relation: String? {
         if case .children(let figure) = self { figure.relation } else { nil }
     }

@@ -1,8 +1,8 @@
-/// Checks that secret fields are only where they can be kept: what builds addresses, orders, joins or tells records
-/// apart has to read them as they are, and what stands around or inside one would show it.
+/// Checks that no secret field is used where its plain value is needed (paths, order, joins, versions), and that no
+/// other field contains a secret or is read from inside one.
 struct SecretCheck {
     let schema: EntitySchema
-    /// Makes the complaint about an entity at a place of the file.
+    /// Makes the error for an entity at a place in the file.
     let error: (Entity, _ place: String, _ problem: String) -> SchemaError
 
     func run() throws(SchemaError) {
@@ -25,15 +25,15 @@ struct SecretCheck {
         throw error(entity, place, "\(field.name) cannot be secret: \(use) needs it")
     }
 
-    /// A field may hold the other inside it (an object that is shown without the secret), but neither may another stand
-    /// in the secret, nor be taken from around it.
+    /// An object that contains the secret is allowed, because it is shown without it. A field read from inside the
+    /// secret, or from a place around it, is not.
     private func check(_ secret: Field, beside other: Field, of entity: Entity) throws(SchemaError) {
         let places = [secret.name, secret.source].compactMap { $0 }
         let isTakenFromIt = other.source.map { source in places.contains { overlap($0, source) } } ?? false
         guard isTakenFromIt || secret.source == other.name else { return }
         throw error(
             entity, "fields.\(other.name)",
-            "\(other.name) would show what \(secret.name) keeps secret; change its place")
+            "\(other.name) would show what \(secret.name) keeps secret; change its from")
     }
 
     private func overlap(_ one: String, _ other: String) -> Bool {

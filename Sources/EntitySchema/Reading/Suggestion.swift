@@ -1,6 +1,11 @@
-/// Finds what a mistyped name was probably meant to be.
+/// Finds the name that a mistyped one was probably meant to be.
 package enum Suggestion {
-    /// The candidate fewest single-character edits away; nil when none is within a third of the name's length.
+    /// For the end of an error message: `; did you mean orders?`, or nothing when no candidate is near.
+    static func hint(for name: String, among candidates: some Sequence<String>) -> String {
+        nearest(to: name, among: candidates).map { "; did you mean \($0)?" } ?? ""
+    }
+
+    /// The candidate with the smallest edit distance; nil when none is within a third of the name's length.
     package static func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
         let limit = max(1, name.count / 3)
         return candidates.map { ($0, distance(name, $0)) }.filter { $0.1 <= limit }.min { $0.1 < $1.1 }?.0

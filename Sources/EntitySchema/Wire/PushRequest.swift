@@ -5,21 +5,21 @@ package enum Operation: String, Sendable, Equatable, CaseIterable {
     case create, update, delete
 }
 
-/// A change as it goes over the wire: the schema's route with its holes filled.
+/// A change as the schema's route sends it, with the placeholders of its path filled in.
 package struct PushRequest: Sendable, Equatable {
-    /// Whose record it changes.
+    /// The entity of the record that it changes.
     package var entity: String
     package var method: String
     package var path: String
-    /// Nil where nothing is sent but the path.
+    /// Nil when the request has no JSON body.
     package var body: JSONText?
-    /// Where the answer holds the record as it now is.
+    /// Where the response holds the record as it now is.
     package var record: Place
-    /// The version of the record that the change was made on: the upstream refuses it when that is no longer the one.
+    /// The version of the record that the change is based on; the upstream refuses the change when it has another one.
     package var version: String?
-    /// What is sent as the body in place of `body`, from its file.
+    /// The content that is sent as the body instead of `body`, from its file.
     package var content: Content?
-    /// Texts that stand in the change or its record and that nothing may repeat, such as an error that quotes them.
+    /// Texts in the change or its record that nothing may repeat, such as an error that quotes them.
     package var secrets: [String] = []
 
     package init(
@@ -33,122 +33,33 @@ package struct PushRequest: Sendable, Equatable {
         self.record = record
         self.version = version
     }
-}
 
-extension Entity {
-    package func routes(for operation: Operation) -> [PushRoute] {
-        switch operation {
-        case .create: push.create
-        case .update: push.update
-        case .delete: push.delete
-        }
-    }
-
-    /// The operations that callers may ask for: those that the schema can send, and all where nothing is sent.
-    package var operations: [Operation] { Operation.allCases.filter { isLocal || !routes(for: $0).isEmpty } }
-
-    /// The first route of the operation whose conditions the record meets and that can send all of `fields`.
-    package func route(for operation: Operation, record: JSONText, fields: [String] = []) -> PushRoute? {
-        routes(meeting: record, for: operation).first { route in
-            operation != .update || fields.allSatisfy(route.canSend)
-        }
-    }
-
-    /// The operation's routes whose conditions the record meets.
-    package func routes(meeting record: JSONText, for operation: Operation) -> [PushRoute] {
-        routes(for: operation).filter { $0.isMet(by: record, of: self) }
-    }
-
-    /// Whether one request can send all of `body`, the fields of a new or changed record.
-    package func canSend(_ body: JSONText, by operation: Operation) -> Bool {
-        let fields = body.members.map(\.key)
-        return routes(for: operation).contains { route in
-            let known = operation == .create ? route.path.placeholders + route.conditions.keys + [key] : []
-            return fields.allSatisfy { known.contains($0) || route.canSend($0) }
-        }
-    }
-
-    /// The request that sends `body`, the fields that change, of `record`, the whole of it.
+    /// The request as it is sent, without the token.
     ///
-    /// Nil when no route fits or the record lacks a field that the path needs.
-    package func request(for operation: Operation, record: JSONText, body: JSONText) -> PushRequest? {
-        guard let route = route(for: operation, record: record, fields: body.members.map(\.key)),
-            let path = path(route.path, of: record)
-        else { return nil }
-        guard operation != .delete else {
-            return PushRequest(entity: name, method: route.method, path: path, body: nil, record: route.record)
-        }
-        var members = body.members.filter { (route.fields?.contains($0.key) ?? true) && !isDerivedHere($0.key) }
-        if let names = route.body {
-            members = names.sorted { $0.key < $1.key }.compactMap { wire, field in body[field].map { (wire, $0) } }
-        }
-        return PushRequest(
-            entity: name, method: route.method, path: path, body: .object(members: members), record: route.record)
+    /// Every attempt of one change carries the same key, so the upstream recognises a repeat.
+    package func request(_ plan: UpstreamPlan, idempotencyKey: String) -> WireRequest {
+        var headers: [WireRequest.Header] = []
+        if let name = plan.idempotencyHeader { headers.append(WireRequest.Header(name, idempotencyKey)) }
+        if let version { headers.append(WireRequest.Header(plan.versionHeader, version)) }
+        if body != nil { headers.append(WireRequest.Header("Content-Type", "application/json")) }
+        if let content { headers.append(WireRequest.Header("Content-Type", content.type)) }
+        return WireRequest(method: method, path: path, headers: headers, body: body)
     }
 
-    /// A body without what is worked out here.
-    package func withoutDerivedFields(_ body: JSONText) -> JSONText {
-        guard !derivedFields.isEmpty else { return body }
-        return .object(members: body.members.filter { !isDerivedHere($0.key) })
-    }
-
-    private func isDerivedHere(_ field: String) -> Bool { self[field: field]?.isDerivedHere ?? false }
-
-    /// A path with its holes filled from a record; nil when one of them would stay empty.
-    package func path(_ template: Template, of record: JSONText) -> String? {
-        template.filled { value(of: $0, in: record).map { Self.percentEncoded($0.plain) } }
-    }
-
-    /// The path of a single record, where the entity is served by one.
-    package func recordPath(of record: JSONText) -> String? {
-        pull.flatMap { path($0.single.path, of: record) }
-    }
-
-    /// A field's value: the member of its name or, where there is none, what stands at the field's source.
-    package func value(of field: String, in record: JSONText) -> JSONText? {
-        record[field] ?? self[field: field]?.source.flatMap { record.at(path: $0) }
-    }
-
-    /// Whether the upstream has marked the record as deleted (`pull.deleted`).
-    package func isDeleted(_ record: JSONText) -> Bool {
-        guard let mark = pull?.deleted.flatMap({ record[$0] }) else { return false }
-        return mark.kind != .null && mark.boolean != false
-    }
-
-    /// How a person would name the record; its key when no template can be filled without a secret field.
-    package func title(of record: JSONText) -> String {
-        for title in titles {
-            let text = title.filled { self[field: $0]?.secret == true ? nil : value(of: $0, in: record)?.plain }
-            if let text { return text }
-        }
-        return record[key]?.plain ?? ""
-    }
-
-    /// Everything but RFC 3986's unreserved characters as `%XX`, so that a key can never be more than one segment.
-    package static func percentEncoded(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            let letter = Unicode.Scalar(byte)
-            if byte < 0x80,
-                letter.properties.isAlphabetic || (0x30...0x39).contains(byte) || "-._~".unicodeScalars.contains(letter)
-            {
-                result.unicodeScalars.append(letter)
-            } else {
-                result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }
-        // A lone "." or ".." would be a step in the path rather than a name.
-        return result == "." || result == ".." ? result.replacing(".", with: "%2E") : result
+    /// The request as people see it, byte for byte; the caller has masked its secrets before.
+    package func shown(_ plan: UpstreamPlan, idempotencyKey: String) -> JSONText {
+        let request = request(plan, idempotencyKey: idempotencyKey)
+        return .object([
+            "method": .string(request.method), "path": .string(request.path),
+            "headers": .object(members: request.headers.map { (key: $0.name, value: JSONText.string($0.value)) }),
+            "body": request.body ?? .null,
+        ])
     }
 }
 
-extension PushRoute {
-    func isMet(by record: JSONText, of entity: Entity) -> Bool {
-        conditions.allSatisfy { entity.value(of: $0.key, in: record)?.plain == $0.value }
+extension UpstreamPlan {
+    /// The header that carries the version that a change is based on.
+    fileprivate var versionHeader: String {
+        if case .field(_, let header) = version { header } else { "If-Match" }
     }
-
-    /// The fields that it can send; nil for any.
-    package var sendable: [String]? { fields ?? body.map { $0.values.sorted() } }
-
-    package func canSend(_ field: String) -> Bool { sendable?.contains(field) ?? true }
 }

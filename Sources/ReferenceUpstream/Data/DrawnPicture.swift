@@ -1,6 +1,6 @@
 internal import CZlib
 
-/// A picture for a record that nobody has uploaded one for: a gradient in colours of its own, always the same ones.
+/// A generated picture for a record without an upload: a gradient in colours that depend only on the seed.
 struct DrawnPicture {
     let seed: String
 
@@ -14,7 +14,7 @@ struct DrawnPicture {
             + Self.chunk("IDAT", Self.deflated(rows)) + Self.chunk("IEND", [])
     }
 
-    /// Each row begins with its filter, which is none.
+    /// Each row starts with its filter type, 0 for none.
     private var rows: [UInt8] {
         let hash = seed.utf8.reduce(0x811c_9dc5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
         let (red, green, blue) = (Int(hash & 0xFF), Int(hash >> 8 & 0xFF), Int(hash >> 16 & 0xFF))

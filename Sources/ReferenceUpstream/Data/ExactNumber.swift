@@ -1,7 +1,7 @@
 internal import Foundation
 internal import JSONText
 
-/// A sum with the decimals that it is written with.
+/// An exact number with the count of decimals to write.
 struct ExactNumber {
     var number: Decimal
     var decimals = 0
@@ -15,7 +15,7 @@ struct ExactNumber {
         self.init(number: Decimal(count), decimals: decimals)
     }
 
-    /// Nil for what is no number; one in quotes is.
+    /// Nil for a value that is not a number; a number in quotes is one.
     init?(_ value: JSONText?) {
         guard let text = value.flatMap({ $0 == .null ? nil : $0.plain }), text.first?.isLetter == false,
             let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))

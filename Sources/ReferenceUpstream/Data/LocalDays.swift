@@ -1,7 +1,7 @@
 internal import EntitySchema
 internal import Foundation
 
-/// The days of a time zone as whole numbers, counted from 1970-01-01 as the clocks there show it.
+/// The days of a time zone as whole numbers, counted from 1970-01-01 local time.
 struct LocalDays {
     private static let dayLength: Int64 = 86_400_000
 
@@ -12,9 +12,9 @@ struct LocalDays {
         return Int((Double(time.milliseconds + Int64(offset) * 1000) / Double(Self.dayLength)).rounded(.down))
     }
 
-    /// The first moment at which the clocks show that day or a later one.
+    /// The first moment at which the local date is that day or a later one.
     func start(of day: Int) -> Timestamp {
-        // No zone is further from UTC than 15 hours.
+        // No zone is more than 15 hours from UTC.
         var early = Int64(day) * Self.dayLength - 54_000_000
         var late = early + 108_000_000
         while early < late {

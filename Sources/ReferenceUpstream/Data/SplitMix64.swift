@@ -1,4 +1,4 @@
-/// Numbers that look random and are the same for the same seed (Steele, Lea and Flood, "Fast Splittable Pseudorandom
+/// Pseudorandom numbers, the same for the same seed (Steele, Lea and Flood, "Fast Splittable Pseudorandom
 /// Number Generators", 2014).
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
@@ -20,14 +20,14 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         Double(next() >> 11) * 0x1p-53
     }
 
-    /// True in `share` of all cases.
+    /// True with probability `share`.
     package mutating func chance(_ share: Double) -> Bool {
         fraction() < share
     }
 
     /// From 0 up to, not including, `count`, which is above 0.
     package mutating func below(_ count: Int) -> Int {
-        // Not the library's own: its mapping may change between releases, and a seed must keep giving the same bytes.
+        // Not the standard library's method: its mapping may change between releases, and a seed must keep its bytes.
         Int(truncatingIfNeeded: next().multipliedFullWidth(by: UInt64(count)).high)
     }
 
@@ -36,7 +36,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         choices[below(choices.count)]
     }
 
-    /// Digits in base 16.
+    /// Hexadecimal digits.
     package mutating func hex(_ count: Int) -> String {
         var text = ""
         while text.count < count {

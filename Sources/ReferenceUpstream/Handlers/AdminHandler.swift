@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import JSONText
 internal import SocketServer
 
-/// The paths through which tests and demonstrations look behind the upstream; no token, no faults, no log.
+/// The admin paths for tests and demonstrations; they need no token and are exempt from faults and the log.
 struct AdminHandler {
     static let prefix = "/__admin/"
 

@@ -1,12 +1,12 @@
 internal import JSONText
 internal import SocketServer
 
-/// What is to be said to a request, before any fault has its way with it.
+/// The response to a request, before any fault changes it.
 struct Answer: Sendable {
     var status: Int
     var headers: [(name: String, value: String)] = []
     var body: [UInt8] = []
-    /// Something was changed by this very request.
+    /// This request itself changed something.
     var applied = false
 
     static func json(_ status: Int, _ body: JSONText) -> Answer {

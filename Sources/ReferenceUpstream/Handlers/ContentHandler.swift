@@ -3,13 +3,13 @@ internal import EntitySchema
 internal import JSONText
 internal import SocketServer
 
-/// What records have besides their fields, as the schema's `content` describes it, seen from the other side.
+/// Serves and stores the content of records, as the schema's `content` describes it.
 struct ContentHandler {
     let handler: RequestHandler
     let request: Request
     let now: Timestamp
 
-    /// What was uploaded; where nothing was and the record names an address all the same, a picture drawn for it.
+    /// The uploaded content; without one, a generated picture if the record names an address.
     func content(of name: String, _ placeholders: [String: String], _ store: Store) throws(Refusal) -> Answer {
         let (entity, key, record) = try record(name, placeholders, store)
         if let kept = store.contents[entity.name]?[key] {
@@ -28,14 +28,15 @@ struct ContentHandler {
         let (entity, key, _) = try record(name, placeholders, store)
         let type = request.headers[single: "Content-Type"] ?? ""
         guard let plan = entity.content, plan.types.contains(type) else {
-            throw Refusal(status: 415, code: "unsupported_type", message: "\(type) is not taken here")
+            throw Refusal(status: 415, code: "unsupported_type", message: "\(type) is not accepted here")
         }
         guard request.body.count <= plan.maximumSize else {
-            throw Refusal(status: 413, code: "too_large", message: "at most \(plan.maximumSize) bytes are taken here")
+            throw Refusal(
+                status: 413, code: "too_large", message: "at most \(plan.maximumSize) bytes are accepted here")
         }
         store.contents[entity.name, default: [:]][key] = Store.Content(bytes: request.body, type: type)
         let version = crc32(0, request.body, uInt(request.body.count))
-        return try told(
+        return try noted(
             entity, key, address: .string("\(request.path)?v=\(String(version, radix: 16))"), state: .uploaded,
             route, &store)
     }
@@ -46,11 +47,11 @@ struct ContentHandler {
     {
         let (entity, key, _) = try record(name, placeholders, store)
         store.contents[entity.name]?[key] = nil
-        return try told(entity, key, address: .null, state: nil, route, &store)
+        return try noted(entity, key, address: .null, state: nil, route, &store)
     }
 
-    /// Writes down in the record what has become of its content, and answers the record.
-    private func told(
+    /// Updates the record's address and state of its content, and responds with the record.
+    private func noted(
         _ entity: Entity, _ key: String, address: JSONText, state: ContentState?, _ route: PushRoute,
         _ store: inout Store
     ) throws(Refusal) -> Answer {

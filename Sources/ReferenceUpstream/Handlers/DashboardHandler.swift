@@ -3,13 +3,13 @@ internal import Foundation
 internal import JSONText
 internal import SocketServer
 
-/// The dashboard as an upstream of its own would work it out: record by record, by the date on the wall.
+/// Computes the dashboard independently of the daemon's code: record by record, by local dates.
 struct DashboardHandler {
     let handler: RequestHandler
     let request: Request
     let now: Timestamp
 
-    /// A stretch of time: which records are in it, and where it begins.
+    /// A period: the times in it, and its start.
     private struct Stretch {
         var name: String
         var start: Timestamp
@@ -128,7 +128,7 @@ struct DashboardHandler {
         value.flatMap { $0 == .null ? nil : $0.plain }
     }
 
-    // MARK: The answer
+    // MARK: Response
 
     private static func document(_ figure: DashboardPlan.Figure, _ values: [ExactNumber], _ names: [String]) -> JSONText
     {

@@ -1,6 +1,6 @@
 internal import JSONText
 
-/// A record's version as HTTP knows it (RFC 9110, 8.8.3): the same bytes, the same tag.
+/// A record's entity tag (RFC 9110, 8.8.3): the same for the same bytes.
 struct EntityTag: Equatable {
     let text: String
 
@@ -11,12 +11,12 @@ struct EntityTag: Equatable {
         text = "\"\(String(repeating: "0", count: 16 - digits.count))\(digits)\""
     }
 
-    /// Whether an If-Match field has this tag; compares strongly, so that a weak tag never does (RFC 9110, 13.1.1).
+    /// Whether an If-Match field has this tag. Compares strongly, so a weak tag never matches (RFC 9110, 13.1.1).
     func isStronglyIn(_ field: String) -> Bool {
         Self.tags(field).contains { $0 == "*" || $0 == text }
     }
 
-    /// Whether an If-None-Match field has this tag; compares weakly (RFC 9110, 13.1.2).
+    /// Whether an If-None-Match field has this tag. Compares weakly (RFC 9110, 13.1.2).
     func isWeaklyIn(_ field: String) -> Bool {
         Self.tags(field).contains { $0 == "*" || $0 == text || $0 == "W/\(text)" }
     }

@@ -1,11 +1,11 @@
 internal import EntitySchema
 internal import JSONText
 
-/// Lays answers out as the schema says: each part at its path.
+/// Builds response bodies as the schema describes them: each part at its path.
 struct Envelope: Sendable {
     let plan: UpstreamPlan
 
-    /// `next` is what leads to the next page, nil on the last.
+    /// `next` is the position of the next page, nil on the last.
     func list(_ rows: [JSONText], of list: ListPlan, _ query: ListQuery, total: Int, next: String?) -> JSONText {
         let records = JSONText.array(rows)
         guard !Self.path(list.records).isEmpty else { return records }
@@ -58,12 +58,12 @@ struct Envelope: Sendable {
         ])
     }
 
-    /// Of several alternatives the first, or each in its turn.
+    /// The first of several alternatives, or the one for this turn.
     private static func path(_ place: Place, _ turn: Int = 0) -> [Substring] {
         place.paths[turn % place.paths.count].split(separator: ".")
     }
 
-    /// The object in which each value stands at its path; a path that leads through another's value gives way to it.
+    /// The object with each value at its path. A path through another part's value is dropped.
     private static func tree(_ parts: ArraySlice<(path: [Substring], value: JSONText)>) -> JSONText {
         var names: [Substring] = []
         for part in parts {

@@ -1,14 +1,14 @@
-/// Holds each request against the rules and says what becomes of it; the same seed gives the same course.
+/// Checks each request against the fault rules and decides what happens to it; the same seed gives the same decisions.
 struct FaultInjector: Sendable {
-    /// What strikes one request.
+    /// The faults of one request.
     struct Strike: Sendable {
         /// Before anything is applied.
         var hold = Duration.zero
-        /// Before the answer, whatever it is.
+        /// Before the response, whatever it is.
         var latency = Duration.zero
-        /// The one thing that goes wrong; never a wait.
+        /// The failure, if any; never a wait.
         var failure: Faults.Effect?
-        /// For the log; nil when nothing struck.
+        /// For the log; nil without a fault.
         var name: String?
     }
 
@@ -20,7 +20,7 @@ struct FaultInjector: Sendable {
         random = SplitMix64(seed: seed)
     }
 
-    /// Uses up what a rule has left.
+    /// Decrements the counts of the rules that apply.
     mutating func strike(method: String, path: String) -> Strike {
         var strike = Strike()
         var names: [String] = []
@@ -30,7 +30,7 @@ struct FaultInjector: Sendable {
             case .latency(let time): strike.latency += time
             case .hold(let time): strike.hold += time
             case .fail, .cutBody, .timeoutAfterApply, .offline:
-                // A rule behind one that struck keeps its count for the next request.
+                // A rule after the one that applied keeps its count for the next request.
                 guard strike.failure == nil else { continue }
                 strike.failure = rule.effect
             }

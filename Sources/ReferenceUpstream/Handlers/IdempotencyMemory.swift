@@ -1,6 +1,6 @@
-/// The answers to writes that were applied, by their idempotency keys.
+/// The responses to applied writes, by idempotency key.
 ///
-/// A refused write is not kept: it changed nothing, and may be sent again, corrected, under its key.
+/// A refused write is not kept: it changed nothing, and a corrected one may use the same key.
 struct IdempotencyMemory: Sendable {
     struct Content: Equatable, Sendable {
         var method: String
@@ -10,16 +10,16 @@ struct IdempotencyMemory: Sendable {
 
     private var answers: [String: (content: Content, answer: Answer)] = [:]
     private var keys: [String] = []
-    /// How many are kept, at least; twice as many at most.
+    /// At least this many are kept, and at most twice as many.
     private let capacity: Int
 
     init(capacity: Int) {
         self.capacity = max(1, capacity)
     }
 
-    /// The first answer when the key was used for the same content, nil when it was not used.
+    /// The first response when the key was used for the same content; nil when it was not used.
     ///
-    /// Throws when it was used for another.
+    /// Throws when it was used for other content.
     func recall(_ key: String, for content: Content) throws(Refusal) -> Answer? {
         guard let known = answers[key] else { return nil }
         guard known.content == content else { throw .keyReused }

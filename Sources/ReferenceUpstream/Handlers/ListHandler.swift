@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import JSONText
 internal import SocketServer
 
-/// Answers one request for a page of a list, paged as the schema says.
+/// Serves one page of a list, in the schema's paging style.
 struct ListHandler {
     let handler: RequestHandler
     let request: Request
@@ -47,7 +47,7 @@ struct ListHandler {
             200, handler.envelope.list(found.rows, of: plan, query, total: found.total, next: next))
         switch plan.style {
         case .link:
-            // With the host where the caller named one, since most upstreams write whole addresses.
+            // With the host, if the caller sent one, because most upstreams write whole addresses.
             let origin = request.headers[single: "Host"].map { "http://\($0)" } ?? ""
             if let next { answer.headers.append(("Link", "<\(origin)\(next)>; rel=\"next\"")) }
         case .header(let name, _): answer.headers.append((name, next ?? ""))

@@ -2,10 +2,10 @@ internal import EntitySchema
 internal import JSONText
 internal import SocketServer
 
-/// Applies one write as the schema's push routes describe it, seen from the other side.
+/// Applies one write by the schema's push routes.
 ///
-/// A route's conditions are what its call means: a body that says otherwise does not take the route, and one that says
-/// nothing gets their values.
+/// A route's conditions are part of its meaning: a body that contradicts them does not match the route, and missing
+/// values are taken from them.
 struct PushHandler {
     let handler: RequestHandler
     let request: Request
@@ -18,7 +18,7 @@ struct PushHandler {
             if let call = try call(match, body, store) { calls.append(call) }
         }
         guard let call = calls.first(where: \.fitsAsItIs) ?? calls.first(where: \.fitsWithConditions) else {
-            throw .invalid("the body contradicts what this path is for; see the conditions of its routes")
+            throw .invalid("the body contradicts the conditions of this path's routes; correct it")
         }
         var answer = try apply(call, &store)
         answer.applied = true
@@ -31,19 +31,19 @@ struct PushHandler {
     private struct Call {
         var entity: Entity
         var operation: Operation
-        /// Of the record that is there; empty for a create.
+        /// Of the existing record; empty for a create.
         var key: String
-        /// Where the answer holds the record.
+        /// Where the response has the record.
         var place: Place
-        /// The body's members under their fields' names, with what path and conditions add.
+        /// The body's members under their field names, with the values from path and conditions.
         var fields: JSONText
-        /// All conditions hold without adding anything, and every name in the body is one that the route knows.
+        /// All conditions hold without added values, and the route knows every name in the body.
         var fitsAsItIs: Bool
         /// No condition is contradicted.
         var fitsWithConditions: Bool
     }
 
-    /// Nil when no operation that the path may mean takes one.
+    /// Nil when no operation of the path has a body.
     private func body(for matches: [Routes.Match]) throws(Refusal) -> JSONText? {
         let isDelete = matches.allSatisfy { if case .push(_, .delete, _) = $0.target { true } else { false } }
         guard !isDelete else { return nil }
@@ -53,11 +53,11 @@ struct PushHandler {
         } catch {
             throw .malformed("\(error); send one JSON object")
         }
-        guard body.kind == .object else { throw .malformed("the body is no object; send one JSON object") }
+        guard body.kind == .object else { throw .malformed("the body is not an object; send one JSON object") }
         return body
     }
 
-    /// Nil when the target is no write.
+    /// Nil when the target is not a write.
     private func call(_ match: Routes.Match, _ body: JSONText?, _ store: Store) throws(Refusal) -> Call? {
         guard case .push(let name, let operation, let route) = match.target, let entity = handler.schema[name] else {
             return nil
@@ -92,14 +92,14 @@ struct PushHandler {
         return call
     }
 
-    /// Throws for a name that this route does not know and that another path is there for.
+    /// Throws for a name that this route does not know and another path has.
     private func checkWays(
         _ names: [String], _ known: Set<String>?, _ route: PushRoute, _ others: [PushRoute]
     ) throws(Refusal) {
         guard let known else { return }
         for name in names where !known.contains(name) {
             let other = others.first { $0.path != route.path && $0.sendable?.contains(name) == true }
-            if other != nil { throw .invalid("\(name) is not changed by this path; it has one of its own") }
+            if other != nil { throw .invalid("\(name) cannot be changed by this path; use its own path") }
         }
     }
 
@@ -125,7 +125,7 @@ struct PushHandler {
         }
     }
 
-    /// By entity tag, and by whatever else the schema says.
+    /// By entity tag, and by the schema's version field.
     private func checkPrecondition(_ call: Call, _ store: Store) throws(Refusal) {
         guard let record = store.record(call.entity.name, key: call.key) else { return }
         if case .field(let name, let header) = handler.schema.upstream.version {
@@ -141,7 +141,7 @@ struct PushHandler {
 }
 
 extension Entity {
-    /// The value that a path or a condition writes as plain text.
+    /// The value of a plain text in a path or a condition.
     fileprivate func value(_ text: String, for field: String) -> JSONText {
         switch self[field: field]?.kind {
         case .boolean, .integer, .number, .money, .object, .list: (try? JSONText(parsing: text)) ?? .string(text)

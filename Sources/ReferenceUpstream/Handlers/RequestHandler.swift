@@ -2,14 +2,14 @@ internal import EntitySchema
 internal import JSONText
 internal import SocketServer
 
-/// Answers what the schema's plans describe; knows nothing of faults, of the log, or of time passing.
+/// Serves the API that the schema describes, without faults, log or delays.
 struct RequestHandler: Sendable {
     let schema: EntitySchema
-    let settings: ReferenceUpstream.Settings
+    let settings: UpstreamSettings
     let routes: Routes
     let envelope: Envelope
 
-    init(schema: EntitySchema, settings: ReferenceUpstream.Settings) {
+    init(schema: EntitySchema, settings: UpstreamSettings) {
         self.schema = schema
         self.settings = settings
         routes = Routes(schema: schema)
@@ -53,7 +53,7 @@ struct RequestHandler: Sendable {
         }
     }
 
-    /// Either the fixed token or one that a sign-in gave; where there is neither, everybody may call.
+    /// Accepts the fixed token or one from a sign-in; without either configured, everyone may call.
     private func authorize(_ request: Request, _ signIn: SignIn?, at now: Timestamp) throws(Refusal) {
         guard settings.token != nil || signIn != nil else { return }
         let given = request.headers[single: "Authorization"]?.split(separator: " ", maxSplits: 1) ?? []
@@ -109,9 +109,9 @@ struct RequestHandler: Sendable {
         return answer
     }
 
-    // MARK: Writing once
+    // MARK: Idempotency
 
-    /// Answers a write that was applied before under its key as it was answered then.
+    /// Repeats the first response for a write whose key was applied before.
     private func remembering(
         _ request: Request, _ memory: inout IdempotencyMemory, _ write: () throws(Refusal) -> Answer
     ) throws(Refusal) -> Answer {

@@ -1,7 +1,7 @@
 package import EntitySchema
 package import JSONText
 
-/// What was asked and what came of it, oldest first.
+/// The requests and their outcomes, oldest first.
 package struct RequestLog: Sendable {
     package struct Entry: Sendable, Equatable {
         /// From 1, in the order of arrival.
@@ -12,11 +12,11 @@ package struct RequestLog: Sendable {
         package var path: String
         package var query: String?
         package var idempotencyKey: String?
-        /// Nil while the request is in hand, and for good when it is never answered.
+        /// Nil while the request is in progress, and when it never gets a response.
         package var status: Int?
-        /// This very request changed something; a repeat under its idempotency key did not.
+        /// This request itself changed something; a repeat under its idempotency key does not.
         package var applied = false
-        /// What the fault rules did to it.
+        /// The faults that were injected.
         package var fault: String?
 
         package var json: JSONText {
@@ -30,14 +30,14 @@ package struct RequestLog: Sendable {
 
     package private(set) var entries: [Entry] = []
     private var last = 0
-    /// How many are kept, at least; twice as many at most.
+    /// At least this many are kept, and at most twice as many.
     private let capacity: Int
 
     init(capacity: Int) {
         self.capacity = max(1, capacity)
     }
 
-    /// Gives the entry its number and returns it.
+    /// Numbers the entry and returns the number.
     mutating func append(_ entry: Entry) -> Int {
         last += 1
         var entry = entry
@@ -47,7 +47,7 @@ package struct RequestLog: Sendable {
         return last
     }
 
-    /// Does nothing when the entry was cleared meanwhile.
+    /// Does nothing when the entry has been cleared.
     mutating func amend(_ seq: Int, _ change: (inout Entry) -> Void) {
         guard let first = entries.first, entries.indices.contains(seq - first.seq) else { return }
         change(&entries[seq - first.seq])

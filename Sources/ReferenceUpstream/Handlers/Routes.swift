@@ -1,7 +1,7 @@
 internal import EntitySchema
 internal import SocketServer
 
-/// Every call that a schema says its upstream takes.
+/// Every call that a schema says its upstream has.
 struct Routes: Sendable {
     enum Target: Sendable {
         case account
@@ -21,7 +21,7 @@ struct Routes: Sendable {
 
     struct Match {
         var target: Target
-        /// The values of the path's holes, decoded.
+        /// The values of the path's placeholders, decoded.
         var placeholders: [String: String]
     }
 
@@ -59,7 +59,7 @@ struct Routes: Sendable {
         self.routes = routes + schema.entities.flatMap(Self.contents)
     }
 
-    /// Content is served where it is uploaded, or else below its record.
+    /// Content is served at its upload path, or else below its record.
     private static func contents(of entity: Entity) -> [Route] {
         guard let plan = entity.content else { return [] }
         var routes: [Route] = []
@@ -94,9 +94,10 @@ struct Routes: Sendable {
         Route(method: "GET", path: [.text(path)], target: target)
     }
 
-    /// What a request may mean, in the schema's order; more than one where routes differ in their conditions only.
+    /// The possible targets of a request, in the schema's order; more than one when routes differ only in their
+    /// conditions.
     ///
-    /// `path` is still percent-encoded. A path without holes is preferred to one that fits with them.
+    /// `path` is still percent-encoded. A path without placeholders is preferred to one with them.
     func matches(method: String, path: String) throws(Refusal) -> [Match] {
         let method = method == "HEAD" ? "GET" : method
         let fitting = routes.compactMap { route in
@@ -112,7 +113,8 @@ struct Routes: Sendable {
         return allowed.map { Match(target: $0.route.target, placeholders: $0.placeholders) }
     }
 
-    /// What stands in the holes when `path` is the template filled in; a hole never spans a slash. Nil when it is not.
+    /// The placeholders' values when `path` matches the template; nil when it does not. A placeholder never spans a
+    /// slash.
     private static func placeholders(in path: Substring, of parts: ArraySlice<Template.Part>) -> [String: String]? {
         switch parts.first {
         case nil: return path.isEmpty ? [:] : nil

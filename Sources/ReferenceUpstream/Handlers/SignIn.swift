@@ -4,10 +4,10 @@ internal import JSONText
 /// The sign-in that a schema's `auth` describes, from the server's side: one user, mailed codes, tokens that expire and
 /// rotate.
 ///
-/// What a step means follows from its shape: the first question of a way is the user's name, a secret one the password,
-/// a question of a later step the code that the step before mailed, and whatever is kept the user's id.
+/// A step's meaning follows from its shape: the first question is the user's name, a secret one the password, a
+/// question of a later step the code that the step before mailed, and a kept value the user's id.
 struct SignIn: Sendable {
-    /// A code on its way to the user.
+    /// A code mailed to the user.
     struct Mail: Sendable {
         var time: Timestamp
         var to: String
@@ -27,7 +27,7 @@ struct SignIn: Sendable {
     private static let codeLifetime = Duration.seconds(600)
 
     let plan: UpstreamPlan
-    let user: ReferenceUpstream.User
+    let user: UpstreamSettings.User
     private var random: SplitMix64
     private(set) var mails: [Mail] = []
     /// How many steps of each way are done.
@@ -36,7 +36,7 @@ struct SignIn: Sendable {
     private var access: [String: Timestamp] = [:]
     private var refresh: [String: Timestamp] = [:]
 
-    init(plan: UpstreamPlan, user: ReferenceUpstream.User, seed: UInt64) {
+    init(plan: UpstreamPlan, user: UpstreamSettings.User, seed: UInt64) {
         self.plan = plan
         self.user = user
         random = SplitMix64(seed: seed ^ 0x7369_676E)
@@ -44,7 +44,7 @@ struct SignIn: Sendable {
 
     // MARK: Steps
 
-    /// Takes one step of a way; answers tokens after its last.
+    /// Runs one step of a sign-in; returns tokens after the last.
     mutating func take(
         _ number: Int, of way: LoginWay, _ body: JSONText, at now: Timestamp
     ) throws(Refusal) -> [(place: Place, value: JSONText)] {
@@ -52,7 +52,7 @@ struct SignIn: Sendable {
         for name in step.questions.map(\.name) + step.send where (body[name]?.plain ?? "").isEmpty {
             throw .invalid("\(name) is missing")
         }
-        guard number == 0 || done[way.name] ?? 0 >= number else { throw .notSignedIn("begin the sign-in anew") }
+        guard number == 0 || done[way.name] ?? 0 >= number else { throw .notSignedIn("start the sign-in again") }
         if number == 0 {
             try identify(step, body)
         } else {
@@ -77,7 +77,7 @@ struct SignIn: Sendable {
         }
     }
 
-    /// Whether what a later step sends again is what this user was told or asked.
+    /// Whether the values that a later step sends again match this user's earlier ones.
     private func recognise(_ step: LoginStep, _ way: LoginWay, _ body: JSONText) throws(Refusal) {
         let asked = way.questions
         for name in step.send {
@@ -93,7 +93,7 @@ struct SignIn: Sendable {
         mails.append(Mail(time: now, to: user.name, code: text))
     }
 
-    /// A code serves once, for a while, and for a few tries.
+    /// A code is valid once, for a limited time and a few tries.
     private mutating func redeem(_ text: String, of way: LoginWay, at now: Timestamp) throws(Refusal) {
         guard var code = codes[way.name], code.triesLeft > 0, now < code.expiresAt else {
             throw .notSignedIn("there is no code that could be used; ask for a new one")
@@ -108,7 +108,7 @@ struct SignIn: Sendable {
 
     // MARK: Tokens
 
-    /// Exchanges a refresh token; where they rotate it is spent.
+    /// Exchanges a refresh token; if they rotate, the old one becomes invalid.
     mutating func renew(_ body: JSONText, at now: Timestamp) throws(Refusal) -> [(place: Place, value: JSONText)] {
         guard let plan = plan.refresh, let token = body[plan.send]?.string else {
             throw .invalid("the refresh token is missing")
@@ -140,12 +140,12 @@ struct SignIn: Sendable {
         access[token].map { now < $0 } ?? false
     }
 
-    /// Ends every access token at once, as their time would; the refresh tokens stay good.
+    /// Expires every access token at once; the refresh tokens stay valid.
     mutating func expireAccess() {
         access = [:]
     }
 
-    /// Ends every token.
+    /// Revokes every token.
     mutating func logOut() {
         access = [:]
         refresh = [:]

@@ -8,18 +8,18 @@ struct SignInHandler {
     let request: Request
     let now: Timestamp
 
-    /// Nil when the request is no such call.
+    /// Nil when the request is not one of these calls.
     func answer(_ matches: [Routes.Match], _ signIn: inout SignIn?) throws(Refusal) -> Answer? {
         switch matches[0].target {
         case .login, .refresh: break
         default: return nil
         }
         guard var desk = signIn else { throw .notFound("such path: this upstream has no users") }
-        // Kept when refused, too: a wrong code has used up a try.
+        // Kept even when refused: a wrong code uses up a try.
         defer { signIn = desk }
         let body = try body()
         if case .refresh = matches[0].target { return reply(try desk.renew(body, at: now)) }
-        // Two ways may share a path; the body shows which is meant.
+        // Two methods may share a path; the body shows which one is meant.
         let ways = matches.compactMap { match in
             if case .login(let way, let step) = match.target { (way: way, step: step) } else { nil }
         }

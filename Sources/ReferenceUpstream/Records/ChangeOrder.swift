@@ -1,8 +1,8 @@
-/// The positions of a table's slots by time of change, then key: what a list of changes goes through.
+/// The positions of a table's slots by change time, then key: the order of a list of changes.
 ///
-/// Slots whose time of change is not known are not in it. A slot is taken out before it changes and put back after.
+/// Leaves out slots with an unknown change time. A slot is removed before it changes and inserted again after.
 struct ChangeOrder: Sendable {
-    /// Records with the same key, or none, keep the order in which they came.
+    /// Records with the same key, or none, keep their order of arrival.
     private(set) var order: [Int]
 
     init(slots: [Table.Slot]) {

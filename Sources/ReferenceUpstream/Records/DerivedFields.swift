@@ -1,14 +1,14 @@
 internal import EntitySchema
 internal import JSONText
 
-/// The fields of records that are worked out from those that refer to them, as an upstream of its own would keep them.
+/// Computes the fields of records that depend on the records referring to them, independently of the daemon's code.
 struct DerivedFields {
     let schema: EntitySchema
-    /// Whose records these are.
+    /// The account that owns the records.
     let account: String
 
-    /// The parent after one of its children has changed from `before` to `after`; nil where it was not there, or is not any
-    /// more. `children` are those that are there now.
+    /// The parent after one of its children has changed from `before` (nil when it is new) to `after` (nil when it is
+    /// gone). `children` returns its current children.
     func parent(
         _ record: JSONText, _ link: ParentLink, before: JSONText?, after: JSONText?, children: () -> [JSONText]
     ) -> JSONText {
@@ -29,7 +29,7 @@ struct DerivedFields {
         return record
     }
 
-    /// The parent with all that its children come to.
+    /// The parent with all computed fields over its children.
     func complete(_ record: JSONText, _ link: ParentLink, children: [JSONText]) -> JSONText {
         var record = record
         for (field, figure) in figures(over: link) {

@@ -1,20 +1,20 @@
 internal import EntitySchema
 internal import JSONText
 
-/// Puts children into the answers of their parents, where the schema says that they come inside.
+/// Embeds children in their parents' records when the schema says so.
 struct EmbeddedChildren {
     private let parent: Entity
     private let child: String
     private let link: String
     private let place: [Substring]
 
-    /// For each record of a list; nil where children come otherwise.
+    /// For each record of a list; nil when children are not embedded there.
     init?(inListOf parent: Entity, _ store: Store) {
         guard let detail = parent.pull?.detail, detail.path == nil else { return nil }
         self.init(parent, detail, within: .itself, store)
     }
 
-    /// For a record by itself, which stands at `place` of its answer; nil where children come otherwise.
+    /// For a single record at `place` of its response; nil when children are not embedded there.
     init?(inRecordOf parent: Entity, at place: Place, _ store: Store) {
         guard let pull = parent.pull, let detail = pull.detail else { return nil }
         guard let path = detail.path else {

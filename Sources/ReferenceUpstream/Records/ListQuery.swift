@@ -1,21 +1,21 @@
 internal import EntitySchema
 internal import SocketServer
 
-/// What a list is asked for; parameters that mean nothing to the entity are ignored, as most upstreams do.
+/// The query of a list request. Ignores unknown parameters, as most upstreams do.
 struct ListQuery {
-    /// The parameter that carries the token where the style leaves its name to the upstream.
+    /// The parameter for the token in styles that leave its name to the upstream.
     private static let token = "cursor"
 
-    /// From 1, where pages are counted.
+    /// From 1, in styles that count pages.
     private(set) var page = 1
     private(set) var window: ListWindow
-    /// Fields and the plain value that each must have.
+    /// Fields and the plain value each must have.
     private(set) var filters: [(name: String, value: String)] = []
     private let path: String
     private let plan: ListPlan
     private var parameters: [(name: String, value: String)] = []
 
-    /// `constants` are what the schema sends with every page: they mean what they mean, and filter nothing here.
+    /// `constants` are the parameters that the schema sends with every page; they are not filters.
     init(
         _ request: Request, entity: Entity, plan: ListPlan, order: ListWindow.Order, constants: [QueryItem],
         largestPage: Int
@@ -30,7 +30,7 @@ struct ListQuery {
         let isAsked = constants.allSatisfy { item in
             parameters.contains { $0.name == item.name && $0.value == item.value }
         }
-        // The constants are how this upstream is asked for that order.
+        // The constants select that order.
         if order == .newestFirst, !isAsked { window.order = .arrival }
         var sinceParameter: String?
         if case .since(let parameter, _) = entity.pull?.mode { sinceParameter = parameter }
@@ -68,7 +68,7 @@ struct ListQuery {
         case .offset: window.start = .skipping(try Self.count(name, value, from: 0))
         case .cursor, .link, .nextURL:
             guard let mark = ListMark(token: value) else {
-                throw .parameter("\(name): expected what the page before gave")
+                throw .parameter("\(name): expected the token of the previous page")
             }
             window.start = .after(mark)
         case .single: break
@@ -82,12 +82,12 @@ struct ListQuery {
         return count
     }
 
-    // MARK: What comes after
+    // MARK: The next page
 
-    /// How many records the window leaves out; nil where a token says so.
+    /// How many records the window skips; nil when a token decides that.
     var offset: Int? { if case .skipping(let count) = window.start { count } else { nil } }
 
-    /// What leads to the page after the one that ends with `mark`: a number, a token, or a path with its query.
+    /// The position of the page after the one that ends with `mark`: a number, a token, or a path with its query.
     func next(after mark: ListMark) -> String {
         switch plan.style {
         case .page, .header, .offset, .single: return "\(page + 1)"

@@ -1,14 +1,14 @@
 internal import EntitySchema
 internal import Foundation
 
-/// Which part of a table's records is wanted, and in which order.
+/// The requested part of a table's records, and its order.
 struct ListWindow {
     enum Order: Equatable {
-        /// As they came.
+        /// In the order of arrival.
         case arrival
-        /// What changed at this time or later, by time of change and key, deleted records among them.
+        /// Records changed at this time or later, including deleted ones, by change time and key.
         case changes(since: Timestamp)
-        /// The reverse of that, of all records; those without a time of change come last.
+        /// All records in the reverse of that order; those without a change time come last.
         case newestFirst
     }
 
@@ -22,7 +22,7 @@ struct ListWindow {
     var size: Int
 }
 
-/// Where a list was left off: what the last record's place in it was, which stays right while records come and go.
+/// The position of a page's last record in a list, which stays valid while records are added and deleted.
 struct ListMark {
     var changed: Int64?
     var key: String
@@ -34,7 +34,7 @@ struct ListMark {
         self.position = position
     }
 
-    /// Nil for what `token` never gave.
+    /// Nil for text that `token` never returns.
     init?(token: String) {
         guard let data = Data(base64Encoded: token), let text = String(data: data, encoding: .utf8) else { return nil }
         let parts = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
@@ -48,7 +48,7 @@ struct ListMark {
         Data("\(position)/\(changed.map { "\($0)" } ?? "")/\(key)".utf8).base64EncodedString()
     }
 
-    /// Whether `other` comes after this one by time of change, key and arrival; no time is before all times.
+    /// Whether `other` comes after this one by change time, key and arrival; no time counts as the earliest.
     func isBefore(_ other: ListMark) -> Bool {
         if changed != other.changed { return (changed ?? .min) < (other.changed ?? .min) }
         return key == other.key ? position < other.position : key < other.key
@@ -56,7 +56,7 @@ struct ListMark {
 }
 
 extension RandomAccessCollection {
-    /// The first for which `isBeyond` holds, as it does for all after it; the end when it holds for none.
+    /// The first index for which `isBeyond` holds, as it must for all later ones; the end when it holds for none.
     func partitioningIndex(where isBeyond: (Element) -> Bool) -> Index {
         var low = startIndex
         var count = count

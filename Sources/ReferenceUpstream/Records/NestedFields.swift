@@ -1,15 +1,15 @@
 internal import EntitySchema
 internal import JSONText
 
-/// Lays written fields over a record where the upstream keeps them: what the schema reads from inside another object is
+/// Writes fields into a record where the upstream keeps them: a field that the schema reads from inside an object is
 /// written there.
 ///
-/// An `id` says which thing the object around it is, so the whole object becomes that thing's.
+/// An `id` identifies the object around it, so writing it replaces the whole object.
 struct NestedFields {
     let entity: Entity
-    /// The record of an entity that a key leads to.
+    /// The record of an entity with a key.
     let referred: (_ entity: String, _ key: String) -> JSONText?
-    /// Some record of this entity that has the same value in the field.
+    /// Any record of this entity with the same value in the field.
     let like: (_ field: String, _ value: String) -> JSONText?
 
     func laid(_ fields: JSONText, over record: JSONText) -> JSONText {
@@ -23,7 +23,7 @@ struct NestedFields {
         }
     }
 
-    /// The object that stands for the thing with this `id`, as far as it is known.
+    /// The object with this `id`, as far as it is known.
     private func object(of field: Field, _ path: [Substring], _ id: JSONText) -> JSONText {
         guard id != .null else { return .null }
         let around = path.dropLast()
@@ -39,7 +39,7 @@ struct NestedFields {
 }
 
 extension JSONText {
-    /// A copy with the value at a path; what stands in the way and is no object is replaced by one.
+    /// A copy with the value at a path; values on the way that are not objects are replaced by objects.
     func setting(_ path: ArraySlice<Substring>, to value: JSONText) -> JSONText {
         guard let name = path.first else { return value }
         let whole = kind == .object ? self : .object(members: [])

@@ -1,6 +1,6 @@
 internal import EntitySchema
 
-/// How a record leads to the one it belongs to, and what changes there when it comes, changes or goes.
+/// How a record refers to its parent, and what changes in the parent when the record is created, changed or deleted.
 struct ParentLink: Sendable {
     var parent: String
     var child: String
@@ -8,9 +8,9 @@ struct ParentLink: Sendable {
     var field: String
     /// Counts the children in the parent: `message_count` for a relation called `messages`.
     var count: String?
-    /// Tells those who pull the parent that its children changed.
+    /// Changes when the children do, for clients that pull the parent.
     var whenChanged: String?
-    /// What becomes of the children when the parent is deleted.
+    /// What happens to the children when the parent is deleted.
     var onDelete: DeleteRule
 
     /// Every link in a schema, from its `many` relations and its details.

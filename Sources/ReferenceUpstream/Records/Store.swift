@@ -1,7 +1,7 @@
 internal import EntitySchema
 internal import JSONText
 
-/// All records of the upstream, and what writing one does to the others.
+/// All records of the upstream, and the effects of writing one on the others.
 struct Store: Sendable {
     struct Content: Sendable {
         var bytes: [UInt8]
@@ -9,14 +9,14 @@ struct Store: Sendable {
     }
 
     let schema: EntitySchema
-    let settings: ReferenceUpstream.Settings
-    /// What was uploaded, by entity and key.
+    let settings: UpstreamSettings
+    /// Uploaded content by entity and key.
     var contents: [String: [String: Content]] = [:]
     private let links: [ParentLink]
     private var tables: [String: Table]
     private var random: SplitMix64
 
-    init(schema: EntitySchema, records: [String: [JSONText]], settings: ReferenceUpstream.Settings) {
+    init(schema: EntitySchema, records: [String: [JSONText]], settings: UpstreamSettings) {
         self.schema = schema
         self.settings = settings
         links = ParentLink.all(in: schema)
@@ -28,7 +28,7 @@ struct Store: Sendable {
 
     func record(_ entity: String, key: String) -> JSONText? { tables[entity]?[key] }
 
-    /// The record whose fields have the given plain values; the key among them makes it quick.
+    /// The record whose fields have the given plain values; fast when the key is among them.
     func find(_ entity: Entity, where conditions: [(name: String, value: String)]) -> JSONText? {
         func fits(_ record: JSONText) -> Bool {
             conditions.allSatisfy { (entity.value(of: $0.name, in: record)?.plain ?? "") == $0.value }
@@ -55,7 +55,7 @@ struct Store: Sendable {
 
     // MARK: Writing
 
-    /// Adds a record; its key is the one given, unless the server makes them all, or there is none.
+    /// Adds a record. Its key is the given one, unless the server generates keys or none is given.
     mutating func create(_ fields: JSONText, in entity: Entity, at now: Timestamp) throws(Refusal) -> JSONText {
         for field in entity.fields where field.required && field.name != entity.key {
             guard let value = fields[field.name], value != .null else {
@@ -72,7 +72,7 @@ struct Store: Sendable {
             record = record.setting(settings.createdField, to: .string(now.description))
         }
         for field in entity.fields {
-            // Whatever a sender thinks of how far it has come: it has come here.
+            // The record has arrived, whatever state the sender gave.
             guard let state = field.follow?.order.first else { continue }
             record = record.setting(field.name, to: .string(state))
         }
@@ -82,7 +82,7 @@ struct Store: Sendable {
         return record
     }
 
-    /// Lays the named fields over a record.
+    /// Writes the named fields into a record.
     mutating func update(
         _ entity: Entity, key: String, with changes: JSONText, at now: Timestamp
     ) throws(Refusal) -> JSONText {
@@ -101,7 +101,7 @@ struct Store: Sendable {
         return record
     }
 
-    /// Deletes a record, and does to those that refer to it what the schema says.
+    /// Deletes a record, and applies the schema's delete rules to records that refer to it.
     mutating func delete(_ entity: Entity, key: String, at now: Timestamp) throws(Refusal) {
         guard let before = tables[entity.name]?[key] else { throw .notFound("record \(key) in \(entity.name)") }
         let own = links.filter { $0.parent == entity.name }
@@ -127,7 +127,7 @@ struct Store: Sendable {
         select(link.child, where: [(link.field, key)], window: ListWindow(size: .max)).rows
     }
 
-    /// Keeps counts and times of change of the records that this one belonged to and belongs to now.
+    /// Updates counts and change times of the record's old and new parents.
     private mutating func touchParents(of child: String, before: JSONText?, after: JSONText?, at now: Timestamp) {
         guard let entity = schema[child] else { return }
         for link in links where link.child == child {

@@ -1,19 +1,19 @@
 internal import EntitySchema
 internal import JSONText
 
-/// The records of one entity, each kept as the text it came as.
+/// The records of one entity, each kept as its original text.
 ///
-/// Answers pages from arrays that are kept in order, so that a page costs what it holds, not what the table holds. What
-/// only some requests need, the order of change and the filters, is built when first asked for and kept up from then on.
+/// Serves pages from ordered arrays, so a page costs its own size, not the table's. The change order and the filters,
+/// which only some requests need, are built on first use and updated from then on.
 struct Table: Sendable {
     struct Slot {
         enum State { case live, deleted, replaced }
 
         var key: String
-        /// The record, or what lists of changes say of a deleted one.
+        /// The record, or the entry for a deleted one in lists of changes.
         var text: JSONText
         var state: State
-        /// When it last changed, in milliseconds; nil when the record does not say so.
+        /// Its change time in milliseconds; nil when the record has none.
         var changed: Int64?
 
         func mark(at position: Int) -> ListMark { ListMark(changed: changed, key: key, position: position) }
@@ -22,13 +22,13 @@ struct Table: Sendable {
     let entity: Entity
     private(set) var slots: [Slot] = []
     private var positions: [String: Int] = [:]
-    /// The positions of live records; nil when they have to be found anew.
+    /// The positions of live records; nil when they must be rebuilt.
     private var live: [Int]?
     private var changes: ChangeOrder?
-    /// For each field that was filtered by: the positions of the live records with each value.
+    /// For each field used in a filter: the positions of the live records with each value.
     private var filters: [String: [String: [Int]]] = [:]
 
-    /// Keeps records without a usable key too: they are in lists, and nothing else can reach them.
+    /// Records without a usable key are kept too; they appear only in lists.
     init(entity: Entity, records: [JSONText]) {
         self.entity = entity
         slots.reserveCapacity(records.count)
@@ -46,7 +46,7 @@ struct Table: Sendable {
         return slots[position].text
     }
 
-    /// Every live record, in the order in which they came.
+    /// Every live record, in the order of arrival.
     var records: [JSONText] {
         slots.lazy.filter { $0.state == .live }.map(\.text)
     }
@@ -80,7 +80,7 @@ struct Table: Sendable {
         changes?.insert(position, slots: slots)
     }
 
-    /// Deletes the record with this key; lists of changes tell of it from then on, where the schema has a way to.
+    /// Deletes the record with this key; lists of changes then show the deletion, if the schema has a mark for it.
     mutating func remove(key: String, at time: Timestamp) {
         guard let position = positions[key], slots[position].state == .live else { return }
         changes?.remove(position, slots: slots)
@@ -104,13 +104,13 @@ struct Table: Sendable {
         var rows: [JSONText]
         /// In all windows together.
         var total: Int
-        /// The last of `rows`, where more follow.
+        /// The last of `rows`, when more follow.
         var next: ListMark?
     }
 
     /// One window of the records whose fields have the given plain values.
     ///
-    /// No filter hides the deleted ones in an order of changes, since nobody can tell what they had been.
+    /// In change order no filter hides deleted records, because their old values are unknown.
     mutating func select(where conditions: [(name: String, value: String)], window: ListWindow) -> Selection {
         let wanted = conditions.isEmpty ? nil : matching(conditions)
         switch window.order {
@@ -204,7 +204,7 @@ struct Table: Sendable {
     }
 
     private mutating func refilter(_ position: Int, from old: JSONText?, to new: JSONText?) {
-        // A copy of the names: while the dictionary itself is gone through, each change would copy an index first.
+        // A copy of the names: iterating over the dictionary itself would make each change copy an index first.
         for field in Array(filters.keys) {
             let before = old.map { entity.value(of: field, in: $0)?.plain ?? "" }
             let after = new.map { entity.value(of: field, in: $0)?.plain ?? "" }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// The token that every request carries, from a file that only its owner may read.
+/// A fixed token from a file that only its owner may read.
 ///
-/// Kept in memory; read again when the upstream refuses it, so that a person can renew it without a restart.
+/// Kept in memory and read again when the upstream refuses it, so you can replace it without a restart.
 package final class BearerToken: Credentials {
     private let path: String
     private let value: Mutex<String>
@@ -31,7 +31,8 @@ package final class BearerToken: Credentials {
         }
         let token = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard Tokens.isSendable(token) else {
-            throw TokenFileError(message: "the token file \(path) holds no token; expected one line of visible ASCII")
+            throw TokenFileError(
+                message: "the token file \(path) contains no token; expected one line of visible ASCII")
         }
         return token
     }

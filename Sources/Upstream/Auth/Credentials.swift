@@ -1,13 +1,13 @@
-/// What proves to the upstream who is asking: the token that each request carries.
+/// The source of the token that each request carries.
 package protocol Credentials: Sendable {
-    /// The token to send now; nil where there is none.
+    /// The token to send now; nil when there is none.
     func current() async throws(UpstreamError) -> String?
 
-    /// Called when the upstream answered 401 to a request that carried `refused`. True when there is another token now,
-    /// with which the request is worth a second attempt. Called by many at once, it does its work once.
+    /// Called when the upstream answered 401 to a request with the token `refused`. True when there is another token
+    /// now, so the request is worth a second attempt. Concurrent calls share one renewal.
     func renew(refused: String?) async throws(UpstreamError) -> Bool
 
-    /// What a person must do before there is a token; nil where there is one, good or bad.
+    /// What you must do before there is a token; nil when there is one, valid or not.
     var missing: String? { get async }
 }
 

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A small file with a secret in it, which nobody but its owner may read.
+/// A small file with a secret, which only its owner may read.
 package struct PrivateFile {
     let path: String
 
@@ -16,12 +16,12 @@ package struct PrivateFile {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
-            throw TokenFileError(message: "\(path) cannot be read (\(Self.reason)); check that it is yours")
+            throw TokenFileError(message: "\(path) cannot be read (\(Self.reason)); check its owner and permissions")
         }
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw TokenFileError(message: "\(path) is no file; name the right one")
+            throw TokenFileError(message: "\(path) is not a regular file; correct the path")
         }
         guard !Self.isOpenToOthers(status, for: geteuid()) else {
             throw TokenFileError(message: "\(path) can be read by others; run chmod 600 \(path)")
@@ -38,20 +38,20 @@ package struct PrivateFile {
             if part == 0 { return Array(bytes[..<count]) }
             count += part
         }
-        throw TokenFileError(message: "\(path) is larger than any token or key; name the right file")
+        throw TokenFileError(message: "\(path) is larger than any token or key; correct the path")
     }
 
-    /// Whether anybody but `user` may read the file.
+    /// Whether anyone but `user` may read the file.
     ///
-    /// A file of root's that we may read has an entry for us in its access control list, as systemd hands credentials over
-    /// (systemd.exec(5)). The bits of the group are then the limit of that list (acl(5)), and the group is root's.
+    /// A file that root owns and we may read has an entry for us in its access control list: systemd passes credentials
+    /// that way (systemd.exec(5)). The group bits are then the mask of that list (acl(5)), and the group is root's.
     static func isOpenToOthers(_ status: stat, for user: uid_t) -> Bool {
-        let isHandedOver = user != 0 && status.st_uid == 0 && status.st_gid == 0
-        return status.st_mode & (isHandedOver ? 0o007 : 0o077) != 0
+        let isPassedBySystemd = user != 0 && status.st_uid == 0 && status.st_gid == 0
+        return status.st_mode & (isPassedBySystemd ? 0o007 : 0o077) != 0
     }
 
-    /// Replaces the file in one step. When this returns, the bytes outlast a loss of power; when it throws, what was
-    /// there before still is.
+    /// Replaces the file in one step. When this returns, the bytes survive a power loss; when it throws, the old file
+    /// is still there.
     package func write(_ bytes: [UInt8]) throws(TokenFileError) {
         let fresh = "\(path).new"
         unlink(fresh)
@@ -72,7 +72,7 @@ package struct PrivateFile {
         guard rename(fresh, path) == 0, syncFolder() else { throw unwritable }
     }
 
-    /// The new name is on disk only when its folder is.
+    /// The new name is on disk only once its folder is.
     private func syncFolder() -> Bool {
         let end = path.lastIndex(of: "/")
         let folder = open(end.map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -82,13 +82,13 @@ package struct PrivateFile {
     }
 
     private var unwritable: TokenFileError {
-        TokenFileError(message: "\(path) cannot be written (\(Self.reason)); check its folder and the free space")
+        TokenFileError(message: "\(path) cannot be written (\(Self.reason)); check its folder and the free disk space")
     }
 
     private static var reason: String { String(cString: strerror(errno)) }
 }
 
-/// A file with a token or key that cannot be used; the message says why and what to do.
+/// A token or key file that cannot be used; the message says why and what to do.
 package struct TokenFileError: Error, Sendable, Equatable {
     package var message: String
 

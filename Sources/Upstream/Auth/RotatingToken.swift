@@ -1,23 +1,23 @@
 package import EntitySchema
 internal import JSONText
 
-/// A token that is exchanged for another when it is spent, by the schema's `auth.refresh`.
+/// A token that is refreshed when it expires, by the schema's `auth.refresh`.
 ///
-/// Many requests may find it spent at once; they share one exchange. What came of it is on disk before it is used, since
-/// an upstream that rotates refresh tokens takes the old one no more. A sign-in by `login` replaces the file; it is
-/// noticed before each exchange.
+/// Requests that find it expired at the same time share one exchange. The new tokens are on disk before they are used,
+/// because an upstream that rotates refresh tokens no longer accepts the old one. A sign-in with `login` replaces the
+/// file; each exchange checks for that first.
 package actor RotatingToken: Credentials {
     private let refresh: UpstreamPlan.Refresh
     private let caller: HTTPCaller
     private let store: TokenStore
     private let now: @Sendable () -> Timestamp
-    /// As they are on disk; nil before they were read.
+    /// As they are on disk; nil before the first read.
     private var tokens: Tokens?
-    /// From a refresh, and not on disk yet: not to be used before they are.
+    /// From a refresh and not on disk yet; they must not be used before they are.
     private var unsaved: Tokens?
     private var running: Task<Result<Tokens, UpstreamError>, Never>?
     private var refusal: Refusal?
-    /// How long before its end a token is exchanged.
+    /// How long before its expiry a token is refreshed.
     private var margin = RotatingToken.longestMargin
 
     private struct Refusal {
@@ -27,8 +27,8 @@ package actor RotatingToken: Credentials {
     }
 
     private static let longestMargin = Duration.seconds(30)
-    /// For so long a refused refresh token is not sent again.
-    private static let rest = Duration.seconds(60)
+    /// How long a refused refresh token is not sent again.
+    private static let retryAfterRefusal = Duration.seconds(60)
 
     package init(
         plan: UpstreamPlan, refresh: UpstreamPlan.Refresh, baseURL: String? = nil, transport: any HTTPTransport,
@@ -43,7 +43,7 @@ package actor RotatingToken: Credentials {
         self.now = now
     }
 
-    /// Exchanges a token that is about to end; one that cannot be exchanged now is used to its end.
+    /// Refreshes a token that is about to expire. One that cannot be refreshed now is used until it expires.
     package func current() async throws(UpstreamError) -> String? {
         if tokens == nil { tokens = try load() }
         guard let known = tokens else { return nil }
@@ -64,17 +64,17 @@ package actor RotatingToken: Credentials {
 
     package var missing: String? {
         do {
-            return try store.load() == nil ? Self.nobody : nil
+            return try store.load() == nil ? Self.notSignedIn : nil
         } catch {
             return nil
         }
     }
 
-    private static let nobody = "nobody is signed in; run repairminder-sync login"
+    private static let notSignedIn = "not signed in; run repairminder-sync login"
 
-    // MARK: One exchange for all
+    // MARK: One shared exchange
 
-    /// Not ended by the cancellation of who asks: an exchange that is cut off may have used up the refresh token.
+    /// Not cancelled with the caller: an interrupted exchange may have used up the refresh token.
     private func renewed() async throws(UpstreamError) -> Tokens {
         if let running { return try await running.value.get() }
         let task = Task { await exchange() }
@@ -96,7 +96,7 @@ package actor RotatingToken: Credentials {
 
     private func next() async throws(UpstreamError) -> Tokens {
         guard let saved = try load() else {
-            throw .unauthorized(Self.nobody)
+            throw .unauthorized(Self.notSignedIn)
         }
         if saved != tokens {
             unsaved = nil
@@ -107,9 +107,9 @@ package actor RotatingToken: Credentials {
             return unsaved
         }
         guard let token = saved.refresh else {
-            throw .unauthorized("the token is spent and came without another; run repairminder-sync login")
+            throw .unauthorized("the token has expired and there is no refresh token; run repairminder-sync login")
         }
-        if let refusal, refusal.token == token, (.zero..<Self.rest).contains(now().since(refusal.time)) {
+        if let refusal, refusal.token == token, (.zero..<Self.retryAfterRefusal).contains(now().since(refusal.time)) {
             throw refusal.error
         }
         do throws(UpstreamError) {
@@ -125,13 +125,10 @@ package actor RotatingToken: Credentials {
         }
     }
 
-    /// The tokens that the upstream gives for a refresh token.
+    /// The tokens that the upstream returns for a refresh token.
     private func ask(with token: String) async throws(UpstreamError) -> Tokens {
         let path = refresh.path
-        let response = try await caller.send(
-            "POST", path,
-            headers: [HTTPHeader("Accept", "application/json"), HTTPHeader("Content-Type", "application/json")],
-            body: .object(members: [(refresh.send, .string(token))]), secrets: [token])
+        let response = try await caller.send(refresh.request(with: token))
         if let failure = caller.failure(response, "POST", path) { throw classified(failure, response.status) }
         let time = now()
         guard let answer = try? caller.json(response, path),
@@ -142,7 +139,7 @@ package actor RotatingToken: Credentials {
                     + "schema, then run repairminder-sync login")
         }
         fresh.refresh = fresh.refresh ?? token
-        // One that lives no longer than the usual margin would be exchanged for each request.
+        // A token that lives no longer than the usual margin would be refreshed for each request.
         margin = fresh.expiresAt.map { min(Self.longestMargin, $0.since(time) / 2) } ?? Self.longestMargin
         return fresh
     }
@@ -154,7 +151,7 @@ package actor RotatingToken: Credentials {
             .unauthorized("the sign-in has ended (\(failure.message)); run repairminder-sync login")
         default:
             .unauthorized(
-                "\(failure.message), where a token was to be had; correct upstream.auth.refresh in the schema")
+                "\(failure.message) to the token refresh; correct upstream.auth.refresh in the schema")
         }
     }
 
@@ -172,7 +169,7 @@ package actor RotatingToken: Credentials {
         do {
             try store.save(tokens)
         } catch {
-            throw .unauthorized("a new token cannot be used before it is kept: \(error.message)")
+            throw .unauthorized("the new token cannot be used until it is saved: \(error.message)")
         }
     }
 }

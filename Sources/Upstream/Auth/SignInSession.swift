@@ -1,7 +1,7 @@
 package import EntitySchema
 internal import JSONText
 
-/// Takes a person through one way to sign in, as the schema's `auth.login` describes it.
+/// Runs one of the sign-in methods that the schema's `auth.login` describes.
 package struct SignInSession: Sendable {
     private let refresh: UpstreamPlan.Refresh
     private let caller: HTTPCaller
@@ -19,10 +19,10 @@ package struct SignInSession: Sendable {
             errorMessage: plan.errorMessage, clock: nil, now: now)
     }
 
-    /// Asks and calls, step by step, until an answer holds a token.
+    /// Runs the steps until a response contains a token.
     ///
-    /// `ask` is called for each question right before the call that sends its answer. Throws `UpstreamError` for a call
-    /// that failed, and whatever `ask` throws.
+    /// `ask` is called for each question right before the request that sends its answer. Throws `UpstreamError` for a
+    /// failed request, and rethrows errors of `ask`.
     package func run(
         _ way: LoginWay, ask: (LoginStep.Question) async throws -> String
     ) async throws -> Tokens {
@@ -40,17 +40,12 @@ package struct SignInSession: Sendable {
             }
         }
         throw UpstreamError.malformed(
-            "the sign-in went through and answered no token at \(refresh.token.description); correct "
+            "the sign-in succeeded but returned no token at \(refresh.token.description); correct "
                 + "upstream.auth.refresh in the schema")
     }
 
     private func call(_ step: LoginStep, _ known: [String: JSONText]) async throws(UpstreamError) -> JSONText {
-        let names = step.send + step.questions.map(\.name)
-        let body = JSONText.object(members: names.compactMap { name in known[name].map { (key: name, value: $0) } })
-        let response = try await caller.send(
-            "POST", step.path,
-            headers: [HTTPHeader("Accept", "application/json"), HTTPHeader("Content-Type", "application/json")],
-            body: body, secrets: step.questions.filter(\.secret).compactMap { known[$0.name]?.plain })
+        let response = try await caller.send(step.request(with: known))
         if let failure = caller.failure(response, "POST", step.path) { throw failure }
         return response.body.isEmpty ? .object([:]) : try caller.json(response, step.path)
     }

@@ -1,7 +1,7 @@
 package import EntitySchema
 internal import JSONText
 
-/// What a sign-in gives: a token for a while, and what it can be exchanged for the next one with.
+/// The result of a sign-in: an access token and the refresh token for the next one.
 package struct Tokens: Sendable, Equatable {
     package var access: String
     package var refresh: String?
@@ -14,7 +14,7 @@ package struct Tokens: Sendable, Equatable {
         self.expiresAt = expiresAt
     }
 
-    /// What an answer of a sign-in or an exchange gives; nil when it holds no token.
+    /// From the response to a sign-in or a refresh; nil when it contains no token.
     init?(answer: JSONText, as refresh: UpstreamPlan.Refresh, at now: Timestamp) {
         guard let access = refresh.token.value(in: answer)?.string, Self.isSendable(access) else { return nil }
         let life = refresh.expiresIn?.value(in: answer)?.wholeNumber.map { Duration.seconds(min($0, 1 << 40)) }
@@ -23,13 +23,13 @@ package struct Tokens: Sendable, Equatable {
             expiresAt: life.map { now + $0 })
     }
 
-    /// Whether a header can carry the token.
+    /// Whether a header can hold the token.
     static func isSendable(_ token: String) -> Bool {
         !token.isEmpty && token.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 }
 
-/// The file that keeps a sign-in: `{"token","refresh_token","expires_at"}`, mode 0600.
+/// The file that stores a sign-in: `{"token","refresh_token","expires_at"}`, mode 0600.
 package struct TokenStore: Sendable {
     package let path: String
 
@@ -37,7 +37,7 @@ package struct TokenStore: Sendable {
         self.path = path
     }
 
-    /// Returns once the tokens would outlast a loss of power; when it throws, those kept before still are.
+    /// Returns once the tokens would survive a power loss. When it throws, the previous ones are still there.
     package func save(_ tokens: Tokens) throws(TokenFileError) {
         let text = JSONText.object([
             "token": .string(tokens.access), "refresh_token": .string(tokens.refresh),
@@ -46,11 +46,11 @@ package struct TokenStore: Sendable {
         try PrivateFile(path: path).write(text.bytes + [UInt8(ascii: "\n")])
     }
 
-    /// Nil before the first sign-in. Throws when the file is not what `save` writes, or others may read it.
+    /// Nil before the first sign-in. Throws when the file is not one that `save` writes, or others may read it.
     package func load() throws(TokenFileError) -> Tokens? {
         guard let bytes = try PrivateFile(path: path).read() else { return nil }
         guard let json = try? JSONText(bytes), let access = json["token"]?.string, Tokens.isSendable(access) else {
-            throw TokenFileError(message: "\(path) holds no token; run repairminder-sync login")
+            throw TokenFileError(message: "\(path) contains no token; run repairminder-sync login")
         }
         return Tokens(
             access: access, refresh: json["refresh_token"]?.string,

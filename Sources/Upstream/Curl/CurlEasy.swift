@@ -1,8 +1,8 @@
 internal import CCurl
 
-/// Owns one libcurl easy handle with all it points to, and sets its options by type.
+/// Owns one libcurl easy handle with everything it points to, and sets its options by type.
 ///
-/// Used on one thread only. Setters throw `.unreachable` when this libcurl does not know the option: nothing was sent yet.
+/// Used on one thread only. Setters throw `.unreachable` when this libcurl lacks the option: nothing was sent yet.
 struct CurlEasy: ~Copyable {
     let handle: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
@@ -30,12 +30,12 @@ struct CurlEasy: ~Copyable {
         try check(ccurl_set_off_t(handle, option, curl_off_t(size)), option)
     }
 
-    /// Copied by libcurl; nil puts the option back to "none".
+    /// libcurl copies the text; nil resets the option.
     func set(_ option: CURLoption, _ value: String?) throws(TransportError) {
         try check(ccurl_set_string(handle, option, value), option)
     }
 
-    /// What the pointer leads to must live as long as this handle, unless the option copies it.
+    /// The pointee must live as long as this handle, unless the option copies it.
     func set(_ option: CURLoption, _ value: UnsafeRawPointer?) throws(TransportError) {
         try check(ccurl_set_pointer(handle, option, value), option)
     }
@@ -76,21 +76,21 @@ struct CurlEasy: ~Copyable {
         return status
     }
 
-    /// This machine's end of the connection last used; nil where there is none, or it has no address.
+    /// This machine's address on the last connection; nil when there is no connection, or it has no address.
     var localAddress: String? {
         var text: UnsafeMutablePointer<CChar>?
         ccurl_get_string(handle, CURLINFO_LOCAL_IP, &text)
         return text.map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The answer's Content-Length, of the body as it travels; nil if there is none.
+    /// The response's Content-Length, of the encoded body; nil if there is none.
     var announcedLength: Int? {
         var length: curl_off_t = -1
         ccurl_get_off_t(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
         return length < 0 ? nil : Int(length)
     }
 
-    /// What libcurl says about an error: the details if it gave any, else the code's general meaning.
+    /// libcurl's text about an error: its details if it gave any, else the general meaning of the code.
     func explanation(of code: CURLcode) -> String {
         errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
     }

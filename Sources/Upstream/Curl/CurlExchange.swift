@@ -1,9 +1,9 @@
 internal import CCurl
 
-/// One request on its way: the easy handle set up for it, what has come back so far, and who waits for it.
+/// One request in flight: its easy handle, the response so far, and the waiting caller.
 ///
-/// Lives on the thread that runs libcurl; the handle's callbacks reach it by an unretained pointer, so it must outlive
-/// the handle's stay in a multi handle.
+/// Lives on the thread that runs libcurl. The handle's callbacks use an unretained pointer to it, so it must live as
+/// long as the handle is in a multi handle.
 final class CurlExchange {
     let id: UInt64
     var handle: UnsafeMutableRawPointer { easy.handle }
@@ -13,11 +13,11 @@ final class CurlExchange {
     private let sockets: CurlSockets
     private let continuation: CheckedContinuation<CurlMailbox.Outcome, Never>
     private var response: ResponseCollector
-    /// Set just before the first byte of the request: until then a failure proves that the upstream saw nothing of it.
+    /// Set just before the first byte of the request. Until then, a failure proves that the upstream saw nothing of it.
     private(set) var hasBegun = false
     private let startedAt = ContinuousClock.now
     private var sent = 0
-    /// Why we ended the exchange, if we did.
+    /// Why this side ended the exchange, if it did.
     private var refusal: String?
 
     init(
@@ -35,14 +35,14 @@ final class CurlExchange {
         try installCallbacks()
     }
 
-    /// The exchange a handle was set up for, which must be alive.
+    /// The exchange of a handle; it must be alive.
     static func of(_ handle: UnsafeMutableRawPointer) -> CurlExchange? {
         var pointer: UnsafeMutableRawPointer?
         ccurl_get_pointer(handle, CURLINFO_PRIVATE, &pointer)
         return pointer.map(from)
     }
 
-    /// Answers the caller; once only, after the handle has left its multi handle.
+    /// Resumes the caller; only once, after the handle has left its multi handle.
     func finish(_ code: CURLcode) {
         guard code != CURLE_OK else {
             let answer = HTTPResponse(status: easy.status, headers: response.headers, body: response.body)
@@ -59,19 +59,20 @@ final class CurlExchange {
         continuation.resume(returning: .failure(error))
     }
 
-    // MARK: When the network has changed
+    // MARK: After a network change
 
-    /// This machine's end of its connection; nil before there is one, or where that has no address.
+    /// This machine's address on its connection; nil before there is a connection, or when it has no address.
     var localAddress: String? { easy.localAddress }
 
+    /// Never reuses a connection that is older than `earlier`.
     func refuseConnections(from earlier: ContinuousClock.Instant) throws(TransportError) {
         // libcurl counts in whole seconds.
         let age = Int((ContinuousClock.now - earlier).components.seconds)
         if age < 2 { try easy.set(CURLOPT_FRESH_CONNECT, 1) } else { try easy.set(CURLOPT_MAXLIFETIME_CONN, age - 1) }
     }
 
-    /// Prepares for a second start, of which the deadline remains what it was.
-    func startAnew(at now: ContinuousClock.Instant) throws(TransportError) {
+    /// Prepares for a restart with the original deadline.
+    func restart(at now: ContinuousClock.Instant) throws(TransportError) {
         try easy.set(CURLOPT_FRESH_CONNECT, 1)
         try request.setDeadline(request.deadline - (now - startedAt), of: easy)
     }
@@ -83,7 +84,7 @@ final class CurlExchange {
         fail(failure.error)
     }
 
-    // MARK: What libcurl calls
+    // MARK: Callbacks of libcurl
 
     private func installCallbacks() throws(TransportError) {
         let this = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
@@ -122,11 +123,11 @@ final class CurlExchange {
 
     private func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         let socket = sockets.open(to: address)
-        refusal = socket == nil ? "the link to it is down, so see to this machine's network" : nil
+        refusal = socket == nil ? "the link to it is down; check this machine's network" : nil
         return socket ?? CURL_SOCKET_BAD
     }
 
-    /// A failure explains itself in less.
+    /// An error response needs less than this.
     private static let largestFailure = 1 << 20
 
     private func takeBody(_ part: UnsafeRawBufferPointer) -> Bool {
@@ -148,7 +149,7 @@ final class CurlExchange {
     /// Gives libcurl the next bytes of the body; 0 at its end.
     private func fill(_ space: UnsafeMutableRawBufferPointer) -> Int {
         guard let source = request.source, let bytes = source.read(sent, min(space.count, source.size - sent)) else {
-            refusal = "what was to be sent can no longer be read"
+            refusal = "the content to send can no longer be read"
             return Int(CURL_READFUNC_ABORT)
         }
         space.copyBytes(from: bytes)
@@ -156,8 +157,8 @@ final class CurlExchange {
         return bytes.count
     }
 
-    /// libcurl sends a request again, unasked, when a kept connection dies before the answer: whatever the method, though
-    /// the upstream may have applied the first. A method that is not safe goes once.
+    /// libcurl resends a request by itself, whatever its method, when a reused connection dies before the response,
+    /// although the upstream may have applied the first one. Here a method that is not safe is sent only once.
     private func mayBegin(to address: String) -> Bool {
         guard !request.isPublicOnly || NetworkAddress.isPublic(address) else {
             refusal = "it is at \(address), which only this machine or its network can reach"

@@ -1,11 +1,11 @@
 internal import CCurl
 
-/// Sorts libcurl's error codes by what is known about the request.
+/// Classifies libcurl's error codes by what is known about the request.
 struct CurlFailure {
     let code: CURLcode
-    /// libcurl's words.
+    /// libcurl's text.
     let explanation: String
-    /// Why we ended the exchange, if we did.
+    /// Why this side ended the exchange, if it did.
     let refusal: String?
     let host: String
     let requestHasBegun: Bool
@@ -14,27 +14,28 @@ struct CurlFailure {
         guard requestHasBegun else { return .unreachable(unreachableMessage) }
         switch code {
         case CURLE_WRITE_ERROR, CURLE_FILESIZE_EXCEEDED:
-            return .unacceptable("the answer of \(host) was refused: \(refusal ?? explanation)")
-        // OUT_OF_MEMORY is how libcurl speaks of headers too large for it, UNSUPPORTED_PROTOCOL of an unknown HTTP version.
+            return .unacceptable("the response of \(host) was rejected: \(refusal ?? explanation)")
+        // libcurl reports headers that are too large as OUT_OF_MEMORY, and an unknown HTTP version as
+        // UNSUPPORTED_PROTOCOL.
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_OUT_OF_MEMORY:
-            return .unacceptable("the answer of \(host) cannot be read (\(explanation)): check what serves there")
+            return .unacceptable("the response of \(host) cannot be read (\(explanation)): check what is running there")
         case CURLE_ABORTED_BY_CALLBACK:
-            return .ambiguous(ambiguousMessage("the connection was closed before an answer came"))
+            return .ambiguous(ambiguousMessage("the connection was closed before a response came"))
         default:
             return .ambiguous(ambiguousMessage(explanation))
         }
     }
 
     private func ambiguousMessage(_ event: String) -> String {
-        "no complete answer from \(host) (\(event)): a change in this request may have been applied, so look before repeating it"
+        "no complete response from \(host) (\(event)): a change in this request may have been applied, so check before repeating it"
     }
 
     private var unreachableMessage: String {
         if let refusal { return "nothing was sent to \(host): \(refusal)" }
         return switch code {
         case CURLE_URL_MALFORMAT:
-            // libcurl's words might quote the URL.
-            "nothing was sent to \(host): the URL cannot be read, so correct it"
+            // libcurl's text might quote the URL.
+            "nothing was sent to \(host): the URL is invalid; correct it"
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             "\(host) was not found (\(explanation)): check the name and this machine's network"
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:

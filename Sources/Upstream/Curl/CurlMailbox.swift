@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Synchronization
 
-/// What callers ask of the thread that runs libcurl; the only state both share.
+/// The commands from callers to the thread that runs libcurl; the only state that both share.
 final class CurlMailbox: Sendable {
     typealias Outcome = Result<HTTPResponse, TransportError>
 
@@ -14,7 +14,7 @@ final class CurlMailbox: Sendable {
     private struct State {
         var commands: [Command] = []
         var isClosed = false
-        /// The address of the multi handle to wake, while there is one: pointers themselves cannot cross threads.
+        /// The address of the multi handle to wake, while there is one; pointers themselves are not `Sendable`.
         var sleeper: UInt?
 
         func wake() {
@@ -29,13 +29,13 @@ final class CurlMailbox: Sendable {
         state.withLock { state in
             guard !state.isClosed else { return false }
             state.commands.append(command)
-            // Those already waiting have woken the thread.
+            // An earlier command has woken the thread already.
             if state.commands.count == 1 { state.wake() }
             return true
         }
     }
 
-    /// From now on every post is refused; what was posted before can still be taken.
+    /// Refuses every later post; earlier commands can still be taken.
     func close() {
         state.withLock { state in
             state.isClosed = true
@@ -43,7 +43,7 @@ final class CurlMailbox: Sendable {
         }
     }
 
-    /// All that was posted, in order; nil once closed and empty.
+    /// All posted commands in order; nil once closed and empty.
     func take() -> [Command]? {
         state.withLock { state in
             let commands = state.commands
@@ -52,7 +52,7 @@ final class CurlMailbox: Sendable {
         }
     }
 
-    /// Names the multi handle whose poll every post ends; nil before that handle is freed.
+    /// Sets the multi handle whose poll a post interrupts; set it to nil before that handle is freed.
     func setSleeper(_ address: UInt?) {
         state.withLock { $0.sleeper = address }
     }

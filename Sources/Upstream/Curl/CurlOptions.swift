@@ -1,23 +1,23 @@
 internal import CCurl
 
-/// What every request of one transport has in common.
+/// The settings that all requests of one transport share.
 struct CurlOptions: Sendable {
     let userAgent: String
     /// Every request goes over this Unix socket, whatever its URL's host.
     let unixSocketPath: String?
     /// PEM certificates trusted instead of the system's.
     let caFile: String?
-    /// A proxy's URL; nil goes straight, whatever the environment says.
+    /// A proxy's URL; nil connects directly, whatever the environment says.
     let proxy: String?
-    /// Nil where they cannot be told.
+    /// Nil when they are unknown.
     let localAddresses: @Sendable () -> Set<String>?
-    /// Of a `sockaddr`.
+    /// Takes a `sockaddr`.
     let isLinkDown: @Sendable (UnsafeRawPointer) -> Bool
 
     func apply(to easy: inout CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_USERAGENT, userAgent)
         if let unixSocketPath { try easy.set(CURLOPT_UNIX_SOCKET_PATH, unixSocketPath) }
-        // An empty text, unlike none, keeps http_proxy and its like from counting.
+        // An empty text, unlike nil, makes libcurl ignore http_proxy and similar variables.
         try easy.set(CURLOPT_PROXY, proxy ?? "")
         try easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         try applySecurity(to: easy)
@@ -38,21 +38,21 @@ struct CurlOptions: Sendable {
 
     private func applyProtocol(to easy: borrowing CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-        // Empty: all encodings this libcurl can undo.
+        // Empty: all encodings that this libcurl can decode.
         try easy.set(CURLOPT_ACCEPT_ENCODING, "")
         try easy.set(CURLOPT_TCP_KEEPALIVE, 1)
         try easy.set(CURLOPT_NOSIGNAL, 1)
-        // Else a cancelled or late request would hold up all others until its name look-up ended. What is left behind is
-        // one thread inside getaddrinfo, which frees itself.
+        // Otherwise a cancelled or late request would block all others until its name lookup ended. What remains is one
+        // thread inside getaddrinfo, which cleans up after itself.
         try easy.set(CURLOPT_QUICK_EXIT, 1)
     }
 }
 
 extension HTTPRequest {
-    /// Connecting takes at most this long, however far off the deadline is.
+    /// The longest time for connecting, however far away the deadline is.
     private static let connectLimit = Duration.seconds(10)
 
-    /// Sets what is this request's own; `refusal` must be nil.
+    /// Sets the options of this request; `refusal` must be nil.
     func apply(to easy: inout CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_URL, url)
         try setDeadline(deadline, of: easy)
@@ -64,7 +64,7 @@ extension HTTPRequest {
         try easy.setHeaderLines(headerLines)
     }
 
-    /// From when libcurl takes the request up.
+    /// Counts from the moment libcurl starts the request.
     func setDeadline(_ deadline: Duration, of easy: borrowing CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_TIMEOUT_MS, deadline.curlMilliseconds)
         try easy.set(CURLOPT_CONNECTTIMEOUT_MS, min(deadline, Self.connectLimit).curlMilliseconds)
@@ -74,7 +74,7 @@ extension HTTPRequest {
         if method == "HEAD" {
             return try easy.set(CURLOPT_NOBODY, 1)
         }
-        // 0 would mean no limit, and HEAD announces a body that never comes.
+        // 0 would mean no limit, and a HEAD response announces a body that never comes.
         if maximumBody > 0 { try easy.set(CURLOPT_MAXFILESIZE_LARGE, size: maximumBody) }
         if let source {
             try easy.set(CURLOPT_UPLOAD, 1)
@@ -86,15 +86,15 @@ extension HTTPRequest {
         try easy.set(CURLOPT_CUSTOMREQUEST, method)
     }
 
-    /// RFC 9110, 8.6: these methods say `Content-Length: 0` when they carry nothing.
+    /// RFC 9110, 8.6: these methods send `Content-Length: 0` when they have no body.
     private var emptyBody: [UInt8]? { ["POST", "PUT", "PATCH"].contains(method) ? [] : nil }
 
     private var headerLines: [String] {
         var lines = headers.map { header in
-            // `Name:` would take the header away; a semicolon sends it empty.
+            // `Name:` would remove the header; a semicolon sends it empty.
             header.value.utf8.allSatisfy(HTTPSyntax.isBlank) ? "\(header.name);" : "\(header.name): \(header.value)"
         }
-        // Neither a wait for 100-continue nor libcurl's guess at a form.
+        // No waiting for 100-continue, and no form type that libcurl would add.
         lines.append("Expect:")
         if !hasHeader("Content-Type") { lines.append("Content-Type:") }
         return lines
@@ -102,7 +102,7 @@ extension HTTPRequest {
 }
 
 extension Duration {
-    /// At least 1, as 0 means no limit to libcurl, and at most what it can count.
+    /// At least 1, because 0 means no limit to libcurl, and at most its largest value.
     fileprivate var curlMilliseconds: Int {
         let (seconds, attoseconds) = components
         guard seconds < Int64(Int32.max) / 1000 else { return Int(Int32.max) }

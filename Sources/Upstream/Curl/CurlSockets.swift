@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
 
-/// The sockets of one transport's connections, from when libcurl asks for one until it has it closed.
+/// The sockets of one transport's connections, from when libcurl opens one until it closes it.
 ///
 /// Lives on the thread that runs libcurl, for as long as its multi handle.
 final class CurlSockets {
@@ -12,7 +12,7 @@ final class CurlSockets {
         self.isLinkDown = isLinkDown
     }
 
-    /// Nil when the link to that address is down: nothing sent there would leave this machine.
+    /// Nil when the link to that address is down, so nothing sent there would leave this machine.
     func open(to address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t? {
         if let end = MemoryLayout.offset(of: \curl_sockaddr.addr), isLinkDown(UnsafeRawPointer(address) + end) {
             return nil
@@ -23,21 +23,21 @@ final class CurlSockets {
         return made
     }
 
-    /// Has nothing of the connections from any other address leave this machine any more, not even that they end.
+    /// Stops all packets of connections from other addresses, even those that close them.
     ///
-    /// Else the kernel says so again and again, and so asks for the other end's hardware address while nobody can answer:
-    /// once the link is back all others have to wait for the next time that it asks.
+    /// Otherwise the kernel retransmits and keeps asking for the peer's hardware address while nothing can answer. Once
+    /// the link is back, other connections would have to wait until it asks the next time.
     func silence(except addresses: Set<String>) {
         for socket in open {
             guard let address = Self.localAddress(of: socket), !addresses.contains(address) else { continue }
-            // Linux lets everybody do this since 5.7; where it does not, being back is noticed a second later.
+            // Any process may do this since Linux 5.7. On older kernels, recovery takes a second longer.
             setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2)
             var rule = linger(l_onoff: 1, l_linger: 0)
             setsockopt(socket, SOL_SOCKET, SO_LINGER, &rule, socklen_t(MemoryLayout<linger>.size))
         }
     }
 
-    /// Has libcurl close its sockets here.
+    /// Makes libcurl close its sockets here.
     func install(in easy: borrowing CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_CLOSESOCKETDATA, UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()))
         try easy.setSocketCloser { this, socket in

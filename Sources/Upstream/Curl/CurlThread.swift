@@ -1,12 +1,12 @@
 internal import CCurl
 internal import Glibc
 
-/// Starts the thread a `CurlWorker` lives on.
+/// Starts the thread of a `CurlWorker`.
 enum CurlThread {
     private final class Start: Sendable {
         let mailbox: CurlMailbox
         let options: CurlOptions
-        /// The multi handle's address: pointers themselves cannot cross threads.
+        /// The multi handle's address; pointers themselves are not `Sendable`.
         let multi: UInt
 
         init(_ mailbox: CurlMailbox, _ options: CurlOptions, multi: UInt) {
@@ -18,7 +18,7 @@ enum CurlThread {
 
     /// Runs until the mailbox is closed; the caller joins it.
     static func start(_ mailbox: CurlMailbox, _ options: CurlOptions) throws(TransportError) -> pthread_t {
-        // Without descriptors to spare libcurl makes a handle that cannot be woken.
+        // Without spare file descriptors, libcurl makes a handle that cannot be woken.
         guard let multi = curl_multi_init(), curl_multi_wakeup(multi) == CURLM_OK else {
             throw .unreachable("no memory or file descriptors for HTTP requests: raise the limit on open files")
         }
@@ -43,7 +43,7 @@ enum CurlThread {
         return nil
     }
 
-    /// Signals are for other threads, and SIGPIPE, which OpenSSL's writes to a closed connection raise, for none.
+    /// Other threads handle signals. SIGPIPE, which OpenSSL's writes to a closed connection raise, must reach none.
     private static func blockSignals() {
         var all = sigset_t()
         sigfillset(&all)

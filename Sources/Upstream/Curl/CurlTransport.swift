@@ -2,32 +2,32 @@ internal import CCurl
 internal import Glibc
 internal import Synchronization
 
-/// HTTP over libcurl: HTTP/2 where the server has it, kept connections, the system's certificates.
+/// HTTP over libcurl: HTTP/2 if the server supports it, reused connections, the system's certificates.
 ///
 /// One thread runs all exchanges and sleeps when there are none. It ends with `shutdown()` or the last reference.
-/// Two cut-off bodies pass unseen, and only the content's own syntax can tell: one framed by the connection's close alone
-/// (RFC 9112, 8), and a packed one that stops early inside an intact frame, which libcurl 7.88 does not notice.
+/// Two kinds of truncated bodies go unnoticed, so only the content's own syntax can reveal them: one that ends with the
+/// connection (RFC 9112, 8), and a compressed one that stops early inside an intact frame, which libcurl 7.88 accepts.
 package final class CurlTransport: HTTPTransport {
     private let mailbox = CurlMailbox()
     private let nextID = Atomic<UInt64>(0)
     private let thread: Mutex<pthread_t?>
 
-    /// Once per process, as libcurl asks; Swift runs it under a lock, and nothing undoes it, since another user of libcurl
-    /// in this process may rely on it. Setting it up again, as such a user may, only counts.
+    /// Once per process, as libcurl requires. Swift runs it under a lock. It is never undone, because other code in
+    /// this process may use libcurl; initialising it again only increments a counter.
     private static let libraryState = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 
     /// Starts the thread.
     ///
-    /// `unixSocketPath` takes every request over that socket, `caFile` (PEM) replaces the system's certificates, and
-    /// `proxy` (a URL) is the only way to one: the environment does not count. `localAddresses` are those by which packets
-    /// can leave this machine, and `isLinkDown` tells of a `sockaddr` whether none could reach it: nothing is sent then.
-    /// Throws `.unreachable` when the machine has no thread or memory to give.
+    /// `unixSocketPath` sends every request over that socket. `caFile` (PEM) replaces the system's certificates.
+    /// `proxy` is a URL; proxies in the environment are ignored. `localAddresses` are those from which packets can
+    /// leave this machine. `isLinkDown` returns whether the link to a `sockaddr` is down; then nothing is sent. Throws
+    /// `.unreachable` when the machine has no thread or memory left.
     package init(
         userAgent: String, unixSocketPath: String? = nil, caFile: String? = nil, proxy: String? = nil,
         localAddresses: @escaping @Sendable () -> Set<String>? = LocalAddresses.usable,
         isLinkDown: @escaping @Sendable (UnsafeRawPointer) -> Bool = { _ in false }
     ) throws(TransportError) {
-        guard Self.libraryState == CURLE_OK else { throw .unreachable("libcurl cannot be set up") }
+        guard Self.libraryState == CURLE_OK else { throw .unreachable("libcurl cannot be initialised") }
         let options = CurlOptions(
             userAgent: userAgent, unixSocketPath: unixSocketPath, caFile: caFile, proxy: proxy,
             localAddresses: localAddresses, isLinkDown: isLinkDown)
@@ -40,7 +40,7 @@ package final class CurlTransport: HTTPTransport {
 
     package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         if let refusal = request.refusal {
-            throw .unreachable("nothing was sent to \(request.host): \(refusal), so correct it")
+            throw .unreachable("nothing was sent to \(request.host): \(refusal); correct it")
         }
         let id = nextID.wrappingAdd(1, ordering: .relaxed).newValue
         let outcome = await withTaskCancellationHandler {
@@ -48,7 +48,7 @@ package final class CurlTransport: HTTPTransport {
                 guard mailbox.post(.start(id, request, continuation)) else {
                     return continuation.resume(returning: .failure(.cancelled))
                 }
-                // A cancellation from before the post has found nothing to cancel.
+                // A cancellation before the post had nothing to cancel.
                 if Task.isCancelled { _ = mailbox.post(.cancel(id)) }
             }
         } onCancel: {
@@ -59,7 +59,7 @@ package final class CurlTransport: HTTPTransport {
 
     package func networkChanged() { _ = mailbox.post(.networkChanged) }
 
-    /// Ends the thread and waits for it; idempotent. What is in flight, and every later request, fails with `.cancelled`.
+    /// Ends the thread and waits for it; idempotent. Requests in flight and all later ones fail with `.cancelled`.
     package func shutdown() {
         mailbox.close()
         thread.withLock { thread in

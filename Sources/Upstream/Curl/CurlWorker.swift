@@ -1,9 +1,9 @@
 internal import CCurl
 
-/// Runs all exchanges on one thread: takes what the mailbox holds, lets libcurl work, answers the callers, and sleeps
+/// Runs all exchanges on one thread: takes the mailbox's commands, lets libcurl work, resumes the callers, and sleeps
 /// until a socket, a deadline or the mailbox has something new.
 final class CurlWorker {
-    /// Connections kept for reuse, over all hosts.
+    /// Connections kept for reuse, across all hosts.
     private static let keptConnections = 16
 
     private let mailbox: CurlMailbox
@@ -11,7 +11,7 @@ final class CurlWorker {
     private let multi: UnsafeMutableRawPointer
     private let sockets: CurlSockets
     private var exchanges: [UInt64: CurlExchange] = [:]
-    /// Connections from before may lead nowhere.
+    /// Older connections may be dead.
     private var networkChangedAt: ContinuousClock.Instant?
 
     init(_ mailbox: CurlMailbox, _ options: CurlOptions, multi: UnsafeMutableRawPointer) {
@@ -28,14 +28,14 @@ final class CurlWorker {
         curl_multi_cleanup(multi)
     }
 
-    /// Returns once the mailbox is closed; by then every caller has its answer.
+    /// Returns once the mailbox is closed; by then every caller is resumed.
     func run() {
         while let commands = mailbox.take() {
             commands.forEach(obey)
             var running: Int32 = 0
             check(curl_multi_perform(multi, &running))
             finishExchanges()
-            // libcurl shortens the wait to its own next deadline: with nothing in flight nothing wakes this thread.
+            // libcurl shortens the wait to its own next deadline; with nothing in flight, nothing wakes this thread.
             check(curl_multi_poll(multi, nil, 0, .max, nil))
         }
         for id in exchanges.keys { remove(id)?.fail(.cancelled) }
@@ -63,13 +63,13 @@ final class CurlWorker {
         }
     }
 
-    /// What was not sent yet starts anew, since a connection is tried again only after seconds; what was sent from an address
-    /// that is gone, or whose link is, can have no answer.
+    /// Restarts a request that was not sent yet, because a connection attempt would repeat only after seconds. Fails
+    /// one that was sent from an address that is gone or has lost its link: no response can arrive.
     private func reconsider(_ exchange: CurlExchange, _ addresses: Set<String>?, _ now: ContinuousClock.Instant) {
         guard exchange.hasBegun else {
             curl_multi_remove_handle(multi, exchange.handle)
             do throws(TransportError) {
-                try exchange.startAnew(at: now)
+                try exchange.restart(at: now)
                 check(curl_multi_add_handle(multi, exchange.handle))
             } catch {
                 exchanges.removeValue(forKey: exchange.id)?.fail(error)
@@ -94,10 +94,11 @@ final class CurlWorker {
         return exchange
     }
 
-    /// A multi handle fails only when memory runs out or libcurl is at fault: then nothing is known of what was in flight.
+    /// A multi handle fails only when memory runs out or libcurl has a bug. The state of the requests in flight is then
+    /// unknown.
     private func check(_ code: CURLMcode) {
         guard code != CURLM_OK else { return }
         let reason = String(cString: curl_multi_strerror(code))
-        for id in exchanges.keys { remove(id)?.fail(.ambiguous("libcurl gave up all requests in flight (\(reason))")) }
+        for id in exchanges.keys { remove(id)?.fail(.ambiguous("libcurl aborted all requests in flight (\(reason))")) }
     }
 }

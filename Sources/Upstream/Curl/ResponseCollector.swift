@@ -1,8 +1,8 @@
-/// Gathers one answer as libcurl hands it over, within limits: header lines first, then decoded bytes.
+/// Collects one response from libcurl within limits: header lines first, then decoded bytes.
 ///
-/// Each `take` returns false when it refuses; `refusal` then says why, and the exchange is over.
+/// Each `take` returns false to refuse; `refusal` then says why, and the exchange is over.
 struct ResponseCollector {
-    /// For all header lines together, interim answers and trailers included: some servers send 16 kB of cookies and policies.
+    /// For all header lines, including interim responses and trailers; some servers send 16 kB of cookies and policies.
     static let maximumHeaderBytes = 64 << 10
 
     private(set) var headers: [HTTPHeader] = []
@@ -19,7 +19,8 @@ struct ResponseCollector {
         self.maximumBody = max(0, maximumBody)
     }
 
-    /// One line of a header section with its line end: the status line, a field, a folded field's next line or the end.
+    /// One line of a header section with its line end: the status line, a field, a continuation of a folded field, or
+    /// the end.
     mutating func takeHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         headerBytes += line.count
         guard headerBytes <= Self.maximumHeaderBytes else {
@@ -42,14 +43,14 @@ struct ResponseCollector {
         }
     }
 
-    /// The next decoded bytes; `announced` is the answer's Content-Length, which saves the buffer from growing in steps.
+    /// The next decoded bytes. `announced` is the response's Content-Length, so the buffer need not grow in steps.
     mutating func takeBody(_ bytes: UnsafeRawBufferPointer, announced: @autoclosure () -> Int?) -> Bool {
         guard bytes.count <= maximumBody - body.count else {
             return refuse("its body is larger than the \(maximumBody) bytes allowed")
         }
         let needed = body.count + bytes.count
         if body.capacity < needed {
-            // An array grows by doubling, which could pass the limit: so grow it here, up to the limit and no further.
+            // An array doubles its capacity, which could exceed the limit; grow it here, up to the limit.
             let wanted = body.isEmpty ? announced() ?? needed : 2 * body.capacity
             body.reserveCapacity(min(max(wanted, needed), maximumBody))
         }
@@ -74,7 +75,7 @@ struct ResponseCollector {
         return false
     }
 
-    /// Whether a status line is that of an interim answer (RFC 9110, 15.2), which another one follows.
+    /// Whether a status line starts an interim response (RFC 9110, 15.2), which another one follows.
     private func isInterim(_ statusLine: Slice<UnsafeRawBufferPointer>) -> Bool {
         let status = statusLine.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(3)
         return status.first == UInt8(ascii: "1") && !status.elementsEqual("101".utf8)

@@ -1,11 +1,11 @@
 internal import EntitySchema
 internal import JSONText
 
-/// Fetching what records have besides their fields, from wherever they say.
+/// Downloads of content from the addresses that records name.
 ///
-/// The upstream's own address is asked as for anything else. Any other host is asked as a stranger would ask it, without
-/// credentials, and only where everybody could reach it, so that no record can have this machine's neighbours asked.
-/// Redirects are followed nowhere.
+/// The upstream's own address is asked with credentials, like for anything else. Any other host is asked without
+/// credentials and only at a public address, so no record can make this machine query its neighbours. Redirects are
+/// never followed.
 extension HTTPUpstream {
     package func serves(_ address: String) -> Bool { ownPath(of: address) != nil }
 
@@ -13,21 +13,18 @@ extension HTTPUpstream {
         _ address: String, limit: Int, into sink: BodySink
     ) async throws(UpstreamError) -> String? {
         let transfer = Transfer(sink: sink, limit: limit)
-        let accept = [HTTPHeader("Accept", "*/*")]
-        guard let path = ownPath(of: address) else { return try await elsewhere(address, accept, transfer) }
-        return try await send("GET", path, headers: accept, body: nil, transfer: transfer).header("Content-Type")
+        guard let path = ownPath(of: address) else { return try await downloadElsewhere(address, transfer) }
+        return try await send(.download(path), transfer: transfer).header("Content-Type")
     }
 
     private func ownPath(of address: String) -> String? { base?.path(of: address, from: "/") }
 
     private var base: BaseAddress? { caller.baseURL.map { BaseAddress($0) } }
 
-    private func elsewhere(
-        _ address: String, _ headers: [HTTPHeader], _ transfer: Transfer
-    ) async throws(UpstreamError) -> String? {
-        var request = HTTPRequest(url: address, headers: headers, deadline: caller.deadline)
+    private func downloadElsewhere(_ address: String, _ transfer: Transfer) async throws(UpstreamError) -> String? {
+        var request = HTTPRequest(.download(address), deadline: caller.deadline)
         transfer.apply(to: &request)
-        // Where the upstream is a neighbour itself, so may be what its records name.
+        // Where the upstream itself is local, the addresses in its records may be local too.
         request.isPublicOnly = base?.isLoopback != true
         let response: HTTPResponse
         do {

@@ -1,7 +1,8 @@
 package import EntitySchema
 package import JSONText
+internal import Synchronization
 
-/// An upstream over HTTP, spoken as its schema says.
+/// An upstream over HTTP, as its schema describes it.
 package struct HTTPUpstream: Upstream {
     private let plan: UpstreamPlan
     let caller: HTTPCaller
@@ -9,7 +10,7 @@ package struct HTTPUpstream: Upstream {
     private let identity = IdentityMemory()
 
     /// `baseURL` replaces the schema's; `deadline` is for each exchange as a whole, `maximumBody` for each answer, in
-    /// bytes. `clock` learns from every answer.
+    /// bytes. `clock` observes every response.
     package init(
         plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: (any Credentials)?,
         deadline: Duration = .seconds(60), maximumBody: Int = 8 << 20, clock: ServerClock? = nil,
@@ -25,8 +26,7 @@ package struct HTTPUpstream: Upstream {
     package func account() async throws(UpstreamError) -> String? {
         guard let account = plan.account else { return nil }
         let carried = try await token?.current()
-        let (response, used) = try await exchange(
-            "GET", account.path, headers: Self.acceptJSON, body: nil, token: carried)
+        let (response, used) = try await exchange(account.request, token: carried)
         let id = try id(in: response, account)
         identity.note(account: id, of: used)
         return id
@@ -35,38 +35,40 @@ package struct HTTPUpstream: Upstream {
     private func id(in response: HTTPResponse, _ account: UpstreamPlan.Account) throws(UpstreamError) -> String {
         guard let id = account.id.value(in: try caller.json(response, account.path))?.plain, !id.isEmpty else {
             throw .malformed(
-                "\(account.path) answered no \(account.id.description), which tells whose records these are")
+                "\(account.path) answered no \(account.id.description), which identifies the account; correct "
+                    + "upstream.account.id in the schema")
         }
         return id
     }
 
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let list = request.list
-        let address = PageAddress(request, base: BaseAddress(caller.baseURL ?? ""))
-        let response = try await send("GET", address.path, headers: Self.acceptJSON, body: nil)
+        let response = try await send(request.request)
         let body = try caller.json(response, request.path)
         guard let records = list.records.value(in: body), records.kind == .array else {
             throw .malformed("\(request.path) answered no list at \(list.records.description)")
         }
         let count = records.elementCount
-        // What else the answer says is looked for beside the records, which are nearly all of it.
+        // The rest is looked up in a copy without the records, which are nearly all of the response.
         let envelope = body.leavingOut(elementsOf: records)
         let total = list.total?.value(in: envelope)?.wholeNumber
+        let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""))
         return Page(
             records: records, count: count, total: total,
-            next: try address.next(after: response, envelope, count: count, total: total))
+            next: try next.position(in: response, envelope, count: count, total: total))
     }
 
     package func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
-        guard let single = entity.pull?.single, let path = entity.recordPath(of: known) else { return nil }
+        guard let single = entity.pull?.single, let request = entity.recordRequest(of: known) else { return nil }
         let response: HTTPResponse
         do throws(UpstreamError) {
-            response = try await send("GET", path, headers: Self.acceptJSON, body: nil)
+            response = try await send(request)
         } catch .gone {
             return nil
         }
-        guard let record = single.place.value(in: try caller.json(response, path)), record.kind == .object else {
-            throw .malformed("\(path) answered no record at \(single.place.description)")
+        guard let record = single.place.value(in: try caller.json(response, request.path)), record.kind == .object
+        else {
+            throw .malformed("\(request.path) answered no record at \(single.place.description)")
         }
         return RemoteRecord(record, version: version(of: record, response))
     }
@@ -84,11 +86,9 @@ package struct HTTPUpstream: Upstream {
     private func push(
         _ request: PushRequest, _ idempotencyKey: String, _ transfer: Transfer
     ) async throws(UpstreamError) -> RemoteRecord? {
-        let headers = request.headers(plan, idempotencyKey: idempotencyKey).map { HTTPHeader($0.name, $0.value) }
-        let response = try await send(
-            request.method, request.path, headers: headers, body: request.body, transfer: transfer)
+        let response = try await send(request.request(plan, idempotencyKey: idempotencyKey), transfer: transfer)
         guard !response.body.isEmpty else { return nil }
-        // Acknowledged all the same when the answer holds no record: the next pull brings it.
+        // A response without the record still acknowledges the change; the next pull brings the record.
         guard let body = try? JSONText(unambiguous: response.body), let record = request.record.value(in: body) else {
             return nil
         }
@@ -98,9 +98,9 @@ package struct HTTPUpstream: Upstream {
     private func version(of record: JSONText, _ response: HTTPResponse) -> String? {
         switch plan.version {
         case nil: nil
-        // A weak tag can never match (RFC 9110, 13.1.1), so a change that carried it would be refused for good.
+        // A weak tag never matches (RFC 9110, 13.1.1), so a change that carried it would always be refused.
         case .etag: response.header("ETag").flatMap { $0.hasPrefix("W/") ? nil : $0 }
-        // Sent back as a header, so only what one can hold.
+        // It is sent back as a header, so it must be a valid field value.
         case .field(let name, _):
             record[name].flatMap { $0.plain.isEmpty || !HTTPSyntax.isFieldValue($0.plain) ? nil : $0.plain }
         }
@@ -109,7 +109,7 @@ package struct HTTPUpstream: Upstream {
     package func probe() async throws(UpstreamError) {
         let status: Int
         do throws(UpstreamError) {
-            status = try await caller.within(.seconds(10)).send("GET", plan.probe).status
+            status = try await caller.within(.seconds(10)).send(plan.probeRequest).status
         } catch .cancelled {
             throw .cancelled
         } catch .held(let message) {
@@ -117,7 +117,7 @@ package struct HTTPUpstream: Upstream {
         } catch {
             throw .offline(error.message)
         }
-        // Any other answer shows that it works, be it only by refusing a caller without a token.
+        // Any other status shows that it works, even a refusal of a caller without a token.
         guard status < 500 else { throw .unclear(status: status, "GET \(plan.probe) answered \(status)") }
     }
 
@@ -132,55 +132,59 @@ package struct HTTPUpstream: Upstream {
 
     // MARK: One exchange
 
-    private static let acceptJSON = [HTTPHeader("Accept", "application/json")]
-
-    /// Throws for every status but 2xx. Nothing is sent with a token of another account than the one that was asked for
-    /// last: whoever asks knows then which cache to use.
+    /// Throws for every status but 2xx. Never sends a token of another account than the one that `account` last
+    /// returned: the caller has chosen its cache by that.
     func send(
-        _ method: String, _ path: String, headers: [HTTPHeader], body: JSONText?, transfer: Transfer = Transfer()
+        _ request: WireRequest, transfer: Transfer = Transfer()
     ) async throws(UpstreamError) -> HTTPResponse {
         let carried = try await token?.current()
         try await requireSameAccount(carried)
-        return try await exchange(
-            method, path, headers: headers, body: body, token: carried, check: true, transfer: transfer
-        ).response
+        return try await exchange(request, token: carried, check: true, transfer: transfer).response
     }
 
-    /// A request whose token is refused is sent once more if there is another. Returns also the token used in the end.
+    /// A request whose token is refused is sent once more if there is another token. Also returns the token used last.
     private func exchange(
-        _ method: String, _ path: String, headers: [HTTPHeader], body: JSONText?, token carried: String?,
-        check: Bool = false, transfer: Transfer = Transfer()
+        _ request: WireRequest, token carried: String?, check: Bool = false, transfer: Transfer = Transfer()
     ) async throws(UpstreamError) -> (response: HTTPResponse, token: String?) {
         var used = carried
-        var response = try await caller.send(
-            method, path, headers: headers, body: body, token: used, transfer: transfer)
+        var response = try await caller.send(request, token: used, transfer: transfer)
         if response.status == 401, let token, try await token.renew(refused: used) {
             used = try await token.current()
             if check { try await requireSameAccount(used) }
-            response = try await caller.send(
-                method, path, headers: headers, body: body, token: used, transfer: transfer)
+            response = try await caller.send(request, token: used, transfer: transfer)
         }
-        if let failure = caller.failure(response, method, path) { throw token == nil ? failure.ofNobody : failure }
+        if let failure = caller.failure(response, request.method, request.path) {
+            throw token == nil ? failure.withoutToken : failure
+        }
         return (response, used)
     }
 
-    /// Asks whose a token is that has not been seen before.
+    /// Asks for the account of a token that was not seen before.
     private func requireSameAccount(_ token: String?) async throws(UpstreamError) {
         guard let account = plan.account, let known = identity.last, known.token != token else { return }
-        let response = try await caller.send("GET", account.path, headers: Self.acceptJSON, body: nil, token: token)
+        let response = try await caller.send(account.request, token: token)
         if let failure = caller.failure(response, "GET", account.path) { throw failure }
         let id = try id(in: response, account)
         guard id == known.account else {
-            throw .unauthorized("the token is now that of another account (\(id)); nothing was sent with it")
+            throw .unauthorized("the token now belongs to another account (\(id)); nothing was sent with it")
         }
         identity.note(account: id, of: token)
     }
 }
 
+/// The last token that the upstream was asked about, and its account.
+private final class IdentityMemory: Sendable {
+    private let value = Mutex<(token: String?, account: String)?>(nil)
+
+    var last: (token: String?, account: String)? { value.withLock { $0 } }
+
+    func note(account: String, of token: String?) { value.withLock { $0 = (token, account) } }
+}
+
 extension UpstreamError {
-    /// The same where there is no token at all, and no sign-in to get one by.
-    fileprivate var ofNobody: UpstreamError {
+    /// The same error where no token and no sign-in is configured.
+    fileprivate var withoutToken: UpstreamError {
         guard case .unauthorized(let message) = self else { return self }
-        return .unauthorized("\(message); there is no token: name its file as upstream.token_file")
+        return .unauthorized("\(message); no token is configured: set upstream.token_file")
     }
 }

@@ -1,18 +1,18 @@
-/// The `Link` field (RFC 8288, 3): what an answer refers to, and as what.
+/// The `Link` field (RFC 8288, 3): what a response links to, and the relation of each link.
 struct LinkHeader {
     struct Malformed: Error {}
 
     struct Link: Equatable {
         var target: String
-        /// Lower case; what the link is to the answer that has it.
+        /// In lower case; the link's relations to the response.
         var relations: [String] = []
-        /// Whether it tells of something else than the answer that has it.
+        /// Whether it describes something other than the response (`anchor`).
         var isForeign = false
     }
 
     private(set) var links: [Link] = []
 
-    /// Takes all fields of that name. Throws where they cannot be read, since what they hide might be the next page.
+    /// Takes all fields of that name. Throws when one cannot be read, because it might hide the next page.
     init(_ fields: [String]) throws(Malformed) {
         for field in fields {
             var rest = field.utf8[...]
@@ -37,7 +37,7 @@ struct LinkHeader {
             let (name, value) = try parameter(&rest)
             switch name {
             case "anchor": link.isForeign = true
-            // Only the first counts (RFC 8288, 3.3).
+            // Only the first one counts (RFC 8288, 3.3).
             case "rel" where !hasRelation:
                 hasRelation = true
                 link.relations = value.lowercased().split(separator: " ").map(String.init)

@@ -1,13 +1,13 @@
 import JSONText
 import LocalAPI
 
-/// Follows the daemon's change log, also across its restarts, and misses nothing.
+/// Follows the daemon's change log without gaps, across restarts of the daemon.
 struct ChangeFollower {
     let client: LocalAPIClient
-    /// Where to go on; nil from here on.
+    /// The position to continue from; nil starts at the end of the log.
     private(set) var position: Int?
     private var epoch: String?
-    /// There is a daemon, and it has answered.
+    /// Whether the daemon has answered at least once.
     var hasBegun: Bool { epoch != nil }
 
     init(client: LocalAPIClient, since: Int? = nil) {
@@ -17,16 +17,18 @@ struct ChangeFollower {
 
     /// The next changes, oldest first; empty when none came within `wait` seconds.
     ///
-    /// Throws a problem of status 410 when what comes next is not kept any more.
+    /// Throws a problem of status 410 when the log no longer holds the next change.
     mutating func next(wait: Int, limit: Int = 1000) async throws(LocalAPIError) -> [JSONText] {
         var query = [(name: "limit", value: "\(limit)")]
-        // Without a place to begin at, the first answer tells it at once.
+        // Without a position, the first answer returns one immediately.
         if let position { query += [("since", "\(position)"), ("wait", "\(wait)")] }
         if let epoch { query.append(("epoch", epoch)) }
         let answer = try await client.get(LocalAPIPaths.changes, query: query)
         guard let data = answer.body?["data"], let next = answer.body?["next"]?.integer,
             let named = answer.body?["epoch"]?.string
-        else { throw .unexpected("\(LocalAPIPaths.changes) answered no changes; is the daemon of this version?") }
+        else {
+            throw .unexpected("\(LocalAPIPaths.changes) returned no list of changes; is the daemon the same version?")
+        }
         position = next
         epoch = named
         return data.elements
@@ -34,8 +36,8 @@ struct ChangeFollower {
 }
 
 extension LocalAPIError {
-    /// The daemon is away, or about to be: it will be back.
-    var isPassing: Bool {
+    /// Whether the daemon is down or shutting down and can be expected back.
+    var isTemporary: Bool {
         switch self {
         case .unreachable: true
         case .problem(let problem): problem.status == 503

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import LocalAPI
 
-/// The flags that say where the daemon is; without any the configuration does.
+/// The flags that locate the daemon; without them the configuration does.
 struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The daemon's configuration file.", valueName: "file"))
     var config: String?
@@ -13,14 +13,14 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The daemon's address, such as 127.0.0.1:7679.", valueName: "host:port"))
     var address: String?
 
-    @Option(help: ArgumentHelp("A file with the local API's token.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file that contains the local API's token.", valueName: "file"))
     var tokenFile: String?
 
     func validate() throws {
-        if socket != nil, address != nil { throw ValidationError("--socket and --address exclude each other") }
+        if socket != nil, address != nil { throw ValidationError("use --socket or --address, not both") }
     }
 
-    /// Where a packaged daemon has its socket.
+    /// The socket of a daemon installed from the package.
     static let systemSocket = "/run/repairminder-sync/api.sock"
 
     func connection(
@@ -35,14 +35,14 @@ struct ConnectionOptions: ParsableArguments {
         } catch {
             throw CommandFailure(error)
         }
-        // Only where nobody named a configuration: one that was named must not lead to another daemon's socket.
-        var connection = try Self.usual(configuration, systemSocket: config == nil ? systemSocket : nil)
+        // Only without --config: an explicit configuration must not lead to another daemon's socket.
+        var connection = try Self.configured(configuration, systemSocket: config == nil ? systemSocket : nil)
         connection.token = try givenToken(environment) ?? connection.token
         return connection
     }
 
-    /// Where a configuration has its daemon.
-    static func usual(
+    /// The connection that a configuration describes.
+    static func configured(
         _ configuration: Configuration, systemSocket: String?
     ) throws(CommandFailure) -> DaemonConnection {
         let token = token(configuration.tokenFile)
@@ -60,12 +60,12 @@ struct ConnectionOptions: ParsableArguments {
     private func givenToken(_ environment: Environment) throws(CommandFailure) -> String? {
         guard let tokenFile else { return nil }
         guard let token = Self.token(environment.absolute(tokenFile)) else {
-            throw CommandFailure(.notAllowed, "\(tokenFile): there is no token that can be read; check path and owner")
+            throw CommandFailure(.notAllowed, "\(tokenFile): cannot read a token; check the path and the file's owner")
         }
         return token
     }
 
-    /// Nil when the file is not there, or not for us: then the daemon may still know the caller by its user.
+    /// Nil when the file is missing or not readable: the daemon may still identify the caller by its user id.
     private static func token(_ path: String) -> String? {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
         let token = text.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -2,24 +2,24 @@ import JSONText
 import LocalAPI
 import Upstream
 
-/// Where the daemon is, and what to show it.
+/// The daemon's address and the token to send.
 struct DaemonConnection: Equatable {
     enum Place: Equatable {
         case unix(String)
-        /// A URL without path.
+        /// A URL without a path.
         case tcp(String)
     }
 
     var place: Place
     var token: String?
 
-    /// `deadline` is for each call as a whole.
+    /// `deadline` limits each call as a whole.
     func client(deadline: Duration = .seconds(60)) throws(CommandFailure) -> LocalAPIClient {
         let transport: CurlTransport
         do {
             transport = try CurlTransport(userAgent: "repairminder-sync", unixSocketPath: socket)
         } catch {
-            throw CommandFailure(.internalError, "no connection can be made: \(error)")
+            throw CommandFailure(.internalError, "cannot create an HTTP client: \(error)")
         }
         return LocalAPIClient(token: token) { (request) throws(LocalAPIError) in
             let sent = HTTPRequest(
@@ -31,7 +31,7 @@ struct DaemonConnection: Equatable {
                 return LocalAPIResponse(
                     status: response.status, body: response.body, location: response.header("Location"))
             } catch {
-                throw unanswered(error)
+                throw failure(error)
             }
         }
     }
@@ -47,7 +47,7 @@ struct DaemonConnection: Equatable {
         }
     }
 
-    private func unanswered(_ error: TransportError) -> LocalAPIError {
+    private func failure(_ error: TransportError) -> LocalAPIError {
         let address =
             switch place {
             case .unix(let path): path
@@ -58,9 +58,9 @@ struct DaemonConnection: Equatable {
             return .unreachable("the daemon cannot be reached at \(address) (\(message)); is it running?")
         case .ambiguous(let message):
             return .unreachable(
-                "the daemon at \(address) gave no whole answer (\(message)); a change may have been made")
-        case .unacceptable(let message): return .unexpected("\(address) gave an answer that cannot be read: \(message)")
-        case .cancelled: return .unreachable("cancelled before \(address) answered")
+                "the response from the daemon at \(address) was cut off (\(message)); a change may have been made")
+        case .unacceptable(let message): return .unexpected("\(address) sent an invalid response: \(message)")
+        case .cancelled: return .unreachable("cancelled before \(address) responded")
         }
     }
 }

@@ -1,6 +1,8 @@
+import ArgumentParser
 import JSONText
+import LocalAPI
 
-/// A field with its value as the command line has it: `field=text`, or `field:=json` for anything else.
+/// A field and its value on the command line: `field=text`, or `field:=json` for any other type.
 struct FieldArgument: Equatable {
     var name: String
     var value: JSONText
@@ -20,11 +22,11 @@ struct FieldArgument: Equatable {
         do {
             self.value = isText ? .string(value) : try JSONText(parsing: value)
         } catch {
-            throw CommandFailure(.usage, "\(argument): \(error); text is written as \(self.name)=text")
+            throw CommandFailure(.usage, "\(argument): \(error); to set text, write \(self.name)=text")
         }
     }
 
-    /// The fields as one JSON object; each may be named once.
+    /// The fields as one JSON object; each may appear once.
     static func object(_ arguments: [String]) throws(CommandFailure) -> JSONText {
         var members: [(key: String, value: JSONText)] = []
         for argument in arguments {
@@ -35,5 +37,17 @@ struct FieldArgument: Equatable {
             members.append((field.name, field.value))
         }
         return .object(members: members)
+    }
+
+    /// Converts `field=value` filters to the query of a list.
+    static func query(_ filters: [String]) throws(ValidationError) -> LocalAPIClient.Query {
+        var query: LocalAPIClient.Query = []
+        for filter in filters {
+            guard let equals = filter.firstIndex(of: "="), equals > filter.startIndex else {
+                throw ValidationError("\(filter): expected a filter such as status=ready")
+            }
+            query.append((String(filter[..<equals]), String(filter[filter.index(after: equals)...])))
+        }
+        return query
     }
 }

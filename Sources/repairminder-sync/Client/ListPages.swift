@@ -1,9 +1,9 @@
 import JSONText
 import LocalAPI
 
-/// Follows the cursors of a list to its end.
+/// Fetches all pages of a list.
 enum ListPages {
-    /// The whole list as one answer of the same shape: `data` with every element to the letter, `next` null.
+    /// The whole list in the shape of one page: `data` with every element unchanged, `next` null.
     static func all(
         of path: String, query: LocalAPIClient.Query, _ client: LocalAPIClient
     ) async throws -> JSONText {
@@ -12,7 +12,7 @@ enum ListPages {
         return .object(["data": .array(elements), "next": .null])
     }
 
-    /// Calls `take` with the elements of each page, one page in memory at a time.
+    /// Calls `take` with the elements of each page; holds one page in memory at a time.
     static func each(
         of path: String, query: LocalAPIClient.Query, _ client: LocalAPIClient,
         _ take: ([JSONText]) throws -> Void
@@ -21,12 +21,12 @@ enum ListPages {
         repeat {
             let page = query + (cursor.map { [("cursor", $0)] } ?? [])
             guard let body = try await client.get(path, query: page).body, let data = body["data"] else {
-                throw LocalAPIError.unexpected("\(path) answered no list; is the daemon of this version?")
+                throw LocalAPIError.unexpected("\(path) did not return a list; is the daemon the same version?")
             }
             try take(data.elements)
             let next = body["next"]?.string
             guard next == nil || next != cursor else {
-                throw LocalAPIError.unexpected("\(path) answered the same cursor twice, so its end cannot be found")
+                throw LocalAPIError.unexpected("\(path) returned the same cursor twice, so the list has no end")
             }
             cursor = next
         } while cursor != nil

@@ -1,39 +1,39 @@
 import Glibc
 
-/// Asks the person at the terminal; takes the lines of a pipe as answers, too, so that a script can answer.
+/// Prompts at the terminal; without a terminal, reads answers line by line, so a script can supply them.
 struct Questions {
-    /// What a Ctrl-C sends.
+    /// The byte that Ctrl-C sends.
     private static let interrupt: UInt8 = 3
 
-    /// One line, without blanks around it. `secret` does not show what is typed. Throws when there is no answer.
+    /// Reads one trimmed line. `secret` turns the echo off. Throws when there is no answer.
     func answer(to question: String, secret: Bool) throws(CommandFailure) -> String {
         let isTerminal = isatty(STDIN_FILENO) == 1
         StandardStream.error.write("\(question): \(isTerminal ? "" : "\n")")
         let line = isTerminal && secret ? try hidden() : readLine()
         guard let line, line.last != Self.interrupt else {
-            throw CommandFailure(.usage, "there was no answer to “\(question)”; nothing is changed")
+            throw CommandFailure(.usage, "no answer to “\(question)”; nothing was changed")
         }
         let text = String(decoding: line, as: UTF8.self)
         let answer = String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
         guard !answer.isEmpty else {
-            throw CommandFailure(.usage, "the answer to “\(question)” is empty; nothing is changed")
+            throw CommandFailure(.usage, "the answer to “\(question)” is empty; nothing was changed")
         }
         return answer
     }
 
-    /// A line that the terminal does not show.
+    /// Reads a line with the echo off.
     ///
-    /// Ctrl-C ends the line instead of the program, so that the terminal never stays silent after it.
+    /// Ctrl-C ends the line instead of the program, so the echo is always turned on again.
     private func hidden() throws(CommandFailure) -> [UInt8]? {
         var usual = termios()
         guard tcgetattr(STDIN_FILENO, &usual) == 0 else {
-            throw CommandFailure(.internalError, "the terminal cannot be told to hide what is typed")
+            throw CommandFailure(.internalError, "cannot turn off the terminal's echo")
         }
         var silent = usual
         silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
         withUnsafeMutableBytes(of: &silent.c_cc) { $0[Int(VEOL)] = Self.interrupt }
         guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else {
-            throw CommandFailure(.internalError, "the terminal cannot be told to hide what is typed")
+            throw CommandFailure(.internalError, "cannot turn off the terminal's echo")
         }
         let line = readLine()
         _ = tcsetattr(STDIN_FILENO, TCSANOW, &usual)

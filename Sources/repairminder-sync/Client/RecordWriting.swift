@@ -1,13 +1,13 @@
 import JSONText
 import LocalAPI
 
-/// What `set` and `create` have in common: how fields are written, and what helps when the daemon refuses one.
+/// What `set`, `create` and `queue edit` share: the syntax of fields, and a hint when the daemon rejects one.
 enum RecordWriting {
     static let convention = """
-        field=text sets text, field:=json anything else: total:=129.90, urgent:=true, notes:=null, tags:='["a"]'.
+        field=text sets text; field:=json sets any other value: total:=129.90, urgent:=true, notes:=null, tags:='["a"]'.
         """
 
-    /// Adds to a refusal how a field that was sent as text is sent as the JSON it looks like.
+    /// When the daemon rejects a field sent as text that looks like JSON, adds how to send it as JSON.
     static func explaining<Answer>(
         _ arguments: [String], _ write: () async throws(LocalAPIError) -> Answer
     ) async throws(CommandFailure) -> Answer {
@@ -28,7 +28,7 @@ enum RecordWriting {
             guard let field = try? FieldArgument(argument), field.isText, refused.contains(field.name),
                 let text = field.value.string, let json = try? JSONText(parsing: text)
             else { return nil }
-            return "\(field.name) was sent as text; \(field.name):=\(json.text) sends it as JSON"
+            return "\(field.name) was sent as text; to send it as JSON, write \(field.name):=\(json.text)"
         }
     }
 }

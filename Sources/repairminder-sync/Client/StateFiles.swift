@@ -4,20 +4,21 @@ import Foundation
 import Glibc
 import Upstream
 
-/// The daemon's own files, for the commands that work on them without the daemon.
+/// The daemon's files, for commands that work on them without the daemon.
 struct StateFiles {
     let configuration: Configuration
     let schema: EntitySchema
     let directory: StateDirectory
 
-    /// Throws where it is another user's, or there is no state folder yet and none is made.
+    /// Throws when the state directory is missing, unless `makesFolder` creates it.
     init(_ options: ConfigurationOptions, makesFolder: Bool = false) throws {
         let environment = Environment.ofThisProcess()
         configuration = try options.configuration(environment: environment)
         schema = try SchemaFinder(environment: environment).schema(for: configuration)
         guard makesFolder || FileManager.default.fileExists(atPath: configuration.stateDirectory) else {
             throw CommandFailure(
-                .badConfiguration, "\(configuration.stateDirectory) is not there; name the daemon's state_dir")
+                .badConfiguration,
+                "\(configuration.stateDirectory) does not exist; set state_dir to the daemon's state directory")
         }
         directory = try StateDirectory(path: configuration.stateDirectory, origin: Self.origin(configuration, schema))
     }
@@ -32,13 +33,13 @@ struct StateFiles {
     func database() throws(CommandFailure) -> String {
         guard let path = directory.inUse else {
             throw CommandFailure(
-                .notFound, "\(configuration.stateDirectory) holds no database of this schema and upstream yet")
+                .notFound, "\(configuration.stateDirectory) has no database for this schema and upstream yet")
         }
         return path
     }
 
-    /// Where an account's database is or will be. One that has learnt its account since the daemon's last start has not
-    /// got its name yet, and a damaged one in use cannot say whose it is.
+    /// The path of an account's database, existing or not. A database that learned its account since the daemon's last
+    /// start has not been renamed yet, and a damaged database in use cannot report its account.
     func database(of account: String?) -> String {
         guard let path = directory.inUse else { return directory.path(for: account) }
         guard let account else { return path }
@@ -50,9 +51,9 @@ struct StateFiles {
         }
     }
 
-    /// Keeps the daemon from starting meanwhile, and leaves nothing behind that its user cannot read.
+    /// Runs `body` while holding the daemon's lock, then gives new files to the daemon's user.
     ///
-    /// Throws `StateError` while a daemon runs.
+    /// Throws `StateError` when the daemon is running, or when the directory belongs to another user.
     func whileStopped<Result>(_ body: () async throws -> Result) async throws -> Result {
         let owner = try StateOwner(folder: configuration.stateDirectory)
         let lock = try directory.lock()

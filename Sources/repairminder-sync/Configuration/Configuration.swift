@@ -1,13 +1,13 @@
 import Logging
 
-/// What the daemon was told: every key with its value, checked, defaults filled in. docs/config.md explains each.
+/// The daemon's validated settings with defaults filled in; docs/config.md describes every key.
 struct Configuration: Sendable, Equatable {
     /// The file that was read; nil when there is none.
     var file: String?
     /// A schema's name, or the path of its file.
     var schema: String
     var stateDirectory: String
-    /// The key that secrets are sealed with; nil for the one that the daemon makes in `stateDirectory`.
+    /// The file with the key that encrypts secrets; nil for the one that the daemon creates in `stateDirectory`.
     var secretKeyFile: String?
     var upstream: Upstream
     var sync: Sync
@@ -20,23 +20,23 @@ struct Configuration: Sendable, Equatable {
     var reminders: Reminders
     var mirror: Mirror
     var log: Log
-    /// What is odd but no error, to be told once at the start.
+    /// Problems that are not errors, logged once at the start.
     var warnings: [String]
 
     struct Upstream: Sendable, Equatable {
-        /// Without a slash at its end; nil for the schema's.
+        /// Without a trailing slash; nil for the schema's.
         var baseURL: String?
         var tokenFile: String?
-        /// Requests in flight.
+        /// The maximum number of requests in flight.
         var parallel: Int
-        /// For one exchange as a whole.
+        /// The limit for one request and its response.
         var deadline: Duration
     }
 
     struct Sync: Sendable, Equatable {
         var interval: Duration
         var fullEvery: Duration
-        /// The share of an entity's records, 0 to 1, that one full pull may find deleted.
+        /// The share of an entity's records, 0 to 1, that one full pull may delete without confirmation.
         var deleteGuard: Double
         var writeDelay: Duration
     }
@@ -47,13 +47,13 @@ struct Configuration: Sendable, Equatable {
         var cap: Duration
     }
 
-    /// How much of the change log is kept.
+    /// The limits of the change log.
     struct History: Sendable, Equatable {
         var keepDays: Int
         var keepChanges: Int
     }
 
-    /// The backups that the daemon makes by itself.
+    /// The automatic backups.
     struct Backup: Sendable, Equatable {
         /// Nil when off.
         var every: Duration?
@@ -62,7 +62,7 @@ struct Configuration: Sendable, Equatable {
     }
 
     struct Content: Sendable, Equatable {
-        /// What is kept of contents that the upstream has, in bytes.
+        /// The limit for cached content that is also upstream, in bytes.
         var keepSize: Int
     }
 
@@ -73,9 +73,9 @@ struct Configuration: Sendable, Equatable {
         var unix: String?
         var allowRemote: Bool
         var group: String
-        /// Calls a second that one caller may make; nil for any number.
+        /// The calls per second that one caller may make; nil for no limit.
         var rate: Int?
-        /// Threads that serve requests.
+        /// The threads that serve requests.
         var threads: Int
     }
 
@@ -92,11 +92,11 @@ struct Configuration: Sendable, Equatable {
             case webhook(String)
         }
 
-        /// Nil when nobody is told.
+        /// Nil when reminders are not delivered.
         var recipient: Recipient?
-        /// For one delivery.
+        /// The limit for one delivery.
         var deadline: Duration
-        /// When on a day one is reminded of a date.
+        /// The hour of the day at which reminders of a date are due.
         var hour: Int
     }
 
@@ -111,9 +111,18 @@ struct Configuration: Sendable, Equatable {
         var format: LogFormat
     }
 
-    /// The local API's token, which the daemon makes.
+    /// The local API's token, which the daemon creates.
     var tokenFile: String { stateDirectory + "/api-token" }
 
-    /// The upstream's tokens, which `login` writes and the daemon exchanges when they are spent.
+    /// The upstream's tokens, which `login` writes and the daemon refreshes when they expire.
     var signInFile: String { stateDirectory + "/tokens.json" }
+}
+
+/// An invalid configuration: where the value is set and what was expected.
+struct ConfigurationError: Error, Equatable, CustomStringConvertible {
+    /// A file with line and key, a flag, or an environment variable; empty when no single place is wrong.
+    var place: String
+    var problem: String
+
+    var description: String { place.isEmpty ? problem : "\(place): \(problem)" }
 }

@@ -1,9 +1,9 @@
 import EntitySchema
 import Yams
 
-/// The values that a configuration file sets, each with the line it stands in.
+/// The values in a configuration file, each with its line.
 ///
-/// Checks the file's shape: sections and keys that exist, each once, each with a plain value. Null is as good as none.
+/// Checks the structure: every section and key exists, appears once and has a plain value. Null counts as not set.
 struct ConfigurationFile {
     struct Value: Equatable {
         var text: String
@@ -14,7 +14,7 @@ struct ConfigurationFile {
     private(set) var values: [ConfigurationKey: Value] = [:]
     private let path: String
 
-    /// `path` is named in every complaint. Throws when the text is not YAML or not a configuration.
+    /// `path` appears in every error. Throws when the text is not YAML or not a configuration.
     init(yaml: String, path: String) throws(ConfigurationError) {
         self.path = path
         let root: Node?
@@ -23,7 +23,7 @@ struct ConfigurationFile {
         } catch {
             throw Self.error(path, error)
         }
-        // A file of comments alone sets nothing.
+        // A file of only comments sets nothing.
         guard let root, !root.isNull else { return }
         try read(root, section: nil)
     }
@@ -37,7 +37,7 @@ struct ConfigurationFile {
             throw error(node, section, "expected a mapping (key: value)")
         }
         for (nameNode, value) in mapping {
-            guard let name = nameNode.string else { throw error(nameNode, section, "expected a key that is text") }
+            guard let name = nameNode.string else { throw error(nameNode, section, "expected a text key") }
             let full = section.map { "\($0).\(name)" } ?? name
             if let key = ConfigurationKey(rawValue: full) {
                 try set(key, to: value)
@@ -51,7 +51,7 @@ struct ConfigurationFile {
 
     private mutating func set(_ key: ConfigurationKey, to node: Node) throws(ConfigurationError) {
         if node.isNull { return }
-        guard let scalar = node.scalar else { throw error(node, key.rawValue, "expected one value") }
+        guard let scalar = node.scalar else { throw error(node, key.rawValue, "expected a single value") }
         values[key] = Value(text: scalar.string, line: node.mark?.line ?? 0)
     }
 
@@ -75,7 +75,7 @@ struct ConfigurationFile {
         line.map { "\(path):\($0)" } ?? path
     }
 
-    /// What Yams says of text that it cannot read, on one line.
+    /// Converts an error from Yams to one line.
     private static func error(_ path: String, _ error: any Error) -> ConfigurationError {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
@@ -84,13 +84,13 @@ struct ConfigurationFile {
         case .duplicatedKeysInMapping(let duplicates, let context):
             ConfigurationError(
                 place: place(path, context.mark.line),
-                problem: "in what begins here, \(duplicates.joined(separator: ", ")) stands more than once")
+                problem: "duplicate key in this mapping: \(duplicates.joined(separator: ", "))")
         default: ConfigurationError(place: path, problem: "not YAML: \(error)")
         }
     }
 }
 
 extension Node {
-    /// An empty value, `~` or `null`; a quoted one is text.
+    /// True for an empty value, `~` or `null`; a quoted value is text.
     fileprivate var isNull: Bool { tag == Tag(.null) }
 }

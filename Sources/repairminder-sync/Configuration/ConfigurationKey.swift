@@ -1,4 +1,4 @@
-/// Every key of the configuration; the raw value is its name in the file, with a dot between section and key.
+/// Every configuration key; the raw value is its name in the file, with a dot between section and key.
 enum ConfigurationKey: String, CaseIterable, Sendable {
     case schema = "schema"
     case stateDirectory = "state_dir"

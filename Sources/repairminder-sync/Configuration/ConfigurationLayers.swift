@@ -1,10 +1,10 @@
 internal import Configuration
 
-/// The places that a value may come from; the first that has it wins: flags, then environment, then file.
+/// The sources of a value in order of precedence: flags, then environment variables, then the file.
 struct ConfigurationLayers {
     struct Value: Equatable {
         var text: String
-        /// Where it was set, for a complaint about it.
+        /// Where it was set, for error messages.
         var place: String
         var isFromFile: Bool
     }
@@ -18,7 +18,7 @@ struct ConfigurationLayers {
     }
 
     init(flags: [ConfigurationKey: String], environment: [String: String], file: ConfigurationFile?) {
-        // A variable that is set to nothing counts as not set, as everywhere in a shell.
+        // An empty variable counts as not set.
         let variables = EnvironmentVariablesProvider(environmentVariables: environment.filter { !$0.value.isEmpty })
         layers = [
             Layer(provider: Self.provider(flags), isFile: false) { "--\($0.flag)" },
@@ -29,7 +29,7 @@ struct ConfigurationLayers {
         ]
     }
 
-    /// Nil when no place sets the key.
+    /// Nil when no source sets the key.
     subscript(key: ConfigurationKey) -> Value? {
         for layer in layers {
             let found = try? layer.provider.value(forKey: AbsoluteConfigKey(key.components), type: .string).value

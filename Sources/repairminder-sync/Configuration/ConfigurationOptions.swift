@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Every key of the configuration as a flag, and the file that has the rest.
+/// Every configuration key as a flag, and `--config` for the file.
 struct ConfigurationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The configuration file (YAML or JSON).", valueName: "file"))
     var config: String?
@@ -8,41 +8,42 @@ struct ConfigurationOptions: ParsableArguments {
     @Option(name: .customLong("schema"), help: ArgumentHelp("A schema's name or path.", valueName: "name"))
     var schema: String?
 
-    @Option(name: .customLong("state-dir"), help: ArgumentHelp("Where everything is kept.", valueName: "path"))
+    @Option(name: .customLong("state-dir"), help: ArgumentHelp("The state directory.", valueName: "path"))
     var stateDirectory: String?
 
-    @Option(name: .customLong("secret-key-file"), help: ArgumentHelp("The key of secrets.", valueName: "file"))
+    @Option(
+        name: .customLong("secret-key-file"), help: ArgumentHelp("The key that encrypts secrets.", valueName: "file"))
     var secretKeyFile: String?
 
     @Option(name: .customLong("upstream.base-url"), help: ArgumentHelp("The upstream's address.", valueName: "url"))
     var upstreamBaseURL: String?
 
-    @Option(name: .customLong("upstream.token-file"), help: ArgumentHelp("Its bearer token.", valueName: "file"))
+    @Option(name: .customLong("upstream.token-file"), help: ArgumentHelp("The upstream's token.", valueName: "file"))
     var upstreamTokenFile: String?
 
-    @Option(name: .customLong("upstream.parallel"), help: ArgumentHelp("Requests in flight.", valueName: "n"))
+    @Option(name: .customLong("upstream.parallel"), help: ArgumentHelp("Parallel requests.", valueName: "n"))
     var upstreamParallel: String?
 
-    @Option(name: .customLong("upstream.deadline"), help: ArgumentHelp("For one request.", valueName: "duration"))
+    @Option(name: .customLong("upstream.deadline"), help: ArgumentHelp("Limit per request.", valueName: "duration"))
     var upstreamDeadline: String?
 
-    @Option(name: .customLong("sync.interval"), help: ArgumentHelp("Between two syncs.", valueName: "duration"))
+    @Option(name: .customLong("sync.interval"), help: ArgumentHelp("Time between syncs.", valueName: "duration"))
     var syncInterval: String?
 
-    @Option(name: .customLong("sync.full-every"), help: ArgumentHelp("Between full syncs.", valueName: "duration"))
+    @Option(name: .customLong("sync.full-every"), help: ArgumentHelp("Time between full syncs.", valueName: "duration"))
     var syncFullEvery: String?
 
     @Option(
         name: .customLong("sync.delete-guard"),
-        help: ArgumentHelp("The share of records that one sync may find deleted.", valueName: "percent"))
+        help: ArgumentHelp("The share of records that one sync may delete.", valueName: "percent"))
     var syncDeleteGuard: String?
 
     @Option(
         name: .customLong("sync.write-delay"),
-        help: ArgumentHelp("From a local change to its sending.", valueName: "duration"))
+        help: ArgumentHelp("Delay before a local change is sent.", valueName: "duration"))
     var syncWriteDelay: String?
 
-    @Option(name: .customLong("retry.max-attempts"), help: ArgumentHelp("Before a change fails.", valueName: "n"))
+    @Option(name: .customLong("retry.max-attempts"), help: ArgumentHelp("Attempts per change.", valueName: "n"))
     var retryMaximumAttempts: String?
 
     @Option(name: .customLong("retry.base"), help: ArgumentHelp("The first backoff.", valueName: "duration"))
@@ -52,84 +53,85 @@ struct ConfigurationOptions: ParsableArguments {
     var retryCap: String?
 
     @Option(
-        name: .customLong("history.keep-days"), help: ArgumentHelp("How long the change log is kept.", valueName: "n"))
+        name: .customLong("history.keep-days"), help: ArgumentHelp("Days kept in the change log.", valueName: "n"))
     var historyKeepDays: String?
 
     @Option(
         name: .customLong("history.keep-changes"),
-        help: ArgumentHelp("How many changes the change log keeps.", valueName: "n"))
+        help: ArgumentHelp("Changes kept in the change log.", valueName: "n"))
     var historyKeepChanges: String?
 
-    @Option(name: .customLong("backup.every"), help: ArgumentHelp("Between backups, or off.", valueName: "duration"))
+    @Option(
+        name: .customLong("backup.every"), help: ArgumentHelp("Time between backups, or off.", valueName: "duration"))
     var backupEvery: String?
 
-    @Option(name: .customLong("backup.keep"), help: ArgumentHelp("How many backups are kept.", valueName: "n"))
+    @Option(name: .customLong("backup.keep"), help: ArgumentHelp("Backups to keep.", valueName: "n"))
     var backupKeep: String?
 
-    @Option(name: .customLong("backup.keep-days"), help: ArgumentHelp("How long backups are kept.", valueName: "n"))
+    @Option(name: .customLong("backup.keep-days"), help: ArgumentHelp("Days to keep backups.", valueName: "n"))
     var backupKeepDays: String?
 
     @Option(
         name: .customLong("content.keep-size"),
-        help: ArgumentHelp("How much is kept of pictures and files.", valueName: "size"))
+        help: ArgumentHelp("Limit for cached pictures and files.", valueName: "size"))
     var contentKeepSize: String?
 
-    @Option(name: .customLong("listen.tcp"), help: ArgumentHelp("Where the API listens, or off.", valueName: "ip:port"))
+    @Option(name: .customLong("listen.tcp"), help: ArgumentHelp("The API's TCP address, or off.", valueName: "ip:port"))
     var listenTCP: String?
 
-    @Option(name: .customLong("listen.unix"), help: ArgumentHelp("Its Unix socket, or off.", valueName: "path"))
+    @Option(name: .customLong("listen.unix"), help: ArgumentHelp("The API's Unix socket, or off.", valueName: "path"))
     var listenUnix: String?
 
     @Option(
         name: .customLong("listen.allow-remote"), defaultAsFlag: "true",
-        help: ArgumentHelp("Allow to listen beyond this machine.", valueName: "true|false"))
+        help: ArgumentHelp("Allow listening beyond this machine.", valueName: "true|false"))
     var listenAllowRemote: String?
 
     @Option(
         name: .customLong("listen.group"),
-        help: ArgumentHelp("The group whose members may call.", valueName: "group"))
+        help: ArgumentHelp("The group whose members may call the API.", valueName: "group"))
     var listenGroup: String?
 
     @Option(
-        name: .customLong("listen.rate"), help: ArgumentHelp("Calls a second of one caller, or off.", valueName: "n"))
+        name: .customLong("listen.rate"), help: ArgumentHelp("Calls per second per caller, or off.", valueName: "n"))
     var listenRate: String?
 
-    @Option(name: .customLong("listen.threads"), help: ArgumentHelp("Threads that serve.", valueName: "n"))
+    @Option(name: .customLong("listen.threads"), help: ArgumentHelp("Server threads.", valueName: "n"))
     var listenThreads: String?
 
     @Option(
         name: .customLong("dashboard.time-zone"),
-        help: ArgumentHelp("By whose days the dashboard counts.", valueName: "zone"))
+        help: ArgumentHelp("The dashboard's time zone.", valueName: "zone"))
     var dashboardTimeZone: String?
 
     @Option(
         name: .customLong("reminders.command"),
-        help: ArgumentHelp("A program to run for each reminder, with arguments.", valueName: "path"))
+        help: ArgumentHelp("A command to run for each reminder.", valueName: "path"))
     var remindersCommand: String?
 
     @Option(
         name: .customLong("reminders.webhook"),
-        help: ArgumentHelp("Where on this machine to post each reminder.", valueName: "url"))
+        help: ArgumentHelp("A URL on this machine that receives each reminder.", valueName: "url"))
     var remindersWebhook: String?
 
     @Option(
-        name: .customLong("reminders.deadline"), help: ArgumentHelp("For one delivery.", valueName: "duration"))
+        name: .customLong("reminders.deadline"), help: ArgumentHelp("Limit per delivery.", valueName: "duration"))
     var remindersDeadline: String?
 
     @Option(
         name: .customLong("reminders.hour"),
-        help: ArgumentHelp("When on a day to remind of a date.", valueName: "hour"))
+        help: ArgumentHelp("The hour at which reminders of a date are due.", valueName: "hour"))
     var remindersHour: String?
 
     @Option(
         name: .customLong("mirror.enabled"), defaultAsFlag: "true",
-        help: ArgumentHelp("Keep a copy in plain files.", valueName: "true|false"))
+        help: ArgumentHelp("Mirror the cache to plain files.", valueName: "true|false"))
     var mirrorEnabled: String?
 
-    @Option(name: .customLong("mirror.directory"), help: ArgumentHelp("Where that is.", valueName: "path"))
+    @Option(name: .customLong("mirror.directory"), help: ArgumentHelp("The mirror's directory.", valueName: "path"))
     var mirrorDirectory: String?
 
-    @Option(name: .customLong("log.level"), help: ArgumentHelp("trace to critical.", valueName: "level"))
+    @Option(name: .customLong("log.level"), help: ArgumentHelp("From trace to critical.", valueName: "level"))
     var logLevel: String?
 
     @Option(name: .customLong("log.format"), help: ArgumentHelp("text or json.", valueName: "format"))
@@ -143,7 +145,7 @@ struct ConfigurationOptions: ParsableArguments {
         SetupReader(path: config, flags: flags, environment: environment)
     }
 
-    /// The flags that were given.
+    /// The flags that are set.
     var flags: [ConfigurationKey: String] {
         let all: [ConfigurationKey: String?] = [
             .schema: schema, .stateDirectory: stateDirectory, .secretKeyFile: secretKeyFile,

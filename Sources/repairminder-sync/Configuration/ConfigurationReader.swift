@@ -1,28 +1,28 @@
 import EntitySchema
 import Logging
 
-/// Turns what was set in flags, environment and file into a `Configuration`: checks every value, fills in defaults.
+/// Builds a `Configuration` from flags, environment and file: checks every value and fills in defaults.
 struct ConfigurationReader {
     private let layers: ConfigurationLayers
     private let values: ConfigurationValues
     private let environment: Environment
     private let file: String?
 
-    /// Reads the file at `path`; without one the system's, which need not exist.
+    /// Reads the file at `path`; without a path, the system's file if it exists.
     ///
-    /// Throws when a file that was asked for cannot be read, or is no configuration.
+    /// Throws when the file at `path` cannot be read, or the file is not a configuration.
     init(path: String?, flags: [ConfigurationKey: String], environment: Environment) throws(ConfigurationError) {
         let system = environment.systemFolder + "/config.yaml"
         let path = path ?? (environment.isFile(system) ? system : nil)
         file = path
         var contents: ConfigurationFile?
         if let path { contents = try ConfigurationFile(yaml: environment.text(of: path), path: path) }
-        layers = ConfigurationLayers(flags: flags, environment: environment.environment, file: contents)
+        layers = ConfigurationLayers(flags: flags, environment: environment.variables, file: contents)
         values = ConfigurationValues(layers: layers)
         self.environment = environment
     }
 
-    /// Throws for the first value that cannot be.
+    /// Throws for the first invalid value.
     func configuration() throws(ConfigurationError) -> Configuration {
         let configuration = Configuration(
             file: file, schema: try schema(), stateDirectory: try stateDirectory(),
@@ -66,7 +66,7 @@ struct ConfigurationReader {
         guard retry.base <= retry.cap else {
             let place = (layers[.retryCap] ?? layers[.retryBase])?.place ?? ""
             throw ConfigurationError(
-                place: place, problem: "retry.cap is below retry.base; expected it to be at least as long")
+                place: place, problem: "retry.cap is shorter than retry.base; expected at least retry.base")
         }
         return retry
     }
@@ -89,13 +89,13 @@ struct ConfigurationReader {
         guard listen.tcp?.isLoopback ?? true || listen.allowRemote else {
             throw ConfigurationError(
                 place: layers[.listenTCP]?.place ?? "",
-                problem: "\(listen.tcp.map(\.description) ?? "") can be reached from other machines; "
-                    + "set listen.allow_remote to true if that is meant, or listen on 127.0.0.1")
+                problem: "\(listen.tcp.map(\.description) ?? "") is reachable from other machines; "
+                    + "set listen.allow_remote to true if that is intended, or listen on 127.0.0.1")
         }
         guard listen.tcp != nil || listen.unix != nil else {
             throw ConfigurationError(
                 place: layers[.listenTCP]?.place ?? "",
-                problem: "listen.tcp is off and there is no Unix socket; set listen.unix to the path of one")
+                problem: "listen.tcp is off and there is no Unix socket; set listen.unix to a path")
         }
         return listen
     }
@@ -113,7 +113,7 @@ struct ConfigurationReader {
         if command != nil, webhook != nil {
             throw ConfigurationError(
                 place: layers[.remindersWebhook]?.place ?? "",
-                problem: "reminders.command is set, too; a reminder is delivered in one way, so take one of them out")
+                problem: "reminders.command is also set; a reminder is delivered once, so remove one of them")
         }
         var recipient: Configuration.Reminders.Recipient?
         if let command { recipient = .command(command) }
@@ -124,7 +124,7 @@ struct ConfigurationReader {
             hour: try values.integer(.remindersHour, in: 0...23, else: 9))
     }
 
-    /// A program's path and its arguments, with spaces between.
+    /// A program's path and its arguments, separated by spaces.
     private func command(_ key: ConfigurationKey) throws(ConfigurationError) -> [String]? {
         guard let value = layers[key] else { return nil }
         let words = value.text.split(separator: " ").map(String.init)
@@ -155,7 +155,7 @@ struct ConfigurationReader {
         if let path = environment.systemdDirectory("STATE_DIRECTORY") { return path }
         if let home = environment.home { return home + "/.local/state/repairminder-sync" }
         throw ConfigurationError(
-            place: "", problem: "there is no state_dir, and neither $STATE_DIRECTORY nor $HOME to make it from; set it")
+            place: "", problem: "state_dir is not set, and neither is $STATE_DIRECTORY or $HOME; set state_dir")
     }
 
     private func unixSocket() throws(ConfigurationError) -> String? {
@@ -176,26 +176,26 @@ struct ConfigurationReader {
         return resolved(value)
     }
 
-    /// Relative paths in the file start from the file's folder, all others from the working directory.
+    /// Relative paths in the file start from the file's directory, all others from the working directory.
     private func resolved(_ value: ConfigurationLayers.Value) -> String {
         environment.absolute(value.text, from: value.isFromFile ? file.map(environment.folder) : nil)
     }
 
-    /// An empty one counts as none: a unit can only set a credential that may be missing to nothing.
+    /// An empty credential counts as none: a unit can only default an optional credential to an empty one.
     private func credential(_ name: String) -> String? {
-        let path = environment.environment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
+        let path = environment.variables["CREDENTIALS_DIRECTORY"].map { "\($0)/\(name)" }
         return path.flatMap { environment.isFile($0) && !environment.isEmpty($0) ? $0 : nil }
     }
 
-    /// No error, since whoever starts the daemon may use the prefix for something of their own.
+    /// Not an error: the environment may use the prefix for other purposes.
     private func unknownVariables() -> [String] {
         let known = ConfigurationKey.allCases.map(\.variable)
-        let unknown = environment.environment.keys.filter {
+        let unknown = environment.variables.keys.filter {
             $0.hasPrefix(ConfigurationKey.variablePrefix) && !known.contains($0)
         }
         return unknown.sorted().map { name in
             let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
-            return "the environment variable \(name) is no key of the configuration\(hint)"
+            return "the environment variable \(name) is not a configuration key\(hint)"
         }
     }
 }

@@ -1,7 +1,7 @@
 import EntitySchema
 import Foundation
 
-/// Reads values by type, and says of a wrong one what it is, where it was set, and what was expected.
+/// Parses values by type; an error says what the value is, where it was set and what was expected.
 struct ConfigurationValues {
     let layers: ConfigurationLayers
 
@@ -13,7 +13,7 @@ struct ConfigurationValues {
             { text in Int(text).flatMap { range.contains($0) ? $0 : nil } }) ?? fallback
     }
 
-    /// The bounds and the default are written as a file would have them.
+    /// The bounds and the default are written as in the file.
     func duration(
         _ key: ConfigurationKey, from: String, to: String, else fallback: String
     ) throws(ConfigurationError) -> Duration {
@@ -25,7 +25,7 @@ struct ConfigurationValues {
             ?? Duration(text: fallback) ?? lowest
     }
 
-    /// A share from 0 to 1, written and defaulted in percent.
+    /// A share from 0 to 1; the file and the default use percent.
     func percentage(_ key: ConfigurationKey, else fallback: Double) throws(ConfigurationError) -> Double {
         try value(
             key, "a percentage such as 20%, from 0% to 100%",
@@ -37,7 +37,7 @@ struct ConfigurationValues {
             }) ?? fallback / 100
     }
 
-    /// In bytes; the default is written as a file would have it.
+    /// In bytes; the default is written as in the file.
     func size(_ key: ConfigurationKey, else fallback: String) throws(ConfigurationError) -> Int {
         try value(key, "a size such as 500MiB or 2GiB", { ByteCount(text: $0)?.bytes })
             ?? ByteCount(text: fallback)?.bytes ?? 0
@@ -64,7 +64,7 @@ struct ConfigurationValues {
             }) ?? fallback
     }
 
-    /// Nil where none is set.
+    /// Nil when not set.
     func timeZone(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
         try value(key, "a time zone's name such as Europe/London", { TimeZone(identifier: $0) == nil ? nil : $0 })
     }
@@ -77,10 +77,10 @@ struct ConfigurationValues {
             { ListenAddress($0) }) ?? ListenAddress(fallback)
     }
 
-    /// An address to which paths are added; nil where none is set.
+    /// A base URL to which paths are appended; nil when not set.
     func url(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
         try value(
-            key, "an address such as https://api.example.com, without user, query or fragment",
+            key, "a URL such as https://api.example.com, without user, query or fragment",
             { text in
                 guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
                     case let rest = text.dropFirst(scheme.count), let first = rest.first, first != "/",
@@ -90,10 +90,10 @@ struct ConfigurationValues {
             })
     }
 
-    /// An address of this machine, so that nothing told there leaves it; nil where none is set.
+    /// A URL on this machine, so the data does not leave it; nil when not set.
     func loopbackURL(_ key: ConfigurationKey) throws(ConfigurationError) -> String? {
         try value(
-            key, "an address on this machine, such as http://127.0.0.1:8123/reminders",
+            key, "a URL on this machine, such as http://127.0.0.1:8123/reminders",
             { text in
                 guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }),
                     text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !text.contains(where: { "#@\\".contains($0) })
@@ -110,7 +110,7 @@ struct ConfigurationValues {
     ) throws(ConfigurationError) -> Value? {
         guard let set = layers[key] else { return nil }
         guard let value = parse(set.text) else {
-            throw ConfigurationError(place: set.place, problem: "\"\(set.text)\" cannot be used; expected \(expected)")
+            throw ConfigurationError(place: set.place, problem: "\"\(set.text)\" is not valid; expected \(expected)")
         }
         return value
     }

@@ -1,29 +1,30 @@
 import Foundation
 
-/// What a process finds around it: environment, files, and where it was started from.
+/// The surroundings of a process: environment variables, files and working directory.
 struct Environment: Sendable {
-    var environment: [String: String]
-    /// The path of the running program, links resolved.
+    /// The environment variables.
+    var variables: [String: String]
+    /// The path of the running program with links resolved.
     var executable: String
     var workingDirectory: String
-    /// Where the system's administrator keeps configuration and schemas.
+    /// The directory of the system-wide configuration and schemas.
     var systemFolder: String
 
     static func ofThisProcess() -> Environment {
         let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return Environment(
-            environment: ProcessInfo.processInfo.environment, executable: link ?? CommandLine.arguments[0],
+            variables: ProcessInfo.processInfo.environment, executable: link ?? CommandLine.arguments[0],
             workingDirectory: FileManager.default.currentDirectoryPath, systemFolder: "/etc/repairminder-sync")
     }
 
-    var home: String? { environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    var home: String? { variables["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } }
 
-    /// A directory that systemd made for the service; of several (systemd.exec(5)) the first.
+    /// The directory that systemd created for the service; the first if there are several (systemd.exec(5)).
     func systemdDirectory(_ variable: String) -> String? {
-        environment[variable]?.split(separator: ":").first.map(String.init)
+        variables[variable]?.split(separator: ":").first.map(String.init)
     }
 
-    /// `~` is the user's home; a relative path starts from `folder`, or from the working directory.
+    /// Expands `~` to the user's home; a relative path starts from `folder`, by default the working directory.
     func absolute(_ path: String, from folder: String? = nil) -> String {
         if path.hasPrefix("/") { return path }
         if path == "~" || path.hasPrefix("~/"), let home { return home + path.dropFirst() }
@@ -50,12 +51,12 @@ struct Environment: Sendable {
         do {
             return try String(contentsOfFile: path, encoding: .utf8)
         } catch {
-            let reason = isFile(path) ? "cannot be read; check its permissions and that it is UTF-8" : "is not there"
+            let reason = isFile(path) ? "cannot be read; check its permissions and that it is UTF-8" : "does not exist"
             throw ConfigurationError(place: path, problem: "the file \(reason)")
         }
     }
 
-    /// Names without their folder; none when it cannot be listed.
+    /// The names of a directory's entries; empty when it cannot be listed.
     func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     }

@@ -2,12 +2,12 @@ import Glibc
 
 /// An IP address and a port to listen on, as `127.0.0.1:7679` or `[::1]:7679`.
 struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
-    /// An IPv4 or IPv6 address without brackets.
+    /// An IPv4 address, or an IPv6 address without brackets.
     var host: String
     /// 0 lets the system choose.
     var port: Int
 
-    /// Nil when `text` is not an address and a port; `localhost` stands for 127.0.0.1.
+    /// Nil when `text` is not an address and a port; `localhost` means 127.0.0.1.
     init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (0...65535).contains(port)
@@ -24,7 +24,7 @@ struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Reachable from this machine alone.
+    /// Whether only this machine can connect.
     var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 
     var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

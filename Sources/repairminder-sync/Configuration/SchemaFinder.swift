@@ -1,11 +1,11 @@
 import EntitySchema
 import Foundation
 
-/// Finds the schema that a configuration names, and reads it.
+/// Finds and reads the schema that a configuration names.
 struct SchemaFinder {
     let environment: Environment
 
-    /// A schema is named, or given as a path: with a slash, or ending as a file does.
+    /// Whether `schema` is a path rather than a name: it has a slash or a file extension.
     static func isPath(_ schema: String) -> Bool {
         schema.contains("/") || [".yaml", ".yml", ".json"].contains { schema.hasSuffix($0) }
     }
@@ -20,7 +20,7 @@ struct SchemaFinder {
         }
     }
 
-    /// Throws when no folder has it, and says where it was looked for.
+    /// Throws when no directory has the schema; the error lists where it was searched.
     func path(for configuration: Configuration) throws(ConfigurationError) -> String {
         let name = configuration.schema
         if Self.isPath(name) { return name }
@@ -30,16 +30,16 @@ struct SchemaFinder {
         let hint = Suggestion.nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "."
         throw ConfigurationError(
             place: "schema",
-            problem: "there is no schema \(name)\(hint) Looked for \(name).yaml in \(folders.joined(separator: ", "))")
+            problem: "no schema named \(name)\(hint) Searched for \(name).yaml in \(folders.joined(separator: ", "))")
     }
 
-    /// Beside the configuration file, then the system's, then what is shipped with the program.
+    /// Next to the configuration file, then the system's, then those shipped with the program.
     private func folders(for configuration: Configuration) -> [String] {
         let beside = configuration.file.map { environment.folder(of: $0) + "/schemas" }
         return [beside, environment.systemFolder + "/schemas", shipped].compactMap(\.self)
     }
 
-    /// `../share` of an installed program; for one that was built in a checkout, the checkout's own schemas.
+    /// `../share` of an installed program; the checkout's schemas for one built in a checkout.
     private var shipped: String {
         let folder = environment.folder(of: environment.executable)
         if let build = folder.range(of: "/.build/") { return folder[..<build.lowerBound] + "/config/schemas" }

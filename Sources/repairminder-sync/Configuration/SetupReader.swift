@@ -1,13 +1,14 @@
 import Upstream
 
-/// Reads all files that a daemon is set up with, and checks that they can be used together.
+/// Reads all files that configure the daemon and checks that they work together.
 struct SetupReader: Sendable {
-    /// The file that was asked for; nil for the system's.
+    /// The configuration file; nil for the system's.
     let path: String?
     let flags: [ConfigurationKey: String]
     let environment: Environment
 
-    /// Throws for the first thing that a person must correct. What is only missing yet, such as a sign-in, is no error.
+    /// Throws for the first problem that a person must fix. Something still missing, such as a sign-in, is not an
+    /// error.
     func setup() throws(ConfigurationError) -> Setup {
         let configuration = try ConfigurationReader(path: path, flags: flags, environment: environment)
             .configuration()

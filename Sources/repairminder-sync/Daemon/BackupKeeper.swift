@@ -3,7 +3,7 @@ import EntitySchema
 import Logging
 internal import SQLiteStore
 
-/// Copies the database now and then, forgets old copies, and looks through the database for damage once a day.
+/// Backs up the database on schedule, deletes old backups, and checks the database for damage once a day.
 struct BackupKeeper {
     let store: CacheStore
     let folder: BackupFolder
@@ -12,7 +12,7 @@ struct BackupKeeper {
     let clock: any Clock<Duration>
     let log: Logger
 
-    /// From one look to the next; the first comes after the start has settled.
+    /// The time between checks for due work; the first check comes one interval after the start.
     private static let interval = Duration.seconds(300)
     private static let checkEvery = Duration.seconds(86_400)
     private static let checkSetting = "checked_at"
@@ -23,22 +23,22 @@ struct BackupKeeper {
         while true {
             try await clock.sleep(for: min(Self.interval, settings.every ?? Self.interval))
             do {
-                try await keep()
+                try await runDueTasks()
             } catch CacheError.damaged(let message) {
                 throw CacheError.damaged(message)
             } catch let error where !(error is CancellationError) {
-                log.warning("no backup was made; that is tried again", metadata: ["error": "\(error)"])
+                log.warning("backup failed; will retry", metadata: ["error": "\(error)"])
             }
         }
     }
 
-    /// Does what is due.
-    func keep() async throws {
+    /// Runs the tasks that are due.
+    func runDueTasks() async throws {
         if let every = settings.every, folder.newest.map({ isDue($0, every) }) ?? true {
             let path = try folder.path(for: .daily, at: now())
             try await store.backUp(to: path)
             log.info("made a backup", metadata: ["path": "\(path)"])
-            // A copy is looked through before it counts.
+            // Every copy is verified, so the database was just checked.
             try await store.setSetting(Self.checkSetting, to: now().description)
         }
         let gone = try folder.prune(keep: settings.keep, age: .seconds(settings.keepDays * 86_400), at: now())
@@ -50,6 +50,6 @@ struct BackupKeeper {
         }
     }
 
-    /// Also where it was done in the future, by a clock that was wrong.
+    /// Also due when the last run is in the future because the clock was wrong.
     private func isDue(_ last: Timestamp, _ every: Duration) -> Bool { last + every <= now() || last > now() }
 }

@@ -5,18 +5,19 @@ import Logging
 internal import SQLiteStore
 import Secrets
 
-/// Opens the cache in use, come what may: ends what a crash cut off, copies the file before its tables are changed, and
-/// rescues the queue of one that is damaged.
+/// Opens the cache: finishes an interrupted replacement, backs up the file before a migration, and rescues the queue of
+/// a damaged database.
 struct CacheOpener {
     let setup: Setup
-    /// Asked again and again while that takes long; false undoes what was begun.
+    /// Called repeatedly during long work; false cancels it and rolls it back.
     let goesOn: @Sendable () -> Bool
     let now: @Sendable () -> Timestamp
     let log: Logger
 
     private var makeID: @Sendable () -> String { { UUID().uuidString.lowercased() } }
 
-    /// A cache that has learnt its account since the last start is first given that account's name. Throws `.damaged`.
+    /// Opens the database in use. A database that learned its account since the last start is first renamed after it.
+    /// Throws `.damaged`.
     func open(_ state: StateDirectory) async throws -> CacheStore {
         var path = try state.choose()
         try finish(path)
@@ -31,7 +32,7 @@ struct CacheOpener {
         log.info("opened the cache", metadata: ["path": "\(path)"])
         if let rescue = try store.rescueNote() {
             log.warning(
-                "the database was damaged and is a new one; look at the old one, then delete that",
+                "the database was damaged and has been replaced; inspect the damaged file, then delete it",
                 metadata: ["at": "\(rescue.at)", "damaged": "\(rescue.setAside)", "outcome": "\(rescue.summary)"])
         }
         return store
@@ -48,7 +49,9 @@ struct CacheOpener {
 
     private func finish(_ path: String) throws {
         for old in try DatabaseFile(path).finishReplacing() {
-            log.warning("ended what a crash had cut off; the former database is kept", metadata: ["path": "\(old)"])
+            log.warning(
+                "finished an interrupted database replacement; the previous database is kept",
+                metadata: ["path": "\(old)"])
         }
     }
 
@@ -56,32 +59,32 @@ struct CacheOpener {
         guard DatabaseSummary.needsMigration(path) else { return }
         let backup = try folder(path).path(for: .upgrade, at: now())
         try DatabaseCopy.make(of: path, at: backup)
-        log.notice("made a backup before the database is upgraded", metadata: ["path": "\(backup)"])
+        log.notice("made a backup before migrating the database", metadata: ["path": "\(backup)"])
     }
 
     // MARK: Damage
 
-    /// Sets the damaged database aside and puts a new one with its queue in its place.
+    /// Moves the damaged database aside and replaces it with a new one that has its queue.
     ///
-    /// Throws `CommandFailure` where that was done a short while ago: then it is not the file that is broken.
+    /// Throws `CommandFailure` when the last rescue was a short while ago: then the file is not the cause.
     func rescue(_ state: StateDirectory, because reason: String) async throws {
         let path = try state.choose()
-        log.critical("the database is damaged; it is set aside", metadata: ["path": "\(path)", "error": "\(reason)"])
-        if let last = DatabaseFile(path).lastDamage, now() < last + Self.shortest {
+        log.critical("the database is damaged; moving it aside", metadata: ["path": "\(path)", "error": "\(reason)"])
+        if let last = DatabaseFile(path).lastDamage, now() < last + Self.shortestInterval {
             throw CommandFailure(
                 .badConfiguration,
-                "\(path) is damaged once more within ten minutes: check the disk and the memory of this machine, then "
-                    + "start again")
+                "\(path) was damaged again within ten minutes: check this machine's disk and memory, then start the "
+                    + "daemon again")
         }
         let report = try await QueueRescue(
             path: path, schema: setup.schema, sealer: sealer(), backups: folder(path).backups, makeID: makeID
         ).run(reason: reason, at: now())
         log.critical(
-            "the database was replaced; records are pulled anew",
+            "the database was replaced; pulling all records again",
             metadata: ["outcome": "\(report.summary)", "damaged": "\(report.setAside)"])
     }
 
-    private static let shortest = Duration.seconds(600)
+    private static let shortestInterval = Duration.seconds(600)
 
     private func folder(_ path: String) -> BackupFolder { BackupFolder(setup, database: path) }
 }

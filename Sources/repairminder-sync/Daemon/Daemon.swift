@@ -1,6 +1,8 @@
 import CacheStore
+import EntitySchema
 import Foundation
 import Glibc
+import LocalAPIServer
 import Logging
 internal import SQLiteStore
 import ServiceManager
@@ -8,26 +10,26 @@ import SocketServer
 import SyncEngine
 import UnixSignals
 
-/// Keeps one service going from the start to the signal that ends it: through new configurations and other accounts.
+/// Runs one service after another until a signal ends it: a reload or another account starts the next service.
 ///
-/// The listening sockets are its own, so that callers queue while one service hands over to the next.
+/// The daemon owns the listening sockets, so callers queue while one service hands over to the next.
 actor Daemon {
     private let host: DaemonHost
     private let reread: @Sendable () throws -> Setup
-    /// What is served with.
+    /// The setup in use.
     private var setup: Setup
-    /// What takes over when the service under way has ended.
+    /// The setup that takes over when the running service has ended.
     private var next: Setup?
-    /// What worked before `setup`, which has not become ready yet.
+    /// The last working setup while `setup` is not ready yet.
     private var previous: Setup?
-    /// Why what was read last is not in force.
-    private var refusal: String?
+    /// Why the configuration read last was rejected.
+    private var rejection: String?
     private var sockets = ListeningSockets()
     private var serving: Task<Void, any Error>?
     private var opening: LongWork?
-    private let news = ChangeSignal()
+    private let statusChanged = ChangeSignal()
 
-    /// `reread` reads the files that `setup` came from.
+    /// `reread` reads the files of `setup` again.
     init(_ setup: Setup, host: DaemonHost, reread: @escaping @Sendable () throws -> Setup) {
         self.setup = setup
         self.host = host
@@ -36,17 +38,17 @@ actor Daemon {
 
     private var log: Logger { host.logger(setup.configuration.log, "daemon") }
 
-    /// Returns after SIGTERM or SIGINT, with what was in flight finished and the queue kept.
+    /// Returns after SIGTERM or SIGINT, once requests in flight have finished; the queue is kept.
     func run() async throws {
         for warning in setup.configuration.warnings { log.warning("\(warning)") }
         let lock = try StateDirectory(setup).lock()
         defer { lock.release() }
-        // Trapped from the start, so that no signal finds its default action.
+        // Trapped from the start, so no signal triggers its default action.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
         defer { sockets.close() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.follow(signals) }
-            group.addTask { try await self.serveOn() }
+            group.addTask { try await self.serveUntilStopped() }
             defer { group.cancelAll() }
             try await group.next()
         }
@@ -68,41 +70,41 @@ actor Daemon {
         }
     }
 
-    /// Reads everything anew and lets it take over; what cannot be used changes nothing.
+    /// Reads all files again and switches to them; an invalid configuration changes nothing.
     private func reload() {
-        host.notifier.send(.reloading(since: host.monotonic()), .status("reading the configuration anew"))
-        giveSignOfLife()
+        host.notifier.send(.reloading(since: host.monotonic()), .status("reloading the configuration"))
+        pingWatchdog()
         do {
             let new = try reread()
             guard new.configuration.stateDirectory == setup.configuration.stateDirectory else {
                 throw ConfigurationError(
                     place: "state_dir",
-                    problem: "it is another now, \(new.configuration.stateDirectory), which takes a restart")
+                    problem: "changed to \(new.configuration.stateDirectory), which requires a restart")
             }
             try sockets.change(to: new.listeners)
             next = new
-            refusal = nil
-            log.notice("the configuration was read anew")
+            rejection = nil
+            log.notice("reloaded the configuration")
             for warning in new.configuration.warnings { log.warning("\(warning)") }
             serving?.cancel()
         } catch {
-            refuse(error)
+            reject(error)
             host.notifier.send(.ready)
         }
     }
 
-    private func refuse(_ error: any Error) {
+    private func reject(_ error: any Error) {
         let reason = CommandFailure(any: error)?.message ?? "\(error)"
-        log.error("the new configuration is refused and the old one stays in force", metadata: ["error": "\(reason)"])
-        refusal = reason
-        host.notifier.send(.status("the new configuration is refused: \(reason)"))
-        news.announce()
+        log.error("the new configuration is invalid; keeping the old one", metadata: ["error": "\(reason)"])
+        rejection = reason
+        host.notifier.send(.status("the new configuration is invalid: \(reason)"))
+        statusChanged.announce()
     }
 
     // MARK: Serving
 
-    /// Serves with one setup and one account after the other; returns when cancelled.
-    private func serveOn() async throws {
+    /// Serves one setup and account after the other; returns when cancelled.
+    private func serveUntilStopped() async throws {
         while !Task.isCancelled {
             do {
                 try await serve()
@@ -111,24 +113,24 @@ actor Daemon {
                 setup = new
             } catch SyncError.otherAccount(let account) {
                 log.warning(
-                    "the token belongs to another account; going on with its own cache",
+                    "the token belongs to another account; switching to that account's cache",
                     metadata: ["account": "\(account)"])
                 try StateDirectory(setup).use(account: account)
             } catch {
                 guard let working = previous.take() else { throw error }
-                refuse(error)
+                reject(error)
                 setup = working
             }
         }
     }
 
     private func serve() async throws {
-        giveSignOfLife()
+        pingWatchdog()
         let opening = LongWork("preparing the database", notifier: host.notifier, monotonic: host.monotonic)
         self.opening = opening
         let service = Service(
             setup: setup, host: host, listeners: { try await self.listen() },
-            ready: { await self.noteReady() }, refusal: { await self.refusal }, news: news)
+            ready: { await self.noteReady() }, rejection: { await self.rejection }, statusChanged: statusChanged)
         let task = Task { try await service.run(opening) }
         serving = task
         let result = await withTaskCancellationHandler {
@@ -136,12 +138,12 @@ actor Daemon {
         } onCancel: {
             task.cancel()
         }
-        // What a service says that was told to end matters to nobody: another takes over, or none.
+        // The error of a cancelled service does not matter: another service takes over, or the daemon stops.
         if !task.isCancelled { try result.get() }
     }
 
-    /// Between two services no watchdog runs.
-    private func giveSignOfLife() {
+    /// Between two services no `Watchdog` is running.
+    private func pingWatchdog() {
         if host.watchdogInterval != nil { host.notifier.send(.watchdog) }
     }
 
@@ -153,7 +155,21 @@ actor Daemon {
     private func noteReady() {
         previous = nil
         if !host.notifier.send(.ready) {
-            log.warning("the service manager could not be told that this is ready; check NOTIFY_SOCKET")
+            log.warning("could not notify the service manager that the daemon is ready; check NOTIFY_SOCKET")
         }
     }
+}
+
+/// What the daemon uses of its process and machine; a reload does not change it.
+struct DaemonHost: Sendable {
+    let notifier: ServiceNotifier
+    /// The time between watchdog signals; nil when the service manager wants none.
+    let watchdogInterval: Duration?
+    let startedAt: Timestamp
+    let metrics: Metrics
+    let now: @Sendable () -> Timestamp
+    /// The time of the kernel's monotonic clock.
+    let monotonic: @Sendable () -> Duration
+    /// Creates the logger of one component; its label is part of every line.
+    let logger: @Sendable (_ log: Configuration.Log, _ label: String) -> Logger
 }

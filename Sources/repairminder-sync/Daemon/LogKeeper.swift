@@ -3,19 +3,19 @@ internal import EntitySchema
 internal import Logging
 internal import SQLiteStore
 
-/// Keeps the change log within its limits, in idle moments and a little at a time.
+/// Prunes the change log to its limits in small batches while nothing is syncing.
 struct LogKeeper {
     let store: CacheStore
     let limits: LogLimits
-    /// While this says so nothing is pruned.
+    /// Nothing is pruned while this returns true.
     let isBusy: @Sendable () async -> Bool
     let now: @Sendable () -> Timestamp
     let clock: any Clock<Duration>
     let log: Logger
 
-    /// From one look at the log to the next.
+    /// The time between runs.
     private static let interval = Duration.seconds(600)
-    /// From one batch to the next, which leaves the disk to others.
+    /// The pause between batches, which leaves the disk to other work.
     private static let pause = Duration.milliseconds(50)
 
     /// Runs until the task is cancelled.
@@ -25,12 +25,12 @@ struct LogKeeper {
             do {
                 try await prune()
             } catch let error as CacheError {
-                log.warning("old changes were not forgotten; that is tried again", metadata: ["error": "\(error)"])
+                log.warning("pruning the change log failed; will retry", metadata: ["error": "\(error)"])
             }
         }
     }
 
-    /// Prunes until nothing is left to be, or something else is to be done.
+    /// Prunes until the log is within its limits or `isBusy` returns true.
     func prune() async throws {
         var count = 0
         while await !isBusy() {
@@ -39,6 +39,6 @@ struct LogKeeper {
             guard pruned > 0 else { break }
             try await clock.sleep(for: Self.pause)
         }
-        if count > 0 { log.info("forgot old changes", metadata: ["rows": "\(count)"]) }
+        if count > 0 { log.info("pruned the change log", metadata: ["rows": "\(count)"]) }
     }
 }

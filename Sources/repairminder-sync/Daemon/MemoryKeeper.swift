@@ -1,21 +1,21 @@
-/// Gives memory back once what took it is over: the start, a sync.
+/// Returns unused memory to the kernel after the start and after each sync.
 struct MemoryKeeper {
-    /// Called before each look: what it returns comes back once something may have happened since.
+    /// Called before each check; returns a function that waits until something may have happened since.
     let watch: @Sendable () -> @Sendable () async -> Void
     let isBusy: @Sendable () async -> Bool
     let clock: any Clock<Duration>
-    let giveBack: @Sendable () -> Void
+    let releaseMemory: @Sendable () -> Void
 
-    /// So long after something has happened: the next thing may follow.
+    /// The delay after an event, because another often follows.
     static let pause = Duration.seconds(10)
 
     /// Runs until the task is cancelled.
     func run() async throws {
         while true {
-            let news = watch()
+            let change = watch()
             try await clock.sleep(for: Self.pause)
-            if await !isBusy() { giveBack() }
-            await news()
+            if await !isBusy() { releaseMemory() }
+            await change()
             try Task.checkCancellation()
         }
     }

@@ -14,12 +14,12 @@ import SocketServer
 import SyncEngine
 import Upstream
 
-/// Making the parts of a service and handing them what they need.
+/// Creates the parts of a service.
 extension Service {
     private var configuration: Configuration { setup.configuration }
 
     func opener(_ opening: LongWork) -> CacheOpener {
-        CacheOpener(setup: setup, goesOn: opening.goesOn, now: host.now, log: log)
+        CacheOpener(setup: setup, goesOn: opening.shouldContinue, now: host.now, log: log)
     }
 
     func backupKeeper(_ store: CacheStore) -> BackupKeeper {
@@ -28,7 +28,7 @@ extension Service {
             now: host.now, clock: TimerClock(), log: log)
     }
 
-    /// Nil where no entity has content.
+    /// Nil when no entity has content.
     func contents(beside path: String) throws -> ContentFolder? {
         guard setup.schema.entities.contains(where: { $0.content != nil }) else { return nil }
         return try ContentFolder(path: "\(path).content")
@@ -39,16 +39,16 @@ extension Service {
             store: store, contents: contents, limit: configuration.content.keepSize, clock: TimerClock(), log: log)
     }
 
-    /// Nil where the schema reminds of nothing.
+    /// Nil when the schema has no reminders.
     func reminderKeeper(_ store: CacheStore) throws -> ReminderKeeper? {
         guard !setup.schema.reminders.isEmpty else { return nil }
         let delivery = try configuration.reminderDelivery(
-            environment: ProcessInfo.processInfo.environment, transport: try transport())
+            environment: ProcessInfo.processInfo.environment, clock: TimerClock(), transport: try transport())
         return ReminderKeeper(
             store: store, deliver: delivery, now: host.now, clock: TimerClock(), log: logger("reminders"))
     }
 
-    /// Nil where it is switched off.
+    /// Nil when the mirror is off.
     func mirrorKeeper(_ store: CacheStore) -> MirrorKeeper? {
         guard configuration.mirror.isEnabled else { return nil }
         return MirrorKeeper(
@@ -57,7 +57,7 @@ extension Service {
     }
 
     func engine(_ store: CacheStore, _ contents: ContentFolder?) throws -> SyncEngine {
-        // This clock goes on while the machine sleeps.
+        // This clock keeps running while the machine sleeps.
         let start = ContinuousClock.now
         let serverClock = ServerClock(
             now: host.now, monotonic: { start.duration(to: .now) },
@@ -69,13 +69,14 @@ extension Service {
             retry: RetryPolicy(
                 maximumAttempts: configuration.retry.maximumAttempts, base: configuration.retry.base,
                 cap: configuration.retry.cap),
-            // A request may find its token refused, and goes again with another after asking whose that is.
+            // A request whose token is rejected is sent again after refreshing the token and checking the account.
             patience: configuration.upstream.deadline * 5 + .seconds(60))
         return SyncEngine(
             store: store, contents: contents, schema: setup.schema, upstream: try upstream(serverClock),
             settings: settings, clock: TimerClock(),
             now: host.now, random: { Double.random(in: 0..<1) }, clockOffset: { serverClock.offset },
-            measure: { [metrics = host.metrics] in metrics.record($0) }, changed: { [news] in news.announce() },
+            measure: { [metrics = host.metrics] in metrics.record($0) },
+            changed: { [statusChanged] in statusChanged.announce() },
             log: logger("sync"))
     }
 
@@ -100,7 +101,7 @@ extension Service {
             now: host.now)
     }
 
-    /// A token file that was named, else the sign-in that `login` keeps, where the schema says how it goes on.
+    /// The configured token file, otherwise the sign-in saved by `login`, if the schema defines how to refresh it.
     private func credentials(_ transport: CurlTransport, _ clock: ServerClock) throws -> (any Credentials)? {
         if let path = configuration.upstream.tokenFile { return try BearerToken(path: path) }
         guard let refresh = setup.schema.upstream.refresh else { return nil }
@@ -117,7 +118,7 @@ extension Service {
             isRemoteAllowed: configuration.listen.allowRemote, rate: configuration.listen.rate)
         let lookup = CallerLookup()
         if let problem = lookup.problem {
-            log.notice("callers over TCP need the token", metadata: ["error": "\(problem)"])
+            log.notice("callers over TCP must send the token", metadata: ["error": "\(problem)"])
         }
         let api = LocalAPIServer(
             schema: setup.schema, store: store, engine: engine, callers: callers,
@@ -129,28 +130,5 @@ extension Service {
             listeners: listeners, threads: configuration.listen.threads,
             handler: { await api.respond(to: $0) },
             lookup: { callers.caller(lookup.credentials(ofPeerOf: $0), over: $1) }, streams: api.streamLimit)
-    }
-}
-
-extension Setup {
-    var origin: CacheOrigin { CacheOrigin(schema: schema.name, upstream: baseURL) }
-
-    /// The group whose members may call; nil where the machine has none of that name.
-    fileprivate var group: gid_t? { getgrnam(configuration.listen.group).map { $0.pointee.gr_gid } }
-
-    var listeners: [Listener] {
-        var listeners: [Listener] = []
-        if let tcp = configuration.listen.tcp { listeners.append(.tcp(host: tcp.host, port: UInt16(tcp.port))) }
-        // Only the group is let near; without one only our own user.
-        if let unix = configuration.listen.unix {
-            listeners.append(.unix(path: unix, mode: group == nil ? 0o600 : 0o660, group: group))
-        }
-        return listeners
-    }
-}
-
-extension StateDirectory {
-    init(_ setup: Setup) throws {
-        try self.init(path: setup.configuration.stateDirectory, origin: setup.origin)
     }
 }

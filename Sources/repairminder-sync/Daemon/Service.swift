@@ -10,24 +10,25 @@ import ServiceManager
 import SocketServer
 import SyncEngine
 
-/// One account's cache, kept in step and served with one setup.
+/// Syncs and serves one account's cache with one setup.
 struct Service: Sendable {
     let setup: Setup
     let host: DaemonHost
-    /// The sockets to listen on, for one server.
+    /// Returns the sockets to listen on.
     let listeners: @Sendable () async throws -> [Listener]
-    /// Called once the cache is open and callers are answered.
+    /// Called when the cache is open and the server accepts callers.
     let ready: @Sendable () async -> Void
-    /// Why a newer configuration is not in force.
-    let refusal: @Sendable () async -> String?
-    /// Rings when something besides the cache has changed that people are told of, a refusal for one.
-    let news: ChangeSignal
+    /// Why a newer configuration was rejected; nil when none was.
+    let rejection: @Sendable () async -> String?
+    /// Signals that something other than the cache has changed in the status, such as a rejected configuration.
+    let statusChanged: ChangeSignal
 
-    /// Runs until the task is cancelled, then finishes what is in flight. Throws `SyncError.otherAccount` when the token
-    /// turns out to be another's than the cache. `opening` is told while the database takes long to open.
+    /// Runs until the task is cancelled, then finishes requests in flight. Throws `SyncError.otherAccount` when the
+    /// token belongs to another account than the cache. `opening` reports progress while opening the database takes
+    /// long.
     ///
-    /// A damaged database is replaced by a new one with its queue, and that is served; throws where that was done a short
-    /// while ago.
+    /// A damaged database is replaced by a new one with its queue, and the service continues; throws when the last
+    /// replacement was a short while ago.
     func run(_ opening: LongWork) async throws {
         while true {
             do {
@@ -58,12 +59,12 @@ struct Service: Sendable {
             try store.close()
         } catch {
             log.warning(
-                "the database was not closed cleanly; the next start mends that", metadata: ["error": "\(error)"])
+                "the database was not closed cleanly; the next start recovers it", metadata: ["error": "\(error)"])
         }
     }
 
     private func serve(_ store: CacheStore, _ state: StateDirectory) async throws {
-        if setup.baseURL == nil { log.warning("upstream.base_url is not set; only what is cached is served") }
+        if setup.baseURL == nil { log.warning("upstream.base_url is not set; serving cached data only") }
         let contents = try contents(beside: store.path)
         let engine = try engine(store, contents)
         let server = try server(store, engine, state, listeners: await listeners())
@@ -78,7 +79,7 @@ struct Service: Sendable {
                 try await withTaskCancellationHandler {
                     try await server.run()
                 } onCancel: {
-                    // Whoever waits for something to happen is answered now, so that the server need not wait for them.
+                    // Answers long-polling callers now, so the server does not have to wait for them.
                     store.signal.close()
                 }
             }
@@ -88,7 +89,7 @@ struct Service: Sendable {
             if let reminders = try reminderKeeper(store) { group.addTask { try await reminders.run() } }
             if let mirror = mirrorKeeper(store) { group.addTask { try await mirror.run() } }
             group.addTask { try await store.waitForDamage() }
-            group.addTask { try await statusTeller(store, engine).run() }
+            group.addTask { try await statusReporter(store, engine).run() }
             group.addTask { try await memoryKeeper(engine).run() }
             if let watchdog = watchdog(store, engine, server) { group.addTask { try await watchdog.run() } }
             defer { group.cancelAll() }
@@ -100,30 +101,30 @@ struct Service: Sendable {
 
     func logger(_ label: String) -> Logger { host.logger(setup.configuration.log, label) }
 
-    /// Returns when cancelled, or when the kernel does not tell of changes; probing alone finds out then.
+    /// Returns when cancelled, or when the kernel reports no network changes; then only probing detects them.
     private func watchNetwork(for engine: SyncEngine) async {
         do {
             try await NetworkMonitor(clock: TimerClock()).forEachChange { await engine.networkChanged() }
         } catch {
             log.notice(
-                "the kernel does not tell of network changes; probing finds out", metadata: ["error": "\(error)"])
+                "the kernel reports no network changes; relying on probes", metadata: ["error": "\(error)"])
         }
     }
 
-    private func statusTeller(_ store: CacheStore, _ engine: SyncEngine) -> StatusTeller {
-        StatusTeller(clock: TimerClock()) { [news] in
-            let (commits, others) = (store.signal.commits, news.commits)
+    private func statusReporter(_ store: CacheStore, _ engine: SyncEngine) -> StatusReporter {
+        StatusReporter(clock: TimerClock()) { [statusChanged] in
+            let (commits, others) = (store.signal.commits, statusChanged.commits)
             return {
                 await withTaskGroup { group in
                     group.addTask { await store.signal.wait(after: commits) }
-                    group.addTask { await news.wait(after: others) }
+                    group.addTask { await statusChanged.wait(after: others) }
                     await group.next()
                     group.cancelAll()
                 }
             }
         } line: {
             await statusLine(store, engine)
-        } tell: { line in
+        } send: { line in
             host.notifier.send(.status(line))
         }
     }
@@ -134,17 +135,17 @@ struct Service: Sendable {
         let (status, missing) = await engine.report()
         return StatusLine(
             status: status, pending: standing.count.pending, failed: standing.count.failed,
-            conflicts: standing.openConflicts, missing: missing, refusal: await refusal()
+            conflicts: standing.openConflicts, missing: missing, rejection: await rejection()
         ).text(at: host.now(), in: .current)
     }
 
     private func memoryKeeper(_ engine: SyncEngine) -> MemoryKeeper {
         MemoryKeeper(
-            watch: { [news] in
-                let others = news.commits
-                return { await news.wait(after: others) }
+            watch: { [statusChanged] in
+                let others = statusChanged.commits
+                return { await statusChanged.wait(after: others) }
             }, isBusy: { await engine.status().state == .syncing }, clock: TimerClock(),
-            giveBack: ResidentMemory.giveBack)
+            releaseMemory: ResidentMemory.release)
     }
 
     private func watchdog(_ store: CacheStore, _ engine: SyncEngine, _ server: SocketServer) -> Watchdog? {
@@ -160,7 +161,7 @@ struct Service: Sendable {
             ], interval: interval, clock: TimerClock(), ping: { host.notifier.send(.watchdog) },
             report: { stuck in
                 log.critical(
-                    "a part does not move, so the service manager gets no sign of life",
+                    "a component is stuck; withholding the watchdog signal",
                     metadata: ["parts": "\(stuck.joined(separator: ", "))"])
             })
     }

@@ -2,24 +2,24 @@ import EntitySchema
 import Foundation
 import SyncEngine
 
-/// What the service manager shows people of the service: `idle, 3 pending, last sync 10:42`.
+/// The status line that the service manager shows: `idle, 3 pending, last sync 10:42`.
 struct StatusLine {
     var status: SyncStatus
     var pending: Int
     var failed: Int
     var conflicts: Int
-    /// What a person must still give before anything can be synced.
+    /// What is still missing before anything can be synced.
     var missing: String?
-    /// Why a newer configuration is not in force.
-    var refusal: String?
+    /// Why a newer configuration was rejected.
+    var rejection: String?
 
     func text(at now: Timestamp, in zone: TimeZone) -> String {
         var parts: [String] = []
-        if let refusal { parts.append("new configuration refused (\(refusal))") }
+        if let rejection { parts.append("new configuration rejected (\(rejection))") }
         parts.append(state)
         parts.append("\(pending) pending")
         if failed > 0 { parts.append("\(failed) failed") }
-        if conflicts > 0 { parts.append("\(conflicts) \(conflicts == 1 ? "conflict" : "conflicts") to decide") }
+        if conflicts > 0 { parts.append("\(conflicts) \(conflicts == 1 ? "conflict" : "conflicts") to resolve") }
         parts.append(status.lastSyncAt.map { "last sync \(time($0, now, zone))" } ?? "no sync since the start")
         return parts.joined(separator: ", ")
     }
@@ -36,7 +36,7 @@ struct StatusLine {
         }
     }
 
-    /// With the day where it is not today.
+    /// The time, with the date unless it is today.
     private func time(_ time: Timestamp, _ now: Timestamp, _ zone: TimeZone) -> String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = zone

@@ -1,10 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// The continuous clock, whose sleeps leave nothing behind when they are cancelled.
+/// The continuous clock with sleeps that free everything when cancelled.
 ///
-/// `ContinuousClock` keeps a cancelled sleep, with its task, until its time has come. A rest until the next sync that is
-/// called at every local write would leave one for each of them.
+/// `ContinuousClock` keeps a cancelled sleep and its task until the deadline. The wait for the next sync is cancelled
+/// at every local write, and each would leave one behind.
 struct TimerClock: Clock {
     typealias Instant = ContinuousClock.Instant
 
@@ -15,25 +15,25 @@ struct TimerClock: Clock {
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let sleeper = Sleeper()
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { sleeper.lieDown($0, for: now.duration(to: deadline)) }
+            try await withCheckedThrowingContinuation { sleeper.sleep($0, for: now.duration(to: deadline)) }
         } onCancel: {
             sleeper.wake(.failure(CancellationError()))
         }
     }
 }
 
-/// One sleep: woken once, by its timer or before.
+/// One sleep: ends once, by its timer or earlier.
 private final class Sleeper: Sendable {
     private struct State {
         var timer: (any DispatchSourceTimer)?
         var continuation: CheckedContinuation<Void, any Error>?
-        /// Woken before it lay down.
+        /// Set when `wake` is called before `sleep`.
         var outcome: Result<Void, any Error>?
     }
 
     private let state = Mutex(State())
 
-    func lieDown(_ continuation: CheckedContinuation<Void, any Error>, for duration: Duration) {
+    func sleep(_ continuation: CheckedContinuation<Void, any Error>, for duration: Duration) {
         let early = state.withLock { state -> Result<Void, any Error>? in
             if let outcome = state.outcome { return outcome }
             let timer = DispatchSource.makeTimerSource(queue: .global())
@@ -58,7 +58,7 @@ private final class Sleeper: Sendable {
         continuation?.resume(with: outcome)
     }
 
-    /// Rounded up, so that nobody wakes too early.
+    /// Rounded up, so the sleep is never too short.
     private static func milliseconds(_ duration: Duration) -> Int {
         let (seconds, attoseconds) = max(duration, .zero).components
         return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)

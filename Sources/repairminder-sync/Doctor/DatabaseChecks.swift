@@ -3,45 +3,47 @@ import EntitySchema
 import Foundation
 internal import SQLiteStore
 
-/// The database in use: whether it is sound, how its queue stands, how old its backups are. It is only read.
+/// Checks the database in use: integrity, queue, backups. Only reads.
 struct DatabaseChecks {
     let configuration: Configuration
-    /// Nil where there is none yet.
+    /// Nil when there is no database yet.
     let path: String?
     let now: Timestamp
 
     func findings() -> [Finding] {
-        guard let path else { return [library(), .ok("database", "there is none yet"), backups(nil)] }
+        guard let path else { return [library(), .ok("database", "not created yet"), backups(nil)] }
         do {
             let summary = try DatabaseSummary(ofDatabaseAt: path)
             return [library(), integrity(path)] + rescue(summary) + [queue(summary), backups(path)]
         } catch CacheError.incompatible(let message) {
-            return [library(), .error("database", message, "install that version again")]
+            return [library(), .error("database", message, "install that version")]
         } catch {
             return [library(), damaged("\(error)"), backups(path)]
         }
     }
 
-    /// SQLite below 3.51.3 (but 3.50.7, 3.44.6) can damage a file that two connections write or check-point at once.
+    /// SQLite before 3.51.3 (except 3.50.7 and 3.44.6) can damage a file that two connections write or checkpoint at
+    /// once.
     private func library() -> Finding {
         guard let version = try? DatabaseSummary.libraryVersion() else {
-            return .error("sqlite", "the library does not answer", "install libsqlite3-0 again")
+            return .error("sqlite", "cannot query the library's version", "reinstall libsqlite3-0")
         }
         let parts = version.split(separator: ".").compactMap { Int($0) } + [0, 0, 0]
         let number = parts[0] * 1_000_000 + parts[1] * 1000 + parts[2]
-        let isMended =
+        let isFixed =
             number >= 3_051_003 || (3_050_007..<3_051_000).contains(number) || (3_044_006..<3_045_000).contains(number)
-        if isMended { return .ok("sqlite", version) }
+        if isFixed { return .ok("sqlite", version) }
         return .ok(
             "sqlite",
-            "\(version), which has the WAL-reset fault; the daemon, whose one connection writes, does not meet it as long "
-                + "as no other program writes to its database or check-points it")
+            "\(version), which has the WAL-reset bug; the daemon writes with one connection and is not affected as long "
+                + "as no other program writes to or checkpoints its database")
     }
 
     private func integrity(_ path: String) -> Finding {
         do {
             let problems = try DatabaseCopy.problems(of: path)
-            return problems.isEmpty ? .ok("database", "\(path) is sound") : damaged(problems.joined(separator: "; "))
+            return problems.isEmpty
+                ? .ok("database", "\(path) passes the integrity check") : damaged(problems.joined(separator: "; "))
         } catch {
             return damaged("\(error)")
         }
@@ -50,7 +52,7 @@ struct DatabaseChecks {
     private func damaged(_ problem: String) -> Finding {
         .error(
             "database", "\(path ?? "") is damaged: \(problem)",
-            "restart the daemon: it sets the file aside and rescues the queue; then check disk and memory")
+            "restart the daemon: it moves the file aside and rescues the queue; then check disk and memory")
     }
 
     private func rescue(_ summary: DatabaseSummary) -> [Finding] {
@@ -58,7 +60,7 @@ struct DatabaseChecks {
         return [
             .warning(
                 "rescue", "the database was damaged and replaced at \(rescue.at) (\(rescue.reason)): \(rescue.summary)",
-                "check disk and memory; when nothing is missing, delete \(rescue.setAside) in state_dir")
+                "check disk and memory; if nothing is missing, delete \(rescue.setAside) in state_dir")
         ]
     }
 
@@ -66,32 +68,32 @@ struct DatabaseChecks {
         let failed = summary.queue["failed"] ?? 0
         let count = summary.queue.values.reduce(0, +)
         if failed > 0 {
-            return .warning("queue", "\(failed) of \(count) changes have failed", "see repairminder-sync queue")
+            return .warning("queue", "\(failed) of \(count) changes failed", "see repairminder-sync queue")
         }
         if summary.openConflicts > 0 {
             return .warning(
-                "queue", "\(summary.openConflicts) conflicts wait for a choice",
+                "queue", "\(summary.openConflicts) conflicts wait for a decision",
                 "see repairminder-sync conflicts --open")
         }
         if let oldest = summary.oldestChange, oldest + .seconds(86_400) < now {
             return .warning(
-                "queue", "\(count) changes wait, the oldest since \(oldest)", "see repairminder-sync status")
+                "queue", "\(count) changes pending, the oldest since \(oldest)", "see repairminder-sync status")
         }
-        return .ok("queue", "\(count) changes wait")
+        return .ok("queue", "\(count) changes pending")
     }
 
     private func backups(_ path: String?) -> Finding {
         guard let every = configuration.backup.every else {
-            return .warning("backups", "backup.every is off", "make backups by other means, such as Litestream")
+            return .warning("backups", "backup.every is off", "make backups another way, such as with Litestream")
         }
-        guard let path else { return .ok("backups", "there is nothing to back up yet") }
+        guard let path else { return .ok("backups", "nothing to back up yet") }
         let folder = BackupFolder(stateDirectory: configuration.stateDirectory, database: path)
         guard let newest = folder.newest else {
             return .warning(
-                "backups", "there is none yet", "let the daemon run for a few minutes, then look at its log")
+                "backups", "none yet", "let the daemon run for a few minutes, then check its log")
         }
         guard newest + every + every >= now else {
-            return .warning("backups", "the newest is from \(newest)", "look at the daemon's log, or start it")
+            return .warning("backups", "the newest is from \(newest)", "check the daemon's log, or start it")
         }
         return .ok("backups", "\(folder.backups.count), the newest from \(newest)")
     }

@@ -1,6 +1,6 @@
 import JSONText
 
-/// What one check of the doctor came to.
+/// The result of one doctor check.
 struct Finding: Equatable, Sendable {
     enum Level: String, Sendable {
         case ok, warning, error
@@ -9,7 +9,7 @@ struct Finding: Equatable, Sendable {
     var check: String
     var level: Level
     var message: String
-    /// What to do about it; nil where it is as it should be.
+    /// What to do about it; nil when nothing needs to be done.
     var advice: String?
 
     static func ok(_ check: String, _ message: String) -> Finding {
@@ -24,7 +24,7 @@ struct Finding: Equatable, Sendable {
         Finding(check: check, level: .error, message: message, advice: advice)
     }
 
-    /// `warning  disk        31 MiB are free` and, indented, what to do.
+    /// `warning  disk        31 MiB free in /var/lib` and, indented, what to do.
     var text: String {
         func padded(_ text: String, _ width: Int) -> String {
             text + String(repeating: " ", count: max(width - text.count, 0))

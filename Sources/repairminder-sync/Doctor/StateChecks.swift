@@ -5,7 +5,7 @@ import Glibc
 internal import SQLiteStore
 import Upstream
 
-/// The state folder and the private files in it: whose they are, who may read them, how much room there is.
+/// Checks the state directory and its private files: owner, permissions and free space.
 struct StateChecks {
     let configuration: Configuration
     let schema: EntitySchema
@@ -16,8 +16,8 @@ struct StateChecks {
         guard FileManager.default.fileExists(atPath: folder) else {
             return [
                 .error(
-                    "permissions", "\(folder) is not there",
-                    "start the daemon once, which makes it, or name the right state_dir")
+                    "permissions", "\(folder) does not exist",
+                    "start the daemon once to create it, or set the right state_dir")
             ]
         }
         return permissions() + [token(), secretKey(), disk()]
@@ -36,19 +36,19 @@ struct StateChecks {
         if !open.isEmpty {
             findings.append(
                 .error(
-                    "permissions", "others may read \(open.joined(separator: ", "))",
+                    "permissions", "other users can read \(open.joined(separator: ", "))",
                     "run chmod go= \(open.joined(separator: " "))"))
         }
         if !foreign.isEmpty {
             findings.append(
                 .error(
-                    "permissions", "\(foreign.joined(separator: ", ")) belong to another user than \(folder)",
+                    "permissions", "not owned by the owner of \(folder): \(foreign.joined(separator: ", "))",
                     "run chown --reference=\(folder) \(foreign.joined(separator: " "))"))
         }
-        return findings.isEmpty ? [.ok("permissions", "\(folder) is its owner's alone")] : findings
+        return findings.isEmpty ? [.ok("permissions", "only its owner can read \(folder)")] : findings
     }
 
-    /// Of a link itself nothing matters; nil for one.
+    /// Nil for a link, whose own mode does not matter.
     private func mode(of path: String) -> mode_t? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFLNK else { return nil }
@@ -66,30 +66,31 @@ struct StateChecks {
         do {
             if let path = configuration.upstream.tokenFile {
                 _ = try BearerToken(path: path)
-                return .ok("token", "\(path) holds one")
+                return .ok("token", "read from \(path)")
             }
-            guard schema.upstream.refresh != nil else { return .ok("token", "none is configured") }
+            guard schema.upstream.refresh != nil else { return .ok("token", "none configured") }
             guard let tokens = try TokenStore(path: configuration.signInFile).load() else {
                 return .warning(
-                    "token", "nobody is signed in", "run repairminder-sync login, unless the upstream wants none")
+                    "token", "not signed in", "run repairminder-sync login, unless the upstream needs no sign-in")
             }
             guard let end = tokens.expiresAt, end < StateFiles.now() else { return .ok("token", "signed in") }
             return tokens.refresh == nil
-                ? .error("token", "the sign-in ended at \(end)", "run repairminder-sync login")
-                : .ok("token", "signed in; the daemon exchanges the token at its next request")
+                ? .error("token", "the sign-in expired at \(end)", "run repairminder-sync login")
+                : .ok("token", "signed in; the daemon refreshes the token at its next request")
         } catch {
-            return .error("token", error.message, "mend that file, or run repairminder-sync login")
+            return .error("token", error.message, "fix that file, or run repairminder-sync login")
         }
     }
 
     private func secretKey() -> Finding {
         do {
             guard try SecretKeyFile(configuration).existing() != nil else {
-                return .warning("secret key", "there is none yet", "start the daemon once, then keep a copy elsewhere")
+                return .warning(
+                    "secret key", "not created yet", "start the daemon once, then copy the key to another place")
             }
-            return .ok("secret key", "it can be read")
+            return .ok("secret key", "readable")
         } catch {
-            return .error("secret key", error.message, "put the right file there, see docs/guides/securing.md")
+            return .error("secret key", error.message, "restore the right file, see docs/guides/securing.md")
         }
     }
 
@@ -97,16 +98,17 @@ struct StateChecks {
 
     private func disk() -> Finding {
         guard let free = DiskSpace(of: folder)?.free else {
-            return .error("disk", "\(folder) tells no free space", "check its file system")
+            return .error("disk", "cannot read the free space of \(folder)", "check its file system")
         }
-        let text = "\(free >> 20) MiB are free for \(folder)"
-        if free < DiskSpace.reserve { return .error("disk", text, "make room: soon nothing can be written any more") }
+        let text = "\(free >> 20) MiB free in \(folder)"
+        if free < DiskSpace.reserve { return .error("disk", text, "free some space: writes will fail soon") }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let size = names.filter { $0.hasSuffix(".db") }.reduce(0) { sum, name in
             sum + ((try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.size] as? Int) ?? 0)
         }
         guard free > 2 * size + DiskSpace.reserve else {
-            return .warning("disk", text, "make room: backups and a rescue need as much again as the database has")
+            return .warning(
+                "disk", text, "free some space: backups and a rescue need as much space again as the database")
         }
         return .ok("disk", text)
     }

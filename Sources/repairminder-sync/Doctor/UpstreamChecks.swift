@@ -1,9 +1,9 @@
 import EntitySchema
 import Upstream
 
-/// The upstream from here: whether it can be reached, over what, what time it has, and whether it takes our token.
+/// Checks the upstream: reachability, encryption, clock and token.
 ///
-/// Tokens are only shown, never exchanged: that is the daemon's to do.
+/// Sends the token but never refreshes it: only the daemon does.
 struct UpstreamChecks {
     let configuration: Configuration
     let schema: EntitySchema
@@ -12,11 +12,11 @@ struct UpstreamChecks {
     func findings() async -> [Finding] {
         guard let address = configuration.upstream.baseURL ?? schema.upstream.baseURL else {
             return [
-                .warning("upstream", "nobody has said where it is", "set upstream.base_url in the configuration")
+                .warning("upstream", "its address is not set", "set upstream.base_url in the configuration")
             ]
         }
         guard let transport = try? CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)") else {
-            return [.error("upstream", "libcurl does not start", "install libcurl4 again")]
+            return [.error("upstream", "libcurl fails to start", "reinstall libcurl4")]
         }
         let request = HTTPRequest(url: address + schema.upstream.probe, deadline: .seconds(10))
         do throws(TransportError) {
@@ -37,34 +37,36 @@ struct UpstreamChecks {
             }
         return .error(
             "upstream", "\(address) cannot be reached: \(reason)",
-            "check upstream.base_url, network, name server and, where it speaks of a certificate, the machine's time")
+            "check upstream.base_url, the network, DNS and, for certificate errors, this machine's clock")
     }
 
     private func reachable(_ response: HTTPResponse, _ address: String) -> Finding {
         guard response.status < 500 else {
-            return .warning("upstream", "\(address) answers \(response.status)", "wait; the queue is kept meanwhile")
+            return .warning(
+                "upstream", "\(address) returned status \(response.status)", "wait; the queue is kept meanwhile")
         }
-        return .ok("upstream", "\(address) answers")
+        return .ok("upstream", "\(address) is reachable")
     }
 
     private func encryption(_ address: String) -> Finding {
-        if address.hasPrefix("https://") { return .ok("tls", "the certificate is good") }
+        if address.hasPrefix("https://") { return .ok("tls", "the certificate is valid") }
         let isHere = ["http://127.", "http://localhost", "http://[::1]"].contains(where: address.hasPrefix)
         return isHere
             ? .ok("tls", "none; the upstream is on this machine")
             : .warning(
-                "tls", "token and data go unencrypted to \(address)", "set upstream.base_url to an https address")
+                "tls", "token and data are sent unencrypted to \(address)", "set upstream.base_url to an https URL")
     }
 
     private func clock(_ response: HTTPResponse) -> Finding {
         guard let date = response.header("Date").flatMap({ Timestamp(httpDate: $0) }) else {
-            return .warning("clock", "the upstream tells no time", "nothing; times of this machine are taken instead")
+            return .warning(
+                "clock", "the upstream sends no Date header", "nothing to do; this machine's clock is used instead")
         }
         let seconds = date.since(now()).components.seconds
         guard abs(seconds) <= 60 else {
             return .warning(
                 "clock", "the upstream's clock is \(seconds) s ahead of this machine's",
-                "look after this machine's time (timedatectl); the daemon reckons with the difference")
+                "check this machine's clock (timedatectl); the daemon compensates for the difference")
         }
         return .ok("clock", "within \(abs(seconds) + 1) s of the upstream's")
     }
@@ -72,31 +74,32 @@ struct UpstreamChecks {
     private func account(_ transport: CurlTransport) async -> Finding {
         let check = "account"
         guard schema.upstream.account != nil else { return .ok(check, "the upstream has no accounts") }
-        let token = shownToken()
+        let token = currentToken()
         let upstream = HTTPUpstream(
             plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
             deadline: .seconds(10), now: now)
         do {
-            return .ok(check, "the records are those of \(try await upstream.account() ?? "nobody")")
+            return .ok(check, try await upstream.account() ?? "none")
         } catch .unauthorized(let message) where token != nil && configuration.upstream.tokenFile == nil {
             return .warning(
-                check, "the token is refused: \(message)",
-                "nothing if the daemon was stopped for long, it exchanges the token; else run repairminder-sync login")
+                check, "the upstream rejected the token: \(message)",
+                "nothing if the daemon was stopped for long: it refreshes the token; else run repairminder-sync login")
         } catch {
             return .error(
-                check, "the upstream tells no account: \(error.message)",
-                "check token and upstream.base_url, or run repairminder-sync login")
+                check, "cannot read the account: \(error.message)",
+                "check the token and upstream.base_url, or run repairminder-sync login")
         }
     }
 
-    private func shownToken() -> ShownToken? {
+    private func currentToken() -> StaticToken? {
         if let path = configuration.upstream.tokenFile {
-            return (try? BearerToken(path: path))?.current().map(ShownToken.init)
+            return (try? BearerToken(path: path))?.current().map(StaticToken.init)
         }
-        return (try? TokenStore(path: configuration.signInFile).load())?.map { ShownToken(token: $0.access) } ?? nil
+        return (try? TokenStore(path: configuration.signInFile).load())?.map { StaticToken(token: $0.access) } ?? nil
     }
 
-    private struct ShownToken: Credentials {
+    /// A token that is never refreshed.
+    private struct StaticToken: Credentials {
         let token: String
 
         func current() -> String? { token }

@@ -1,13 +1,13 @@
 import EntitySchema
 import Logging
 
-/// Writes each event as one line to a stream.
+/// Writes each log event as one line to a stream.
 struct LineLogHandler: LogHandler {
-    /// What a line looks like where it goes.
+    /// The format of a line at its destination.
     enum Style: Sendable {
         case text, journal, json
 
-        /// `journal` where standard error leads to systemd's journal: it keeps time and level by itself.
+        /// Picks `journal` when standard error goes to systemd's journal, which records time and level itself.
         init(format: LogFormat, isJournal: Bool) {
             switch format {
             case .json: self = .json
@@ -25,7 +25,7 @@ struct LineLogHandler: LogHandler {
     private let now: @Sendable () -> Timestamp
     private let write: @Sendable (String) -> Void
 
-    /// `write` gets one whole line with its end, from any thread.
+    /// `write` is called with one complete line, from any thread.
     init(
         label: String, level: Logger.Level, style: Style, now: @escaping @Sendable () -> Timestamp,
         write: @escaping @Sendable (String) -> Void
@@ -55,4 +55,9 @@ struct LineLogHandler: LogHandler {
         case .json: write(line.json + "\n")
         }
     }
+}
+
+/// The configured format of log lines.
+enum LogFormat: String, CaseIterable, Sendable {
+    case text, json
 }

@@ -2,19 +2,19 @@ import EntitySchema
 import JSONText
 import Logging
 
-/// One event as one line, whatever its values hold.
+/// Formats one log event as one line, whatever its values contain.
 struct LogLine {
     var time: Timestamp
     var level: Logger.Level
-    /// The part of the program that speaks.
+    /// The component that logs.
     var label: String
     var message: String
     var metadata: Logger.Metadata
 
-    /// `2026-11-21T10:42:00.000Z info sync: pulled entity=orders seen=500`, its values sorted by name.
+    /// `2026-11-21T10:42:00.000Z info sync: pulled entity=orders seen=500`, with values sorted by name.
     var text: String { "\(time) \(level.rawValue) \(label): \(event)" }
 
-    /// For the journal, which keeps time and priority itself: `<6>sync: pulled entity=orders` (sd-daemon(3)).
+    /// For the journal, which records time and priority itself: `<6>sync: pulled entity=orders` (sd-daemon(3)).
     var journalText: String { "<\(priority)>\(label): \(event)" }
 
     var json: String {
@@ -31,7 +31,7 @@ struct LogLine {
         return Self.escaped(message) + values.joined()
     }
 
-    /// syslog(3).
+    /// The priority of syslog(3).
     private var priority: Int {
         switch level {
         case .critical: 2
@@ -43,13 +43,13 @@ struct LogLine {
         }
     }
 
-    /// As it is where a reader can tell its end, else as a JSON string.
+    /// The value unquoted when its end is unambiguous, otherwise as a JSON string.
     private static func quoted(_ value: String) -> String {
         let isPlain = value.unicodeScalars.allSatisfy { !isControl($0) && !" \"=\\".unicodeScalars.contains($0) }
         return isPlain && !value.isEmpty ? value : escaped(JSONText.string(value).text)
     }
 
-    /// Without a character that ends a line or steers a terminal.
+    /// Text with line breaks and terminal control characters escaped.
     private static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         return text.unicodeScalars.map { isControl($0) ? escape($0) : String($0) }.joined()

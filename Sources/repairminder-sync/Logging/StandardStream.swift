@@ -1,18 +1,18 @@
 import Glibc
 
-/// Standard output or error, written without a buffer of ours.
+/// Standard output or error, unbuffered.
 struct StandardStream: Sendable {
     static let output = StandardStream(descriptor: STDOUT_FILENO)
     static let error = StandardStream(descriptor: STDERR_FILENO)
 
     private let descriptor: Int32
 
-    /// One call for the whole text, so that lines of several threads do not mix; what cannot be written is lost.
+    /// Writes the text in one call, so lines of several threads do not mix; ignores errors.
     func write(_ text: String) {
         _ = writeAll(text)
     }
 
-    /// Nil when the whole text is written, else why it is not.
+    /// Nil when the whole text was written, otherwise the reason of the failure.
     func writeAll(_ text: String) -> String? {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -25,17 +25,17 @@ struct StandardStream: Sendable {
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// How many columns the terminal has; nil where this is none.
+    /// The terminal's width in columns; nil when this is not a terminal.
     var width: Int? { size?.columns }
 
-    /// The terminal's size; nil where this is none.
+    /// The terminal's size; nil when this is not a terminal.
     var size: (columns: Int, rows: Int)? {
         var size = winsize()
         guard isTerminal, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// True when this leads to systemd's journal: `JOURNAL_STREAM` names its device and inode (systemd.exec(5)).
+    /// Whether this stream goes to systemd's journal: `JOURNAL_STREAM` has its device and inode (systemd.exec(5)).
     func isJournal(environment: [String: String]) -> Bool {
         var file = stat()
         guard let named = environment["JOURNAL_STREAM"], fstat(descriptor, &file) == 0 else { return false }

@@ -3,16 +3,16 @@ import EntitySchema
 import Foundation
 import JSONText
 
-/// The folder of a mirror: `<entity>.json` for each entity, `_queue.json` with what is not sent yet, `_reminders.json` with
-/// what became of reminders, `_mirror.json` that says of which cache it is. Names of entities never begin with `_`.
+/// The directory of a mirror: `<entity>.json` for each entity, `_queue.json` with unsent changes, `_reminders.json`
+/// with the state of reminders, and `_mirror.json` with the mirror's origin. Entity names never begin with `_`.
 struct MirrorFolder {
-    /// Whose records these are.
+    /// The cache that a mirror belongs to.
     struct Origin: Equatable {
         var schema: String
-        /// Nil while nobody has said it.
+        /// Nil while it is not set.
         var upstream: String?
         var account: String?
-        /// Names the database.
+        /// Identifies the database.
         var epoch: String
 
         var document: JSONText {
@@ -30,13 +30,13 @@ struct MirrorFolder {
     private var remindersPath: String { "\(path)/_reminders.json" }
     private func recordsPath(_ entity: String) -> String { "\(path)/\(entity).json" }
 
-    /// Made for its owner alone where it is not there.
+    /// Creates the directory if needed, for its owner only.
     func make() throws {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw MirrorError(message: "\(path) cannot be made (\(error)); name another folder as mirror.directory")
+            throw MirrorError(message: "cannot create \(path) (\(error)); set mirror.directory to another directory")
         }
     }
 
@@ -46,7 +46,7 @@ struct MirrorFolder {
         try MirrorFile(path: originPath).write { try $0(origin.document.text + "\n") }
     }
 
-    /// The queue goes before the records: of a change that is in neither nothing would be left.
+    /// Write the queue before the records, so that every change is in one of them at any time.
     func writeQueue(of store: CacheStore) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -71,16 +71,15 @@ struct MirrorFolder {
         }
     }
 
-    /// Moves the mirror of another cache into a folder of its own, so that it is there if that cache is lost. Returns the
-    /// folder.
+    /// Moves the mirror of another cache into a subdirectory, in case that cache is lost, and returns its path.
     func setAside(_ origin: Origin) throws -> String {
         let folder = "\(path)/before-\(origin.epoch.filter { $0.isLetter || $0.isNumber })"
         try MirrorFolder(path: folder).make()
         let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".json") }
-        // What says whose they are goes last: until then the move is not over.
+        // The file with the origin moves last: until then the move counts as unfinished.
         for name in names.sorted(by: { one, _ in one != "_mirror.json" }) {
             guard rename("\(path)/\(name)", "\(folder)/\(name)") == 0 else {
-                throw MirrorError(message: "\(path)/\(name) cannot be moved; check mirror.directory")
+                throw MirrorError(message: "cannot move \(path)/\(name); check mirror.directory")
             }
         }
         return folder
@@ -88,18 +87,18 @@ struct MirrorFolder {
 
     // MARK: Reading
 
-    /// Nil where there is no mirror.
+    /// Nil when there is no mirror.
     func origin() throws -> Origin? {
         guard FileManager.default.fileExists(atPath: originPath) else { return nil }
         let document = try document(originPath)
         guard let schema = document["schema"]?.string, let epoch = document["epoch"]?.string else {
-            throw MirrorError(message: "\(originPath) does not say of which cache the mirror is; it is damaged")
+            throw MirrorError(message: "\(originPath) is damaged: it has no schema or epoch")
         }
         return Origin(
             schema: schema, upstream: document["upstream"]?.string, account: document["account"]?.string, epoch: epoch)
     }
 
-    /// Empty where there is no such file.
+    /// Empty when the file does not exist.
     func records(of entity: String) throws -> [JSONText] { try list(recordsPath(entity)) }
 
     func queue() throws -> [ExportedChange] {
@@ -107,7 +106,7 @@ struct MirrorFolder {
             return try list(queuePath).map { try JSONDecoder().decode(ExportedChange.self, from: Data($0.bytes)) }
         } catch let error as DecodingError {
             throw MirrorError(
-                message: "\(queuePath) holds something that is no change (\(error)); mend it, or take it away to go on "
+                message: "\(queuePath) has an invalid change (\(error)); fix the file, or move it away to import "
                     + "without it")
         }
     }
@@ -118,7 +117,8 @@ struct MirrorFolder {
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         let document = try document(path)
         guard document.kind == .array else {
-            throw MirrorError(message: "\(path) holds no list; mend it, or take it away to go on without it")
+            throw MirrorError(
+                message: "\(path) is not a JSON array; fix the file, or move it away to import without it")
         }
         return document.elements
     }
@@ -128,12 +128,12 @@ struct MirrorFolder {
             return try JSONText(Array(Data(contentsOf: URL(filePath: path))))
         } catch {
             throw MirrorError(
-                message: "\(path) cannot be read (\(error)); mend it, or take it away to go on without it")
+                message: "cannot read \(path) (\(error)); fix the file, or move it away to import without it")
         }
     }
 }
 
-/// A JSON array with one element a line, written as it comes.
+/// Writes a JSON array element by element, one per line.
 private struct ListWriter {
     let piece: (String) throws -> Void
     private var isFirst = true

@@ -4,8 +4,8 @@ import EntitySchema
 import Logging
 internal import SQLiteStore
 
-/// Keeps the mirror in step with the cache: after each commit the files of the entities that changed, at most once a
-/// second, on a thread of its own. Nobody who writes or reads a record waits for it.
+/// Keeps the mirror up to date: after a commit it rewrites the files of the changed entities, at most once a second, on
+/// its own thread. Reads and writes of records never wait for it.
 struct MirrorKeeper {
     let folder: MirrorFolder
     let store: CacheStore
@@ -29,7 +29,7 @@ struct MirrorKeeper {
         self.log = log
     }
 
-    /// Runs until the task is cancelled. What could not be written is written with the next change, or after a minute.
+    /// Runs until the task is cancelled. Retries a failed write a minute later.
     func run() async throws {
         var written: Int64?
         while !Task.isCancelled, !store.signal.isClosed {
@@ -39,14 +39,14 @@ struct MirrorKeeper {
                 written = try await onQueue { [written] in try write(since: written) }
             } catch {
                 hasFailed = true
-                log.warning("the mirror was not written; that is tried again", metadata: ["error": "\(error)"])
+                log.warning("writing the mirror failed; will retry", metadata: ["error": "\(error)"])
             }
             try await clock.sleep(for: hasFailed ? Self.pause * 60 : Self.pause)
             if !hasFailed { await store.signal.wait(after: commits) }
         }
     }
 
-    /// Writes what has changed since the change log stood at `position`, or everything, and returns where it stands now.
+    /// Writes the changes since `position` in the change log, or everything for nil, and returns the new position.
     func write(since position: Int64?) throws -> Int64 {
         let origin = MirrorFolder.Origin(
             schema: schema.name, upstream: upstream, account: try store.setting("account"), epoch: store.epoch)
@@ -71,9 +71,9 @@ struct MirrorKeeper {
         if let other = try folder.origin(), other.epoch != origin.epoch {
             let place = try folder.setAside(other)
             log.notice(
-                "the mirror was of another database; it was set aside", metadata: ["folder": "\(place)"])
+                "the mirror belonged to another database; moved it aside", metadata: ["folder": "\(place)"])
         }
-        // From here on the files are ours, also where a crash leaves some of them unwritten.
+        // From here on the directory belongs to this cache, even if a crash leaves some files unwritten.
         try folder.write(origin)
     }
 

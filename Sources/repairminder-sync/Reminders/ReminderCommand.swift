@@ -2,12 +2,12 @@ import CacheStore
 import Foundation
 import Glibc
 
-/// Runs a program of the administrator's for each reminder: directly, never through a shell, with all that there is to
-/// tell in its environment. It has succeeded when it ends with status 0.
+/// Delivers reminders by running the configured program, never through a shell, with the reminder in its environment.
+/// Exit status 0 means success.
 struct ReminderCommand: Sendable {
     /// The program's path, then its arguments.
     let words: [String]
-    /// What it gets besides.
+    /// Other environment variables to pass on.
     let environment: [String: String]
     let limit: Duration
     let clock: any Clock<Duration>
@@ -17,7 +17,7 @@ struct ReminderCommand: Sendable {
         var isSignal: Bool
     }
 
-    /// A program that takes longer than the limit is killed.
+    /// Runs the program; kills it when it takes longer than the limit. Throws `ReminderFailure` when it fails.
     func run(for reminder: Reminder) async throws {
         let process = Process()
         process.executableURL = URL(filePath: words[0])
@@ -51,8 +51,8 @@ struct ReminderCommand: Sendable {
         guard let end, end.isSignal || end.status != 0 else { return }
         throw ReminderFailure(
             message: end.isSignal
-                ? "\(words[0]) was ended by signal \(end.status); reminders.deadline gives it \(limit)"
-                : "\(words[0]) ended with status \(end.status)")
+                ? "\(words[0]) was terminated by signal \(end.status); reminders.deadline is \(limit)"
+                : "\(words[0]) exited with status \(end.status)")
     }
 
     static func variables(of reminder: Reminder) -> [String: String] {
@@ -61,22 +61,15 @@ struct ReminderCommand: Sendable {
             "REMINDER_ENTITY": reminder.entity, "REMINDER_RECORD_ID": reminder.key,
             "REMINDER_DUE_AT": "\(reminder.dueAt)", "REMINDER_ATTEMPT": "\(reminder.attempts)",
         ]
-        // A zero would cut the environment short, and no text of ours needs one.
+        // A null byte would cut the value short.
         .mapValues { $0.replacing("\0", with: "") }
     }
 
-    /// The daemon's own environment without what is the daemon's alone.
+    /// The daemon's environment without variables meant only for the daemon.
     static func passedOn(_ environment: [String: String]) -> [String: String] {
         environment.filter {
             !$0.key.hasPrefix(ConfigurationKey.variablePrefix)
                 && !["CREDENTIALS_DIRECTORY", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID"].contains($0.key)
         }
     }
-}
-
-/// Why nobody was told; ends up in the log and in the reminder.
-struct ReminderFailure: Error, CustomStringConvertible {
-    var message: String
-
-    var description: String { message }
 }

@@ -4,26 +4,27 @@ import SyncEngine
 import Upstream
 
 extension Configuration {
-    /// Whose days count, in the dashboard and for reminders.
+    /// The calendar of the dashboard and of reminders.
     var calendar: DashboardCalendar { dashboard.timeZone.flatMap(DashboardCalendar.init(timeZone:)) ?? .ofSystem }
 
-    /// When dates without a time are reminded of.
+    /// When reminders of dates without a time are due.
     var reminderDays: ReminderDays {
         let calendar = calendar
         let hour = reminders.hour
         return ReminderDays(name: "\(calendar.timeZone) \(hour)") { calendar.time(ofHour: hour, onDate: $0) }
     }
 
-    /// How somebody is told of reminders; nil when nobody is.
+    /// How reminders are delivered; nil when they are not.
     func reminderDelivery(
-        environment: [String: String], transport: @autoclosure () throws -> any HTTPTransport
+        environment: [String: String], clock: any Clock<Duration>,
+        transport: @autoclosure () throws -> any HTTPTransport
     ) throws -> ReminderKeeper.Delivery? {
         switch reminders.recipient {
         case nil: return nil
         case .command(let words):
             let command = ReminderCommand(
                 words: words, environment: ReminderCommand.passedOn(environment), limit: reminders.deadline,
-                clock: TimerClock())
+                clock: clock)
             return { try await command.run(for: $0) }
         case .webhook(let url):
             let webhook = ReminderWebhook(url: url, limit: reminders.deadline, transport: try transport())

@@ -2,8 +2,8 @@ import CacheStore
 import JSONText
 import Upstream
 
-/// Sends each reminder as JSON to a program that listens on this machine. Any answer of 200 to 299 is success; redirects
-/// are not followed.
+/// Posts each reminder as JSON to a URL on this machine. Any status from 200 to 299 is success; redirects are not
+/// followed.
 struct ReminderWebhook: Sendable {
     let url: String
     let limit: Duration
@@ -20,7 +20,14 @@ struct ReminderWebhook: Sendable {
             throw ReminderFailure(message: "\(url) cannot be reached (\(error)); check reminders.webhook")
         }
         guard (200...299).contains(response.status) else {
-            throw ReminderFailure(message: "\(url) answered \(response.status)")
+            throw ReminderFailure(message: "\(url) returned status \(response.status)")
         }
     }
+}
+
+/// Why a delivery failed; shown in the log and in the reminder.
+struct ReminderFailure: Error, CustomStringConvertible {
+    var message: String
+
+    var description: String { message }
 }

@@ -39,7 +39,7 @@ struct MirrorTests {
                 #expect(try !text(name, daemon).contains("4711") && !text(name, daemon).contains("0815"))
             }
             let refused = try await daemon.command("import-mirror")
-            #expect(refused.status != 0 && refused.output.contains("another repairminder-sync uses"))
+            #expect(refused.status != 0 && refused.output.contains("another repairminder-sync is using"))
             let sent = try await daemon.call("GET", "/v1/pending").body["data"]?.elements.first
             await daemon.kill()
             try removeDatabases(daemon)
@@ -79,7 +79,7 @@ struct MirrorTests {
             await daemon.kill()
             try removeDatabases(daemon)
             try await daemon.start()
-            try await daemon.line(containing: "it was set aside")
+            try await daemon.line(containing: "moved it aside")
             await daemon.kill()
             let mirror = daemon.folder.appending(path: "mirror").path
             let folders = try FileManager.default.contentsOfDirectory(atPath: mirror).filter { $0.hasPrefix("before-") }

@@ -44,11 +44,11 @@ struct ReloadTests {
             try daemon.files.configure(more: more)
             let messages = try await daemon.reload()
             #expect(
-                messages.contains { $0.hasPrefix("STATUS=the new configuration is refused: ") && $0.contains(reason) })
-            #expect(try await daemon.program.line(containing: "refused").contains(" error daemon: "))
+                messages.contains { $0.hasPrefix("STATUS=the new configuration is invalid: ") && $0.contains(reason) })
+            #expect(try await daemon.program.line(containing: "is invalid").contains(" error daemon: "))
             // Nothing was interrupted: the same connection still works.
             #expect(try connection.exchange(Self.status) == 200)
-            let status = try await daemon.manager.message(containing: "STATUS=new configuration refused")
+            let status = try await daemon.manager.message(containing: "STATUS=new configuration rejected")
             #expect(status.contains("signed in") && status.contains("0 pending"))
             try daemon.files.configure()
             _ = try await daemon.reload()
@@ -66,7 +66,7 @@ struct ReloadTests {
             let config = try String(contentsOfFile: daemon.files.config, encoding: .utf8)
             try config.replacing("/state\n", with: "/elsewhere\n")
                 .write(toFile: daemon.files.config, atomically: true, encoding: .utf8)
-            #expect(try await daemon.reload().contains { $0.contains("takes a restart") })
+            #expect(try await daemon.reload().contains { $0.contains("requires a restart") })
             #expect(!FileManager.default.fileExists(atPath: daemon.folder.path + "/elsewhere"))
             #expect(try await daemon.call("GET", "/v1/orders").status == 200)
         }
@@ -80,7 +80,7 @@ struct ReloadTests {
                 $0.replacing("  clients:\n", with: "  clients:\n    key: email\n")
             }
             let messages = try await daemon.reload()
-            #expect(messages.contains { $0.hasPrefix("STATUS=the new configuration is refused: ") })
+            #expect(messages.contains { $0.hasPrefix("STATUS=the new configuration is invalid: ") })
             #expect(try await daemon.call("GET", "/v1/clients").status == 200)
         }
     }
@@ -100,7 +100,7 @@ struct ReloadTests {
             // Once another connection is answered, the server has read the head.
             #expect(try await daemon.call("GET", "/healthz").status == 200)
             await daemon.program.signal(SIGHUP)
-            _ = try await daemon.program.line(containing: "read anew")
+            _ = try await daemon.program.line(containing: "reloaded the configuration")
             let between = try RawConnection(port: port)
             between.send(Self.status)
             #expect(try half.exchange(String(body.dropFirst())) == 201)

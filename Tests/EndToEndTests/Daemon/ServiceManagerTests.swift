@@ -16,7 +16,7 @@ struct ServiceManagerTests {
             let status = try await daemon.manager.message(containing: "signed in")
             #expect(
                 status == """
-                    STATUS=not set up (nobody is signed in; run repairminder-sync login), 0 pending, \
+                    STATUS=not set up (not signed in; run repairminder-sync login), 0 pending, \
                     no sync since the start
                     """)
             await daemon.program.signal(SIGTERM)
@@ -38,7 +38,7 @@ struct ServiceManagerTests {
             #expect(try await daemon.call("POST", "/v1/orders", JSONText.object(["client_id": "c1"])).status == 201)
             try daemon.files.configure()
             _ = try await daemon.reload()
-            _ = try await daemon.manager.message(containing: "not set up (nobody is signed in")
+            _ = try await daemon.manager.message(containing: "not set up (not signed in")
             #expect(try await daemon.call("GET", "/v1/pending/count").body["pending"]?.integer == 1)
         }
     }
@@ -47,7 +47,7 @@ struct ServiceManagerTests {
     func wrong() async throws {
         try await SupervisedDaemon.run(setup: { try $0.configure(more: "retry: { base: soon }") }) { daemon throws in
             let status = try await daemon.manager.message(containing: "STATUS=")
-            #expect(status.contains("retry.base: \"soon\" cannot be used"))
+            #expect(status.contains("retry.base: \"soon\" is not valid"))
             let (code, output) = await daemon.program.finish()
             #expect(code == 78)
             #expect(output == "repairminder-sync: " + status.dropFirst("STATUS=".count))

@@ -75,7 +75,7 @@ struct LiveSchemaTests {
         try await login.type(code)
         let ended = await login.finish()
         #expect(ended.status == 0, "\(ended.output)")
-        #expect(ended.output.contains("signed in; the records are those of company-1\nthe daemon goes on with it"))
+        #expect(ended.output.contains("signed in as company-1\nthe running daemon uses this sign-in now"))
         let file = try FileManager.default.attributesOfItem(atPath: "\(shop.folder.path)/state/tokens.json")
         #expect((file[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }

@@ -147,7 +147,7 @@ struct SystemChecks {
         let status = try await shop.command("status")
         #expect(status.status == 0)
         for entity in outline.entities { #expect(status.output.contains(entity.name)) }
-        #expect(try await shop.command("drift").output.contains("agree"))
+        #expect(try await shop.command("drift").output.contains("no drift"))
     }
 
     // MARK: Parts

@@ -1,4 +1,5 @@
-"""Certificates of the test's own, made with the openssl command, and servers' contexts that show them."""
+"""A certificate authority for the tests, built with the openssl command, and TLS server contexts with its
+certificates."""
 import ssl
 import subprocess
 from pathlib import Path
@@ -7,7 +8,7 @@ from .programs import Failed
 
 
 class Authority:
-    """`ca` is a PEM file to be trusted."""
+    """Signs certificates. `ca` is the PEM file that clients must trust."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -16,7 +17,7 @@ class Authority:
         self._openssl("req", "-x509", "-new", "-key", "ca.key", "-subj", "/CN=Torture CA", "-days", "2", "-out", "ca.pem")
 
     def context(self, name, address="IP:127.0.0.1", days=2, is_signed=True, maximum=None):
-        """A server's context whose certificate is for `address` and ends in so many days, which may be negative."""
+        """A server context with a certificate for `address` that expires in `days`, which may be negative."""
         self._key(name)
         self._openssl("req", "-new", "-key", f"{name}.key", "-subj", f"/CN={name}", "-out", f"{name}.csr")
         (self.folder / f"{name}.ext").write_text(f"subjectAltName={address}\n")

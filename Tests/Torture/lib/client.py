@@ -1,4 +1,4 @@
-"""One caller's connection: HTTP/1.1 over TCP or a Unix socket, kept open between calls."""
+"""A caller's connection: HTTP/1.1 over TCP or a Unix socket, kept open between calls."""
 import http.client
 import json
 import socket
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 class Unanswered(Exception):
-    """The connection broke before the whole answer was here: nobody knows what became of the request."""
+    """The connection broke before the whole answer arrived: the outcome of the request is unknown."""
 
 
 @dataclass
@@ -40,7 +40,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 class Client:
-    """`address` is the path of a Unix socket or `host:port`. For one thread at a time."""
+    """`address` is the path of a Unix socket, or `host:port`. Not thread-safe."""
 
     def __init__(self, address, timeout=30.0, headers=None):
         self.headers = headers or {}
@@ -51,7 +51,8 @@ class Client:
             self.connection = http.client.HTTPConnection(host, int(port), timeout=timeout)
 
     def call(self, method, path, body=None, headers=None):
-        """The whole answer, whatever its status; raises `Unanswered`. A body that is no bytes is sent as JSON."""
+        """Returns the whole answer, whatever its status; raises `Unanswered`. A body that is not bytes is sent as
+        JSON."""
         headers = {**self.headers, **(headers or {})}
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()

@@ -1,7 +1,7 @@
-"""Callers that mean no good, in a process of their own and, where we are root, as another user of the machine.
+"""Hostile callers, in their own process and, when run as root, as another user of the machine.
 
-Run as a program it is that process: `crowd.py KIND ADDRESS COUNT [TOKEN]` opens its connections, says `ready` with what it
-got, keeps them until its input ends, and then says what became of them.
+Run as a program, `crowd.py KIND ADDRESS COUNT [TOKEN]` is that process: it opens the connections, prints `ready` and
+their number, keeps them open until its input ends, and then prints `over` with the outcome.
 """
 import os
 import selectors
@@ -24,11 +24,11 @@ class Crowd:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/")
 
     def await_ready(self):
-        """How many of its connections stood at first."""
+        """Returns the number of connections it could open."""
         return int(self.process.stdout.readline().split()[1])
 
-    def leave(self):
-        """How many connections the daemon had ended by then, and with which statuses."""
+    def close(self):
+        """Returns how many connections the daemon had closed by then, and the count of each status."""
         self.process.stdin.close()
         words = self.process.stdout.readline().split()
         self.process.wait()
@@ -39,7 +39,7 @@ class Crowd:
 def _connect(address, kind):
     host, _, port = address.rpartition(":")
     connection = socket.socket()
-    if kind == "stalled":  # so that little is on its way when nobody takes it
+    if kind == "stalled":  # keeps the kernel's buffer small
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.settimeout(10)
     connection.connect((host, int(port)))
@@ -52,7 +52,7 @@ class _Member:
         self.connection = _connect(address, kind)
         self.answer = b""
         self.is_over = False
-        self.takes = kind != "stalled"
+        self.reads = kind != "stalled"
         head = f"Host: localhost\r\n{f'Authorization: Bearer {token}' if token else 'X-Nobody: 1'}\r\n"
         if kind == "heads":
             self.drip = f"GET /v1/status HTTP/1.1\r\n{head}X-Long: {'a' * 10_000}".encode()
@@ -73,12 +73,12 @@ class _Member:
             self.is_over = True
 
     def step(self):
-        """One more byte."""
+        """Sends one more byte."""
         if self.drip and not self.is_over:
             byte, self.drip = self.drip[:1], self.drip[1:]
             self._send(byte)
 
-    def take(self):
+    def receive(self):
         try:
             data = self.connection.recv(65_536)
             self.answer = (self.answer + data)[:200]
@@ -101,7 +101,7 @@ def _run(kind, address, count, token=""):
         except OSError:
             continue
         members.append(member)
-        if member.takes:
+        if member.reads:
             selector.register(member.connection, selectors.EVENT_READ, member)
     selector.register(sys.stdin, selectors.EVENT_READ)
     print("ready", len(members), flush=True)
@@ -109,8 +109,8 @@ def _run(kind, address, count, token=""):
     while True:
         for key, _ in selector.select(max(0, next_step - time.monotonic())):
             if key.data is None:
-                return _tell(members)
-            key.data.take()
+                return _report(members)
+            key.data.receive()
             if key.data.is_over:
                 selector.unregister(key.fileobj)
         if time.monotonic() >= next_step:
@@ -119,11 +119,11 @@ def _run(kind, address, count, token=""):
                 member.step()
 
 
-def _tell(members):
+def _report(members):
     statuses = {}
     for member in members:
-        if not member.takes:
-            member.take()
+        if not member.reads:
+            member.receive()
         statuses[member.status] = statuses.get(member.status, 0) + 1
     print("over", sum(member.is_over for member in members),
           *(f"{status}:{count}" for status, count in sorted(statuses.items())), flush=True)

@@ -1,4 +1,4 @@
-"""Faults of the daemon's files and moments for its end, set while it runs; `shims/faults.c` is the other half."""
+"""Injects I/O errors and crashes into the running daemon; `shims/faults.c` is the other half."""
 import errno
 import mmap
 import struct
@@ -6,8 +6,8 @@ from pathlib import Path
 
 from . import shim
 
-DATABASE, LOG, INDEX, CONTENT, COPY, OTHER = (1 << bit for bit in range(6))
-WRITE, SYNC, TRUNCATE, MAKE, RENAME, REMOVE = (1 << bit for bit in range(6))
+DATABASE, LOG, INDEX, CONTENT, BACKUP, OTHER = (1 << bit for bit in range(6))
+WRITE, SYNC, TRUNCATE, CREATE, RENAME, REMOVE = (1 << bit for bit in range(6))
 KILL, FAIL, TEAR = 1, 2, 3
 ALWAYS, PUSH_ANSWERED, PAGE_ANSWERED = 0, 1, 2
 
@@ -16,7 +16,7 @@ _SIZE = _HEAD.size + 36 * 8
 
 
 class Faults:
-    """Of a daemon started with `environment`."""
+    """The faults of a daemon that was started with `environment`."""
 
     def __init__(self, folder, state):
         path = Path(folder) / "faults"
@@ -27,7 +27,8 @@ class Faults:
             "LD_PRELOAD": shim.build("faults"), "TORTURE_FAULTS": str(path), "TORTURE_STATE": str(state)}
 
     def arm(self, action, files, operations, after=0, times=1, since=ALWAYS, error=errno.EIO):
-        """Lets `after` operations pass, then strikes `times` of them (without end: -1), counting `since` a moment."""
+        """Lets `after` operations pass, then injects the fault into the next `times` (-1: all). Counts from the
+        event `since`."""
         self.clear()
         _HEAD.pack_into(self.memory, 0, 0, error, files, operations, since, 0, after, times, 0)
         struct.pack_into("<i", self.memory, 0, action)
@@ -36,12 +37,12 @@ class Faults:
         struct.pack_into("<i", self.memory, 0, 0)
 
     @property
-    def struck(self):
-        """How many operations since it was armed."""
+    def injected(self):
+        """How many faults were injected since `arm`."""
         return _HEAD.unpack_from(self.memory, 0)[8]
 
     def count(self, files, operations):
-        """How many operations of these kinds there were so far."""
+        """How many operations of these kinds have happened so far."""
         counts = struct.unpack_from("<36q", self.memory, _HEAD.size)
         return sum(counts[file * 6 + operation] for file in range(6) for operation in range(6)
                    if files >> file & 1 and operations >> operation & 1)

@@ -1,7 +1,6 @@
-"""An upstream that means no good: answers without end, bombs, redirects; over TLS with whatever certificate."""
+"""A hostile upstream: endless answers, compression bombs, redirects; over TLS with any certificate."""
 import http.server
 import json
-import ssl
 import threading
 import zlib
 
@@ -9,7 +8,7 @@ GIB = 1 << 30
 
 
 class Hostile:
-    """Serves what the torture schema asks for; `answer(handler)` answers requests for notes. Remembers every request."""
+    """Serves the API of schema.yaml; `answer(handler)` answers the requests for notes. Records every request."""
 
     def __init__(self, answer, context=None):
         self.requests = []
@@ -54,14 +53,14 @@ class Hostile:
                 try:
                     super().finish_request(request, client_address)
                 except OSError:
-                    pass  # a caller that has left
+                    pass  # the caller has disconnected
 
         self.connections = 0
         self.server = Server(("127.0.0.1", 0), Handler)
         self.address = f"127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
-    def asked(self, prefix):
+    def request_count(self, prefix):
         return sum(path.startswith(prefix) for _, path, _, _ in self.requests)
 
     def close(self):
@@ -70,7 +69,7 @@ class Hostile:
 
 
 def flood(headers, opening=b"", block=b" " * 65_536, status=200):
-    """Answers with at least 1 GiB, or as much of it as is taken."""
+    """Answers with 1 GiB, until the caller closes the connection."""
     def answer(handler):
         handler.send_response(status)
         for name, value in headers:
@@ -82,12 +81,12 @@ def flood(headers, opening=b"", block=b" " * 65_536, status=200):
             for _ in range(GIB // len(block)):
                 handler.wfile.write(block)
         except OSError:
-            pass  # it has had enough
+            pass  # the caller has closed the connection
     return answer
 
 
 def bomb(encoding):
-    """About 1 MiB that unpacks to 1 GiB."""
+    """Answers with about 1 MiB that decompresses to 1 GiB."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31 if encoding == "gzip" else 15)
     parts = [packer.compress(b'{"data":[')]
     parts += [packer.compress(b" " * (1 << 20)) for _ in range(1024)]
@@ -96,7 +95,7 @@ def bomb(encoding):
 
 
 def header_fields(handler):
-    """Header fields without end."""
+    """Answers with an endless list of header fields."""
     handler.close_connection = True
     try:
         handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
@@ -108,7 +107,7 @@ def header_fields(handler):
 
 _RECORD = json.dumps({"id": "n", "text": "a" * 65_000}).encode() + b","
 
-# What an answer to a pull can be that nobody can keep.
+# Answers that are too large to store.
 OVERSIZED = {
     "announced": lambda: flood([("Content-Length", str(GIB))]),
     "unannounced": lambda: flood([("Connection", "close")]),

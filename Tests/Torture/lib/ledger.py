@@ -1,9 +1,8 @@
-"""What was written through the local API and what was answered, held against what daemon and upstream have."""
+"""Records all writes through the local API and their answers, and compares them with the daemon and the upstream."""
 import threading
 from collections import Counter
 from dataclasses import dataclass
 
-from .client import Unanswered
 from .programs import Failed
 
 FIELDS = ("one", "two", "three")
@@ -11,20 +10,20 @@ FIELDS = ("one", "two", "three")
 
 @dataclass
 class Note:
-    """One record made here. Its `text` is unlike every other's, so that it is known again under any key."""
+    """A record created locally. Its `text` is unique and identifies it, whatever its key."""
     text: str
     id: str = None
     was_answered: bool = False
     deletion: str = None  # "sent" or "answered"
 
     def __post_init__(self):
-        self.sent = {}  # field: value, each field once
+        self.sent = {}  # field: value; each field is written once
         self.answered = {}
-        self.updates = 0  # requests to change it, answered or not
+        self.updates = 0  # update requests, answered or not
 
 
 class Ledger:
-    """Shared by all writers. Every value is written once only, so finding it twice means that it arrived twice."""
+    """Shared by all writers. Every value is written only once, so finding it twice means that it arrived twice."""
 
     def __init__(self, mark):
         self.mark = mark
@@ -41,7 +40,7 @@ class Ledger:
     # Writing
 
     def write(self, client, random, padding=0):
-        """One random write. Returns its answer; raises `Unanswered`, with the write noted as perhaps done."""
+        """Does a random write and returns its answer. Raises `Unanswered`; the write then counts as possibly done."""
         with self.lock:
             open_notes = [note for note in self.notes[-40:]
                           if note.was_answered and not note.deletion and len(note.sent) < len(FIELDS)]
@@ -86,7 +85,7 @@ class Ledger:
         answer = client.call("DELETE", f"/v1/notes/{note.id}")
         if answer.status == 204:
             note.deletion = "answered"
-        elif answer.status != 404:  # deleted by another writer between
+        elif answer.status != 404:  # another writer has deleted it meanwhile
             self._refuse(answer, lambda: setattr(note, "deletion", None))
         return answer
 
@@ -99,14 +98,14 @@ class Ledger:
 
     @property
     def answered(self):
-        """How many writes were answered."""
+        """The number of acknowledged writes."""
         with self.lock:
             return sum(note.was_answered + len(note.answered) + (note.deletion == "answered") for note in self.notes)
 
-    # Holding it against what is there
+    # Comparing
 
     def check_local(self, client):
-        """Every answered write can be read, as it was written. Without writers meanwhile."""
+        """Checks that every acknowledged write can be read as it was written. Call it while nothing writes."""
         for note in self.notes:
             if not note.was_answered:
                 continue
@@ -118,10 +117,10 @@ class Ledger:
                 continue
             if answer.status != 200:
                 raise Failed(f"lost: {note.text[:40]} ({answer.status} {answer.body[:200]!r})")
-            self._check_values(note, answer.json, "here")
+            self._check_values(note, answer.json, "in the cache")
 
     def check_upstream(self, upstream):
-        """Every answered write has arrived, and none twice. With nothing queued or under way."""
+        """Checks that every acknowledged write has arrived once. Call it while nothing is queued or in flight."""
         applied = upstream.applied()
         records = {}
         for record in upstream.records("notes"):
@@ -129,18 +128,19 @@ class Ledger:
         for note in self.notes:
             found = records.get(note.text, [])
             if len(found) > 1:
-                raise Failed(f"doubled: {note.text[:40]} is upstream {len(found)} times")
+                raise Failed(f"doubled: {note.text[:40]} exists {len(found)} times upstream")
             if note.deletion:
                 if found and note.deletion == "answered":
-                    raise Failed(f"lost: {note.text[:40]} was deleted and is upstream")
+                    raise Failed(f"lost: {note.text[:40]} was deleted, but still exists upstream")
             elif not found and note.was_answered:
-                raise Failed(f"lost: {note.text[:40]} is not upstream")
+                raise Failed(f"lost: {note.text[:40]} does not exist upstream")
             if not found:
                 continue
             self._check_values(note, found[0], "upstream")
             changes = applied["PATCH", f"/api/notes/{found[0]['id']}"]
             if changes > note.updates:
-                raise Failed(f"doubled: {note.text[:40]} was changed {note.updates} times here and {changes} upstream")
+                raise Failed(f"doubled: {note.text[:40]} was changed {note.updates} times locally "
+                             f"and {changes} times upstream")
 
     def _check_values(self, note, record, place):
         for field, value in note.sent.items():

@@ -1,4 +1,4 @@
-"""A well-behaved caller with many connections, each of which asks again as soon as it is answered."""
+"""A well-behaved caller with many connections. Each sends the next request as soon as the last is answered."""
 import multiprocessing
 import selectors
 import socket
@@ -6,8 +6,8 @@ import time
 
 
 def measure(address, path, connections, seconds):
-    """The times of all answers in seconds, sorted, and how many requests failed. In a process of its own, so that what
-    else the test does takes no turn from it."""
+    """Returns the sorted times of all answers in seconds, and the number of failed requests. Runs in its own
+    process, so that the rest of the test does not slow it down."""
     here, there = multiprocessing.Pipe()
     process = multiprocessing.Process(target=_measure, args=(there, address, path, connections, seconds), daemon=True)
     process.start()
@@ -17,7 +17,7 @@ def measure(address, path, connections, seconds):
 
 
 def percentile(times, share):
-    """In milliseconds."""
+    """The percentile in milliseconds."""
     return round(1000 * times[min(int(len(times) * share), len(times) - 1)], 2) if times else float("inf")
 
 
@@ -32,15 +32,15 @@ class _Caller:
             self.connection = socket.create_connection((host, int(port)), timeout=10)
         self.connection.setblocking(False)
         selector.register(self.connection, selectors.EVENT_READ, self)
-        self.ask()
+        self.send()
 
-    def ask(self):
+    def send(self):
         self.answer, self.length = b"", None
         self.asked = time.monotonic()
         self.connection.send(self.request)
 
-    def take(self):
-        """True when the whole answer is here."""
+    def receive(self):
+        """Returns True when the answer is complete."""
         data = self.connection.recv(262_144)
         if not data:
             raise OSError("closed")
@@ -68,12 +68,12 @@ def _measure(pipe, address, path, connections, seconds):
     while (now := time.monotonic()) < end and selector.get_map():
         for key, _ in selector.select(end - now):
             try:
-                if key.data.take():
+                if key.data.receive():
                     times.append(time.monotonic() - key.data.asked)
-                    key.data.ask()
+                    key.data.send()
             except OSError:
                 failures += 1
                 selector.unregister(key.fileobj)
-    # Who is still waiting then has waited so long at least.
+    # A caller that is still waiting counts with the time it has waited.
     times += [end - key.data.asked for key in selector.get_map().values() if end - key.data.asked > 0.1]
     pipe.send((sorted(times), failures))

@@ -1,4 +1,4 @@
-"""Contents that were uploaded through the local API, held against what daemon and upstream have."""
+"""Records all contents uploaded through the local API, and compares them with the daemon and the upstream."""
 import hashlib
 import threading
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Photo:
 
 
 class Photos:
-    """A second ledger: one upload a photo, so that a second one is a doubled effect."""
+    """The ledger of contents. Each photo is uploaded once, so a second upload upstream is a duplicate."""
 
     def __init__(self, mark):
         self.mark = mark
@@ -24,7 +24,7 @@ class Photos:
         self.photos = []
 
     def write(self, client, random, padding=0):
-        """Makes a photo and uploads its content; returns the last answer."""
+        """Creates a photo and uploads its content; returns the last answer."""
         with self.lock:
             photo = Photo(f"{self.mark}.photo.{len(self.photos)}")
             self.photos.append(photo)
@@ -47,13 +47,14 @@ class Photos:
             return sum(photo.was_answered for photo in self.photos)
 
     def check_local(self, client):
-        """Every content whose upload was answered can be read as it was written."""
+        """Checks that every acknowledged content can be read as it was written."""
         for photo in self.photos:
             if photo.was_answered:
-                self._check(photo, client.get(f"/v1/photos/{photo.id}/content"), "here")
+                self._check(photo, client.get(f"/v1/photos/{photo.id}/content"), "in the cache")
 
     def check_upstream(self, upstream):
-        """Every answered upload has arrived, whole and once. With nothing queued or under way."""
+        """Checks that every acknowledged upload has arrived, complete and once. Call it while nothing is queued or
+        in flight."""
         applied = upstream.applied()
         there = {record.get("caption"): record["id"] for record in upstream.records("photos")}
         for photo in self.photos:

@@ -1,9 +1,8 @@
-"""A disk that forgets what was not brought to it: works out, from the notes of `shims/power.c`, what is left of a state folder
-when the power fails.
+"""Simulates a power failure: computes from the notes of `shims/power.c` what a disk may still hold of a state folder.
 
-What was written to a file and not synced since is dropped, kept, or kept in part: whole writes in any order, or sectors of them.
-A name made, changed or removed counts once its folder was synced. Of what came later either a beginning is left, as on a file
-system that journals names, or of each folder another beginning.
+Unsynced writes are dropped, kept, or partly kept: any subset of whole writes, or of their sectors. A file name that was
+created, changed or removed is durable once its folder was synced. Of the later name changes a prefix is kept: one
+prefix over all folders, as on a file system that journals names, or one for each folder.
 """
 import os
 import shutil
@@ -12,14 +11,14 @@ from pathlib import Path
 
 from . import shim
 
-WRITTEN, TRUNCATED, SYNCING, SYNCED, MADE, RENAMED, REMOVED, MADE_FOLDER, LINKED, POINTED, WANTED, FREED = \
-    range(1, 13)
+(WRITTEN, TRUNCATED, SYNCING, SYNCED, CREATED, RENAMED, REMOVED, FOLDER_CREATED, LINKED, SYMLINKED, LOCK_REQUESTED,
+ LOCK_RELEASED) = range(1, 13)
 _NOTE = struct.Struct("<IIQQQ")
 _SECTOR = 512
 
 
 class File:
-    """What of a file is on disk for sure, and what was done to it since, in order."""
+    """The part of a file that is certainly on disk, and the later changes in order."""
 
     def __init__(self, content=b""):
         self.durable = bytearray(content)
@@ -28,11 +27,11 @@ class File:
 
     @property
     def changes(self):
-        """How many were made so far."""
+        """The number of changes so far."""
         return self.settled + len(self.pending)
 
     def settle(self, count):
-        """Those up to the `count`th are on disk."""
+        """Marks the first `count` changes as on disk."""
         fresh = self.pending[:max(0, count - self.settled)]
         for change in fresh:
             _apply(self.durable, change)
@@ -41,9 +40,9 @@ class File:
 
 
 class Power:
-    """Of a daemon started with `environment`; a shim as `Faults` is."""
+    """The disk of a daemon that was started with `environment`. Has the same interface as `Faults`."""
 
-    is_honest = True  # what was synced is there
+    is_honest = True  # synced data is on disk
     losses = ("all", "none", "writes", "sectors")
 
     def __init__(self, folder, state):
@@ -54,10 +53,10 @@ class Power:
         self.watch()
 
     def watch(self):
-        """Begins anew: everything that is there now is on disk. To be called while no daemon runs."""
+        """Starts over: everything that exists now counts as on disk. Call it while no daemon runs."""
         self.notes.write_bytes(b"")
-        self.files, self.pointers, self.names = {}, {}, {}
-        self.unsettled, self.renamings = [], 0
+        self.files, self.symlinks, self.names = {}, {}, {}
+        self.unsettled, self.name_changes = [], 0
         parent = os.path.dirname(self.state)
         self.names[parent] = ("folder", os.lstat(parent).st_ino)
         for folder, folders, files in os.walk(self.state):
@@ -66,14 +65,15 @@ class Power:
                 path = os.path.join(folder, name)
                 number = os.lstat(path).st_ino
                 if os.path.islink(path):
-                    self.names[path] = ("pointer", number)
-                    self.pointers[number] = os.readlink(path)
+                    self.names[path] = ("symlink", number)
+                    self.symlinks[number] = os.readlink(path)
                 elif not os.path.isdir(path):
                     self.names[path] = ("file", number)
                     self.files[number] = File(Path(path).read_bytes())
 
     def fail(self, random):
-        """Makes the folder what the disk may hold, after the daemon was killed; returns what was lost, in words."""
+        """Replaces the folder with what the disk may hold. Call it after killing the daemon. Returns a description
+        of the loss."""
         self._replay()
         losses = random.choice(self.losses)
         self._lose_names(random)
@@ -83,17 +83,17 @@ class Power:
                 dropped += _keep(file.durable, change, losses, random)
         self._write(random)
         names = ", ".join(os.path.relpath(change[3][-1], self.state) for change in self.unsettled)
-        summary = f"{losses} of what was unsynced lost: {dropped} changes; and perhaps the names of {names}"
+        summary = f"unsynced data lost: {losses}, {dropped} changes, possibly the names of {names}"
         self.watch()
         return summary
 
     # Reading the notes
 
     def _replay(self):
-        bounds = {}  # sync: how many changes of the file, or of names, there were when it began
-        generation = {}  # the disk gives the number of a file that is gone to the next one
+        bounds = {}  # sync: the number of changes to the file, or to names, when it started
+        generation = {}  # the file system reuses the inode number of a deleted file
         for what, number, offset, body, names in self._read():
-            if what in (MADE, MADE_FOLDER, POINTED):
+            if what in (CREATED, FOLDER_CREATED, SYMLINKED):
                 generation[number] = generation.get(number, 0) + 1
             number += generation.get(number, 0) << 64
             file = self.files.get(number)
@@ -101,19 +101,19 @@ class Power:
                 if file:
                     file.pending.append((what, offset, body))
             elif what == SYNCING:
-                bounds[offset] = file.changes if file else self.renamings
+                bounds[offset] = file.changes if file else self.name_changes
             elif what == SYNCED and self.is_honest:
                 if file:
                     file.settle(bounds[offset])
                 else:
                     self._settle_names(number, bounds[offset])
-            elif what not in (SYNCED, WANTED, FREED):
-                if what == MADE:
+            elif what not in (SYNCED, LOCK_REQUESTED, LOCK_RELEASED):
+                if what == CREATED:
                     self.files[number] = File()
-                elif what == POINTED:
-                    self.pointers[number] = names[0]
-                self.renamings += 1
-                self.unsettled.append((self.renamings, what, number, names))
+                elif what == SYMLINKED:
+                    self.symlinks[number] = names[0]
+                self.name_changes += 1
+                self.unsettled.append((self.name_changes, what, number, names))
 
     def _read(self):
         notes = memoryview(self.notes.read_bytes())
@@ -128,22 +128,23 @@ class Power:
             yield what, number, offset, body, names
 
     def writing_spans(self):
-        """Of each connection that wrote to a log, or wrote one back: the first and the last note of its doing so.
+        """For each connection that wrote to a log, or checkpointed one: its first and last note of a write.
 
-        Who held the lock at that time did it. Readers take the lock for a moment, too, when they doubt the index of a log.
+        The writer is the connection that held the lock. Readers hold it briefly too, when they must recover the log's
+        index.
         """
         paths = {number: path for path, (kind, number) in self.names.items() if kind == "file"}
         holders, spans = {0: [], 1: []}, {}
         for at, (what, number, offset, body, names) in enumerate(self._read()):
-            if what == MADE:
+            if what == CREATED:
                 paths[number] = names[0]
-            elif what == WANTED:
+            elif what == LOCK_REQUESTED:
                 holders[offset].append(number)
-            elif what == FREED and number in holders[offset]:
+            elif what == LOCK_RELEASED and number in holders[offset]:
                 holders[offset].remove(number)
             elif what == WRITTEN and paths.get(number, "").endswith(("-wal", ".db")):
                 lock = 0 if paths[number].endswith("-wal") else 1
-                # Without the lock only one who has the whole file writes: when it is made, and when the last one closes it.
+                # Only a connection with exclusive access writes without the lock: on creation and on the last close.
                 connection = holders[lock][0] if holders[lock] else f"alone at {at}"
                 first, _ = spans.get(connection, (at, at))
                 spans[connection] = (first, at)
@@ -152,7 +153,7 @@ class Power:
     # Names
 
     def _settle_names(self, folder, bound):
-        """A folder was synced: what was done in it until `bound` is on disk."""
+        """Marks the name changes in a synced folder, up to `bound`, as on disk."""
         now = dict(self.names)
         for change in self.unsettled:
             self._rename(now, change)
@@ -182,17 +183,17 @@ class Power:
                 names[new + path[len(old):]] = names.pop(path)
         elif what == REMOVED:
             names.pop(parts[0], None)
-        elif what == POINTED:
-            names[parts[1]] = ("pointer", number)
-        elif what == MADE_FOLDER:
+        elif what == SYMLINKED:
+            names[parts[1]] = ("symlink", number)
+        elif what == FOLDER_CREATED:
             names[parts[0]] = ("folder", number)
         else:
             names[parts[-1]] = ("file", number)
 
     def _kind(self, number):
-        return "file" if number in self.files else "pointer" if number in self.pointers else "folder"
+        return "file" if number in self.files else "symlink" if number in self.symlinks else "folder"
 
-    # The disk as it is found
+    # Writing the disk's contents
 
     def _write(self, random):
         shutil.rmtree(self.state, ignore_errors=True)
@@ -202,20 +203,20 @@ class Power:
         for path, (kind, what) in self.names.items():
             if kind == "folder" or not os.path.isdir(os.path.dirname(path)):
                 continue
-            if kind == "pointer":
-                os.symlink(self.pointers[what], path)
+            if kind == "symlink":
+                os.symlink(self.symlinks[what], path)
                 continue
             durable = bytes(self.files[what].durable) if what in self.files else b""
-            if path.endswith("-shm"):  # never brought to disk: whatever was there
+            if path.endswith("-shm"):  # never synced: any content
                 durable = random.randbytes(random.choice((0, 4096, 32768)))
             Path(path).write_bytes(durable)
             os.chmod(path, 0o600)
 
     def clear(self):
-        """Nothing to be mended between rounds."""
+        """Does nothing: there is no fault to clear."""
 
     def close(self):
-        """Nothing is held open."""
+        """Does nothing: no file is open."""
 
 
 def _apply(content, change):
@@ -229,13 +230,13 @@ def _apply(content, change):
 
 
 def _folders(change):
-    """Where the names are that it changes."""
+    """The folders whose names it changes."""
     _, what, _, parts = change
     return {os.path.dirname(part) for part in (parts if what == RENAMED else parts[-1:])}
 
 
 def _keep(content, change, losses, random):
-    """Applies as much of one unsynced change as is left of it; returns whether any of it was dropped."""
+    """Applies the part of an unsynced change that survives; returns whether any of it was dropped."""
     what, offset, body = change
     if losses == "sectors" and what == WRITTEN:
         kept = [start for start in range(0, len(body), _SECTOR) if random.random() < 0.5]

@@ -1,4 +1,4 @@
-"""What the kernel tells of a process: memory, descriptors, time on the processor."""
+"""What the kernel reports about a process: memory, descriptors, CPU time."""
 import os
 from pathlib import Path
 
@@ -11,17 +11,17 @@ def _status(pid, name):
 
 
 def memory(pid):
-    """KiB that are its own: not the file's pages, which are the kernel's cache."""
+    """KiB of anonymous memory, without file pages, which belong to the kernel's cache."""
     return _status(pid, "RssAnon")
 
 
 def peak(pid):
-    """KiB, the most there ever were since `forget_peak`, file pages included."""
+    """The peak in KiB since `forget_peak`, including file pages."""
     return _status(pid, "VmHWM")
 
 
 def resident(pid):
-    """KiB, file pages included."""
+    """KiB, including file pages."""
     return _status(pid, "VmRSS")
 
 
@@ -34,6 +34,6 @@ def descriptors(pid):
 
 
 def processor_time(pid):
-    """Seconds."""
+    """CPU time in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,4 +1,4 @@
-"""The two built programs as processes: the reference upstream, and the daemon that is hurt."""
+"""The two built programs as processes: the reference upstream and the daemon under test."""
 import os
 import signal
 import socket
@@ -16,11 +16,11 @@ BIN = Path(os.environ.get("REPAIRMINDER_BIN") or ROOT / ".build" / "release")
 
 
 class Failed(Exception):
-    """A promise was not kept."""
+    """A guarantee was broken."""
 
 
 class Upstream:
-    """`repairminder-upstream` with records in memory. `more` are further flags."""
+    """`repairminder-upstream` with records in memory. `more` are extra flags."""
 
     def __init__(self, schema=TORTURE / "schema.yaml", rows=20, seed=1, port=0, more=(), host="127.0.0.1"):
         self.process = subprocess.Popen(
@@ -34,15 +34,15 @@ class Upstream:
         self.changes = Counter()
 
     def faults(self, *rules):
-        """Sets what goes wrong from here on; without rules nothing does. See `Faults+JSON.swift`."""
+        """Replaces the fault rules; without rules nothing fails. See `Faults+JSON.swift`."""
         self._admin("POST", "faults", {"faults": list(rules)})
 
     def log(self):
-        """What was asked since `applied` was last called."""
+        """The requests since the last call of `applied`."""
         return self._admin("GET", "log").lines
 
     def applied(self):
-        """How often requests changed something, by method and path, since the start. Call it while none is under way."""
+        """How many requests changed something since the start, by method and path. Call it while none is in flight."""
         for entry in self.log():
             if entry["applied"]:
                 self.changes[entry["method"], entry["path"]] += 1
@@ -68,7 +68,7 @@ class Upstream:
         return answer
 
     def _call(self, *call):
-        # One that was idle for minutes between two calls the upstream would have closed.
+        # A new connection for each call, because the upstream closes idle ones.
         client = Client(self.address)
         try:
             return client.call(*call)
@@ -82,10 +82,10 @@ class Upstream:
 
 
 class Daemon:
-    """`repairminder-sync run` over a state folder below `folder`, which outlives the process.
+    """`repairminder-sync run` with a state folder in `folder`, which outlives the process.
 
-    `settings` is what config.yaml says besides, section by section; `environment` goes over our own; `prefix` is a command
-    that runs it.
+    `settings` are added to config.yaml, section by section; `environment` is added to ours; `prefix` is a command that
+    runs the daemon.
     """
 
     def __init__(self, folder, upstream, settings=None, environment=None, schema=TORTURE / "schema.yaml", state=None,
@@ -118,15 +118,16 @@ class Daemon:
             lines += [f"  {key}: {value}" for key, value in keys.items()]
         self.config.write_text("\n".join(lines) + "\n")
 
-    # Life
+    # Lifecycle
 
     def start(self, within=5.0, wait=True):
-        """Returns once it says that it is ready; raises `Failed` when it ends before, or takes longer than `within`."""
+        """Returns when the daemon reports that it is ready; raises `Failed` if it exits first or takes longer than
+        `within`."""
         notify = str(self.folder / "notify.sock")
         Path(notify).unlink(missing_ok=True)
         self.notifications = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.notifications.bind(notify)
-        self.begun = time.monotonic()
+        self.started = time.monotonic()
         with open(self.log_path, "ab") as log:
             self.log_begin = log.tell()
             self.process = subprocess.Popen(
@@ -137,26 +138,26 @@ class Daemon:
 
     def await_ready(self, within=5.0):
         while True:
-            left = self.begun + within - time.monotonic()
+            left = self.started + within - time.monotonic()
             self.notifications.settimeout(max(0.001, min(left, 0.05)))
             try:
                 if b"READY=1" in self.notifications.recv(4096):
                     break
             except socket.timeout:
                 if self.process.poll() is not None:
-                    raise Failed(f"the daemon ended with {self.process.returncode} before it was ready:\n{self.log()}")
+                    raise Failed(f"the daemon exited with {self.process.returncode} before it was ready:\n{self.log()}")
                 if left <= 0:
                     raise Failed(f"the daemon was not ready after {within} s:\n{self.log()}")
-        self.starts.append(time.monotonic() - self.begun)
+        self.starts.append(time.monotonic() - self.started)
 
     def kill(self):
-        """As a crash ends it. What it wrote is in the kernel's hands."""
+        """Ends it like a crash. The kernel keeps what it has written."""
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
         return self.wait()
 
     def stop(self, within=30.0):
-        """As systemd ends it; its exit status."""
+        """Stops it like systemd does; returns the exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.wait(within)
 
@@ -166,7 +167,7 @@ class Daemon:
         try:
             status = self.process.wait(within)
         except subprocess.TimeoutExpired:
-            raise Failed(f"the daemon did not end within {within} s:\n{self.log()}") from None
+            raise Failed(f"the daemon did not exit within {within} s:\n{self.log()}") from None
         self.notifications.close()
         return status
 
@@ -174,13 +175,13 @@ class Daemon:
     def is_running(self):
         return self.process is not None and self.process.poll() is None
 
-    # Looking at it
+    # Inspection
 
     def client(self, timeout=30.0):
         return Client(self.socket, timeout)
 
     def log(self):
-        """What it has said since its last start, the last of it."""
+        """The end of its log since the last start."""
         with open(self.log_path, "rb") as log:
             log.seek(self.log_begin)
             return log.read().decode(errors="replace")[-4000:]
@@ -195,29 +196,29 @@ class Daemon:
         return self.state / os.readlink(self.state / "current.db")
 
     def command(self, *arguments, environment=None):
-        """Runs one of its own commands beside it."""
+        """Runs one of its commands while the daemon runs."""
         return subprocess.run([BIN / "repairminder-sync", *arguments, "--config", self.config], capture_output=True,
                               text=True, timeout=120, env={**os.environ, **(environment or {})})
 
     def await_true(self, condition, within, complaint):
-        """The same as the function, of a daemon that must not end meanwhile."""
+        """Like the function `await_true`, but fails if the daemon exits."""
         def holds():
             if not self.is_running:
-                raise Failed(f"the daemon ended with {self.process.returncode}:\n{self.log()}")
+                raise Failed(f"the daemon exited with {self.process.returncode}:\n{self.log()}")
             return condition()
         await_true(holds, within, lambda: f"{complaint}\n{self.log()}")
 
     def await_sent(self, within=30.0, client=None):
-        """Returns once the queue is empty: the upstream has acknowledged everything."""
+        """Returns when the queue is empty, so the upstream has acknowledged everything."""
         own = client or self.client()
         self.await_true(lambda: own.get("/v1/pending/count").json == {"pending": 0, "failed": 0}, within,
-                        "the queue was not sent")
+                        "the queue did not empty")
         if not client:
             own.close()
 
 
 def await_true(condition, within, complaint):
-    """Asks until the condition holds; an answer that does not come counts as no. `complaint` may be a function."""
+    """Polls until the condition holds; a failed request counts as no. `complaint` may be a function."""
     end = time.monotonic() + within
     while True:
         try:
@@ -231,5 +232,5 @@ def await_true(condition, within, complaint):
 
 
 def temporary_folder():
-    """For a scene; short, since a Unix socket's path may have only 107 bytes."""
+    """A folder for a scene; its path is short, because a Unix socket's path has at most 107 bytes."""
     return tempfile.TemporaryDirectory(prefix="torture-", ignore_cleanup_errors=True)

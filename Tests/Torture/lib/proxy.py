@@ -1,24 +1,24 @@
-"""A TCP proxy between daemon and upstream that does to the answers what bad networks do."""
+"""A TCP proxy between daemon and upstream that disturbs the answers like a bad network."""
 import socket
 import struct
 import threading
 import time
 
-# What becomes of an answer after its first `after` bytes.
+# What happens to an answer after its first `after` bytes.
 CUT, RESET, STALL, DRIP, HALF_OPEN, DOUBLE = "cut", "reset", "stall", "drip", "half_open", "double"
 KINDS = [CUT, RESET, STALL, DRIP, HALF_OPEN, DOUBLE]
 
 
 class Proxy:
-    """Listens on a port of its own and carries to `target`. Without a fault it carries faithfully."""
+    """Listens on its own port and forwards to `target`, unchanged unless a fault is set."""
 
     def __init__(self, target):
         host, _, port = target.rpartition(":")
         self.target = (host, int(port))
         self.fault, self.after = None, 0
-        self.struck = 0
-        self.waits = []  # seconds from a request that a fault met to the end of its connection by the daemon
-        self.heard = []  # when something was asked
+        self.injected = 0
+        self.waits = []  # seconds from a request with a fault until the daemon closed its connection
+        self.requests = []  # (time, first line) of each request
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.address = f"127.0.0.1:{self.listener.getsockname()[1]}"
         threading.Thread(target=self._accept, daemon=True).start()
@@ -26,7 +26,7 @@ class Proxy:
     def set(self, kind=None, after=0):
         self.after = after
         self.fault = kind
-        self.struck = 0
+        self.injected = 0
         self.waits = []
 
     def close(self):
@@ -39,16 +39,16 @@ class Proxy:
                 near, _ = self.listener.accept()
             except OSError:
                 return
-            _Passage(self, near)
+            _Connection(self, near)
 
 
-class _Passage:
-    """One connection: a thread each way."""
+class _Connection:
+    """A connection with a thread for each direction: `near` is the daemon's side, `far` the upstream's."""
 
     def __init__(self, proxy, near):
         self.proxy, self.near = proxy, near
-        self.asked = None  # when the last request came that a fault meets
-        self.passed = 0  # bytes of the answer to it
+        self.asked = None  # when the last request with a fault arrived
+        self.passed = 0  # bytes of its answer forwarded so far
         self.is_silent = False
         try:
             self.far = socket.create_connection(proxy.target, timeout=10)
@@ -56,17 +56,17 @@ class _Passage:
         except OSError:
             near.close()
             return
-        threading.Thread(target=self._ask, daemon=True).start()
-        threading.Thread(target=self._answer, daemon=True).start()
+        threading.Thread(target=self._forward_requests, daemon=True).start()
+        threading.Thread(target=self._forward_answers, daemon=True).start()
 
-    def _ask(self):
+    def _forward_requests(self):
         try:
             while data := self.near.recv(65_536):
-                self.proxy.heard.append((time.monotonic(), data.split(b"\r\n", 1)[0]))
+                self.proxy.requests.append((time.monotonic(), data.split(b"\r\n", 1)[0]))
                 if self.proxy.fault:
                     self.asked, self.passed = time.monotonic(), 0
                 if self.proxy.fault == HALF_OPEN:
-                    self._strike()
+                    self._count_fault()
                     self.is_silent = True
                 if not self.is_silent:
                     self.far.sendall(data)
@@ -80,10 +80,10 @@ class _Passage:
             except OSError:
                 pass
 
-    def _answer(self):
+    def _forward_answers(self):
         try:
             while data := self.far.recv(65_536):
-                if not self._carry(data):
+                if not self._forward(data):
                     break
         except OSError:
             pass
@@ -91,10 +91,10 @@ class _Passage:
             self.near.close()
         self.far.close()
 
-    def _strike(self):
-        self.proxy.struck += 1
+    def _count_fault(self):
+        self.proxy.injected += 1
 
-    def _carry(self, data):
+    def _forward(self, data):
         kind, left = self.proxy.fault, self.proxy.after - self.passed
         if not kind or self.asked is None or len(data) <= left:
             self.passed += len(data)
@@ -103,7 +103,7 @@ class _Passage:
             return True
         if self.is_silent:
             return True
-        self._strike()
+        self._count_fault()
         good, rest = data[:left], data[left:]
         self.near.sendall(good)
         if kind == CUT:

@@ -1,4 +1,4 @@
-"""A shop of its own for one part of a test: upstream, daemon, faults and ledgers over one temporary folder."""
+"""The shop for one part of a test: upstream, daemon, faults and ledgers in a temporary folder."""
 import contextlib
 import sqlite3
 
@@ -26,7 +26,7 @@ class Scene:
         return self.notes.answered + self.photos.answered
 
     def hold_writes(self, effect="hold"):
-        """The upstream leaves every write unanswered; `timeout_after_apply` does what they ask for first."""
+        """Makes the upstream leave every write unanswered; `timeout_after_apply` applies it first."""
         self.upstream.faults(*({"effect": effect, "duration": "60s", "method": method}
                                for method in ("POST", "PATCH", "PUT", "DELETE")))
 
@@ -37,7 +37,7 @@ class Scene:
         client.close()
 
     def check_upstream(self):
-        """Waits until all is sent, then looks upstream."""
+        """Waits until the queue is empty, then checks the upstream."""
         self.daemon.await_sent()
         for ledger in (self.notes, self.photos):
             ledger.check_upstream(self.upstream)
@@ -48,7 +48,7 @@ class Scene:
             raise Failed(f"integrity_check: {problems[:5]}")
 
     def check(self):
-        """Starts the daemon after whatever ended it: nothing is lost, nothing is doubled, the database is sound."""
+        """Starts the daemon after a fault and checks that nothing is lost or doubled and the database is intact."""
         self.faults.clear()
         self.upstream.faults()
         self.daemon.start()
@@ -59,14 +59,14 @@ class Scene:
 
 
 def integrity(path):
-    """What SQLite itself finds, beside whoever uses the file."""
+    """The result of `integrity_check`; other connections may use the file."""
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as connection:
         return [row[0] for row in connection.execute("PRAGMA integrity_check")]
 
 
 @contextlib.contextmanager
 def scene(mark, settings=None, preload=Faults, rows=20):
-    """`preload` makes what is laid between daemon and C library, of the folder and the state folder."""
+    """`preload` builds the shim between daemon and C library, from the folder and the state folder."""
     with temporary_folder() as folder:
         upstream = Upstream(rows=rows, more=["--server-ids"])
         try:

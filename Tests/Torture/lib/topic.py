@@ -1,4 +1,4 @@
-"""What every topic's command has in common: its flags, its seed, and one line of figures at the end."""
+"""What all topics share: the flags, the seed, and a line of figures at the end."""
 import argparse
 import json
 import random
@@ -10,7 +10,7 @@ from .programs import Failed
 
 
 class Run:
-    """How much is to be done, from which seed, and what was seen."""
+    """The size and the seed of a run, and its figures."""
 
     def __init__(self, arguments):
         self.is_full = arguments.full
@@ -22,7 +22,7 @@ class Run:
         return full if self.is_full else small
 
     def random(self, *part):
-        """The choices of one part, the same for the same seed."""
+        """The random generator of one part; the same seed gives the same choices."""
         return random.Random(f"{self.seed}/{'/'.join(map(str, part))}")
 
     def note(self, **figures):
@@ -33,24 +33,25 @@ class Run:
 
 
 def main(topic, body):
-    """Calls `body` with a `Run`; prints the figures as one line of JSON, or what was broken with the seed; then exits."""
+    """Calls `body` with a `Run`. Prints the figures as a line of JSON; or, on failure, the reason and the seed, and
+    exits."""
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--small", action="store_true", help="a part that CI has time for (the default)")
-    size.add_argument("--full", action="store_true", help="everything that docs/reliability.md claims")
-    parser.add_argument("--seed", type=int, default=None, help="the choices of an earlier run")
-    parser.add_argument("--only", default=None, help="the parts whose name has this in it")
+    size.add_argument("--small", action="store_true", help="the part that CI has time for (the default)")
+    size.add_argument("--full", action="store_true", help="everything that docs/reliability.md reports")
+    parser.add_argument("--seed", type=int, default=None, help="repeat the choices of an earlier run")
+    parser.add_argument("--only", default=None, help="run only the parts whose name contains this")
     arguments = parser.parse_args()
     if arguments.seed is None:
         arguments.seed = random.randrange(1 << 32)
     run = Run(arguments)
     run.say(f"{topic}: seed {run.seed}")
-    begun = time.monotonic()
+    started = time.monotonic()
     try:
         body(run)
     except (Failed, Unanswered) as failure:
-        run.say(f"{topic}: {failure}\n{topic}: FAILED; again with --seed {run.seed}")
+        run.say(f"{topic}: {failure}\n{topic}: FAILED; repeat with --seed {run.seed}")
         sys.exit(1)
-    run.note(seconds=round(time.monotonic() - begun, 1))
+    run.note(seconds=round(time.monotonic() - started, 1))
     print(json.dumps({"topic": topic, "size": "full" if run.is_full else "small", "seed": run.seed, **run.figures}),
           flush=True)

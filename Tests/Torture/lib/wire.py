@@ -1,7 +1,7 @@
-"""Two network namespaces of the test's own, joined by a wire that loses what it is told to lose. Needs root.
+"""Two network namespaces, joined by a wire with adjustable packet loss. Needs root.
 
-The test's own process moves into the far one, where the upstream runs; the daemon runs in the near one. The wire is two TAP
-devices and a thread that carries frames between them, so that no kernel module is needed to lose some of them.
+The process of the test moves into the far namespace, where the upstream runs; the daemon runs in the near one. The wire
+is two TAP devices and a thread that forwards frames between them, so packet loss needs no kernel module.
 """
 import ctypes
 import fcntl
@@ -26,15 +26,15 @@ def is_possible():
 
 
 class Wire:
-    """`prefix` runs a command in the near namespace."""
+    """`prefix` is a command that runs another in the near namespace."""
 
     def __init__(self, seed):
         self.loss = 0.0
         self.random = random.Random(seed)
-        self.lost = self.carried = 0
+        self.lost = self.forwarded = 0
         self.is_plugged_in = True
         if _libc.unshare(_CLONE_NEWNET):
-            raise Failed(f"no network namespace: {os.strerror(ctypes.get_errno())}")
+            raise Failed(f"cannot create a network namespace: {os.strerror(ctypes.get_errno())}")
         self._run("ip", "link", "set", "lo", "up")
         self.holder = subprocess.Popen(["unshare", "-n", "sh", "-c", "echo here; exec sleep 100000"],
                                        stdout=subprocess.PIPE, text=True)
@@ -48,15 +48,15 @@ class Wire:
         self.near_run("ip", "addr", "add", f"{NEAR}/24", "dev", "near0")
         self.near_run("ip", "link", "set", "near0", "up")
         self.is_open = True
-        self.carrier_thread = threading.Thread(target=self._carry, daemon=True)
-        self.carrier_thread.start()
+        self.thread = threading.Thread(target=self._forward, daemon=True)
+        self.thread.start()
 
     def near_run(self, *command):
         return self._run(*self.prefix, *command)
 
     def set_carrier(self, is_on):
-        """As a cable that is put in, or pulled out and carries nothing either way. Returns once the kernel has told of it, which
-        may take it a second: it tells of no more than that of a link that flutters."""
+        """Plugs the cable in or pulls it out. Returns when the kernel has reported the change, which may take a
+        second, because the kernel limits reports about a flapping link."""
         self.is_plugged_in = is_on
         fcntl.ioctl(self.near, _TUNSETCARRIER, struct.pack("i", is_on))
         while ("LOWER_UP" in self.near_run("ip", "-o", "link", "show", "near0")) != is_on or (
@@ -84,7 +84,7 @@ class Wire:
             raise Failed(f"{' '.join(command)}: {done.stderr}")
         return done.stdout
 
-    def _carry(self):
+    def _forward(self):
         other = {self.near: self.far, self.far: self.near}
         while self.is_open:
             for end in select.select(list(other), [], [], 0.2)[0]:
@@ -95,14 +95,14 @@ class Wire:
                     if self.loss and self.random.random() < self.loss:
                         self.lost += 1
                         continue
-                    self.carried += 1
+                    self.forwarded += 1
                     os.write(other[end], frame)
                 except OSError:
-                    pass  # an end that is down takes and gives nothing
+                    pass  # an end that is down neither sends nor receives
 
     def close(self):
         self.is_open = False
-        self.carrier_thread.join()
+        self.thread.join()
         os.close(self.near)
         os.close(self.far)
         self.holder.kill()

@@ -1,4 +1,4 @@
-"""Callers that write as fast as they are answered."""
+"""Callers that write as fast as the daemon answers."""
 import random
 import threading
 
@@ -7,9 +7,9 @@ from .programs import Failed
 
 
 class Writers:
-    """One thread a seed, each with a connection of its own, until told to stop or the daemon is gone.
+    """One thread with its own connection for each seed, until `stop` or the end of the daemon.
 
-    `ledgers` says what to write: a list of ledgers with their share of the writes.
+    `ledgers` is a list of ledgers to write to, with their shares of the writes.
     """
 
     def __init__(self, daemon, ledgers, seeds, padding=0):
@@ -31,13 +31,13 @@ class Writers:
                     self.answers.release()
         except Unanswered:
             pass  # the daemon is gone
-        except Exception as error:  # raised again by who stops us
+        except Exception as error:  # raised again by `stop`
             self.error = error
         finally:
             client.close()
 
     def await_answers(self, count, within=10.0):
-        """Returns after so many more answers, or when no more come."""
+        """Returns after `count` more answers, or when all writers have ended."""
         for _ in range(count):
             while not self.answers.acquire(timeout=0.05):
                 if not any(thread.is_alive() for thread in self.threads):
@@ -47,7 +47,7 @@ class Writers:
                     raise Failed("the writers were not answered")
 
     def stop(self):
-        """Returns when all have ended."""
+        """Returns when all threads have ended."""
         self.stopping.set()
         for thread in self.threads:
             thread.join()

@@ -1,5 +1,6 @@
-// Laid between the daemon and the C library (LD_PRELOAD): fails, or ends the process at, the n-th operation of a kind on a
-// kind of file. What and when stands in a file that the test and this share as memory (lib/faults.py has the same layout).
+// A shim between the daemon and the C library (LD_PRELOAD). Fails the n-th operation of a kind on a kind of file, or
+// kills the process there. The test sets what and when in a file that both map into memory (lib/faults.py has the same
+// layout).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,25 +17,25 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { DATABASE = 1, LOG = 2, INDEX = 4, CONTENT = 8, COPY = 16, OTHER = 32, KINDS = 6 };
-enum { WRITE = 1, SYNC = 2, TRUNCATE = 4, MAKE = 8, RENAME = 16, REMOVE = 32, OPERATIONS = 6 };
-enum { KILL = 1, FAIL = 2, TEAR = 3 };  // TEAR: the end in the midst of a write
+enum { DATABASE = 1, LOG = 2, INDEX = 4, CONTENT = 8, BACKUP = 16, OTHER = 32, KINDS = 6 };
+enum { WRITE = 1, SYNC = 2, TRUNCATE = 4, CREATE = 8, RENAME = 16, REMOVE = 32, OPERATIONS = 6 };
+enum { KILL = 1, FAIL = 2, TEAR = 3 };  // TEAR: kill during a write
 enum { ALWAYS = 0, PUSH_ANSWERED = 1, PAGE_ANSWERED = 2 };
 
 struct control {
     _Atomic int32_t action;
     int32_t error;
     int32_t files, operations;
-    int32_t since;              // counts only after this was seen
+    int32_t since;              // counts only after this event
     _Atomic int32_t seen;
-    _Atomic int64_t countdown;  // operations that still pass
-    _Atomic int64_t times;      // how many are struck then; below 0 without end
-    _Atomic int64_t struck;
+    _Atomic int64_t countdown;  // operations that still succeed
+    _Atomic int64_t times;      // faults still to inject; negative: no limit
+    _Atomic int64_t injected;
     _Atomic int64_t count[KINDS][OPERATIONS];
 };
 
 static struct control *control;
-static const char *state;  // only files below this folder
+static const char *state;  // only files in this folder are affected
 enum { DESCRIPTORS = 65536 };
 static _Atomic char kind_of[DESCRIPTORS];
 static _Atomic char role_of[DESCRIPTORS];
@@ -49,7 +50,7 @@ __attribute__((constructor)) static void begin(void) {
     close(file);
 }
 
-// The C library's own function behind one of ours.
+// The C library's function that ours wraps.
 #define NEXT(name) \
     static __typeof__(name) *next; \
     if (!next) next = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
@@ -62,26 +63,26 @@ static int ends_with(const char *path, const char *end) {
 static int kind(const char *path) {
     if (!control || strncmp(path, state, strlen(state)) != 0) return 0;
     if (strstr(path, ".content")) return CONTENT;
-    if (strstr(path, "/backups/")) return COPY;
+    if (strstr(path, "/backups/")) return BACKUP;
     if (ends_with(path, "-wal")) return LOG;
     if (ends_with(path, "-shm")) return INDEX;
     if (ends_with(path, ".db")) return DATABASE;
     return OTHER;
 }
 
-static int place(int flag) { return __builtin_ctz(flag); }
+static int index_of(int flag) { return __builtin_ctz(flag); }
 
-// 0 when the operation may go on, else the action to take. Ends the process where that is the action.
-static int strike(int file, int operation) {
+// Returns 0 if the operation may proceed, else the action to take. Kills the process if that is the action.
+static int inject(int file, int operation) {
     if (!control || !file) return 0;
-    control->count[place(file)][place(operation)]++;
+    control->count[index_of(file)][index_of(operation)]++;
     int action = control->action;
     if (!action || !(control->files & file) || !(control->operations & operation)) return 0;
     if (control->since && !control->seen) return 0;
     if (control->countdown > 0 && atomic_fetch_sub(&control->countdown, 1) > 0) return 0;
     if (control->times == 0) return 0;
     if (control->times > 0) control->times--;
-    control->struck++;
+    control->injected++;
     if (action == KILL || (action == TEAR && operation != WRITE)) kill(getpid(), SIGKILL);
     errno = control->error;
     return action;
@@ -91,7 +92,7 @@ static int kind_of_file(int file) { return file >= 0 && file < DESCRIPTORS ? kin
 
 // MARK: Opening
 
-static int opened(int file, const char *path) {
+static int register_open(int file, const char *path) {
     if (file >= 0 && file < DESCRIPTORS) {
         kind_of[file] = kind(path);
         role_of[file] = 0;
@@ -99,15 +100,15 @@ static int opened(int file, const char *path) {
     return file;
 }
 
-// A read-only file system opens nothing to be written to; a full one makes nothing.
+// A read-only file system opens no file for writing; a full one creates none.
 static int may_open(const char *path, int flags) {
     int file = control ? kind(path) : 0;
     if (!file) return 1;
-    int changes = (flags & O_ACCMODE) != O_RDONLY;
-    int makes = (flags & O_CREAT) && access(path, F_OK) != 0;
+    int writes = (flags & O_ACCMODE) != O_RDONLY;
+    int creates = (flags & O_CREAT) && access(path, F_OK) != 0;
     int is_read_only = control->action == FAIL && control->error == EROFS;
-    if (!makes && !(changes && is_read_only)) return 1;
-    return !strike(file, MAKE);
+    if (!creates && !(writes && is_read_only)) return 1;
+    return !inject(file, CREATE);
 }
 
 #define OPEN(name) \
@@ -118,7 +119,7 @@ static int may_open(const char *path, int flags) {
         mode_t mode = va_arg(rest, mode_t); \
         va_end(rest); \
         if (!may_open(path, flags)) return -1; \
-        return opened(next(path, flags, mode), path); \
+        return register_open(next(path, flags, mode), path); \
     }
 OPEN(open)
 OPEN(open64)
@@ -138,8 +139,8 @@ static ssize_t torn(int file, const void *bytes, size_t count, off64_t offset) {
     return -1;
 }
 
-#define STRUCK(file, bytes, count, offset) \
-    switch (strike(kind_of_file(file), WRITE)) { \
+#define INJECT(file, bytes, count, offset) \
+    switch (inject(kind_of_file(file), WRITE)) { \
     case 0: break; \
     case TEAR: return torn(file, bytes, count, offset); \
     default: return -1; \
@@ -147,26 +148,26 @@ static ssize_t torn(int file, const void *bytes, size_t count, off64_t offset) {
 
 ssize_t write(int file, const void *bytes, size_t count) {
     NEXT(write);
-    STRUCK(file, bytes, count, -1)
+    INJECT(file, bytes, count, -1)
     return next(file, bytes, count);
 }
 
 ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
     NEXT(pwrite);
-    STRUCK(file, bytes, count, offset)
+    INJECT(file, bytes, count, offset)
     return next(file, bytes, count, offset);
 }
 
 ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t offset) {
     NEXT(pwrite64);
-    STRUCK(file, bytes, count, offset)
+    INJECT(file, bytes, count, offset)
     return next(file, bytes, count, offset);
 }
 
 #define ON_FILE(name, operation, parameters, arguments) \
     int name parameters { \
         NEXT(name); \
-        return strike(kind_of_file(file), operation) ? -1 : next arguments; \
+        return inject(kind_of_file(file), operation) ? -1 : next arguments; \
     }
 ON_FILE(fsync, SYNC, (int file), (file))
 ON_FILE(fdatasync, SYNC, (int file), (file))
@@ -176,15 +177,15 @@ ON_FILE(ftruncate64, TRUNCATE, (int file, off64_t size), (file, size))
 #define ON_PATH(name, path, operation, parameters, arguments) \
     int name parameters { \
         NEXT(name); \
-        return strike(control ? kind(path) : 0, operation) ? -1 : next arguments; \
+        return inject(control ? kind(path) : 0, operation) ? -1 : next arguments; \
     }
 ON_PATH(rename, new, RENAME, (const char *old, const char *new), (old, new))
 ON_PATH(unlink, path, REMOVE, (const char *path), (path))
-ON_PATH(mkdir, path, MAKE, (const char *path, mode_t mode), (path, mode))
-ON_PATH(link, new, MAKE, (const char *old, const char *new), (old, new))
-ON_PATH(symlink, new, MAKE, (const char *old, const char *new), (old, new))
+ON_PATH(mkdir, path, CREATE, (const char *path, mode_t mode), (path, mode))
+ON_PATH(link, new, CREATE, (const char *old, const char *new), (old, new))
+ON_PATH(symlink, new, CREATE, (const char *old, const char *new), (old, new))
 
-// MARK: What goes over the network, as libcurl sends and receives it
+// MARK: Network traffic, as libcurl sends and receives it
 
 static int begins(const void *bytes, size_t count, const char *text) {
     return count >= strlen(text) && memcmp(bytes, text, strlen(text)) == 0;

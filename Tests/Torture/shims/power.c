@@ -1,7 +1,8 @@
-// Laid between the daemon and the C library (LD_PRELOAD): notes everything that is done to files below a folder, and what was
-// brought to disk, so that the test can work out what a disk may hold after the power failed (lib/power.py reads the notes).
+// A shim between the daemon and the C library (LD_PRELOAD). Notes all changes to files in a folder, and all syncs, so
+// that the test can compute what a disk may hold after a power failure (lib/power.py reads the notes).
 //
-// What SQLite does to its files is noted by a sqlite3_vfs around its own; all else by functions of the C library.
+// SQLite's file operations are noted by a sqlite3_vfs around its default one, all others by wrappers of C library
+// functions.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,25 +17,25 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// SYNCING and SYNCED bear the same number: only what was written before the first is on disk after the second.
-enum { WRITTEN = 1, TRUNCATED, SYNCING, SYNCED, MADE, RENAMED, REMOVED, MADE_FOLDER, LINKED, POINTED,
-       WANTED, FREED };  // a connection's exclusive locks on a log: to write to it, or to write it back
+// SYNCING and SYNCED have the same number: after SYNCED, only what was written before SYNCING is on disk.
+enum { WRITTEN = 1, TRUNCATED, SYNCING, SYNCED, CREATED, RENAMED, REMOVED, FOLDER_CREATED, LINKED, SYMLINKED,
+       LOCK_REQUESTED, LOCK_RELEASED };  // a connection's exclusive locks on a log: to write to it, or to checkpoint it
 
 struct note {
-    uint32_t what, names;  // bytes of both names, each ending with a NUL
+    uint32_t what, names;  // bytes of both names, each NUL-terminated
     uint64_t file, offset, size;
 };
 
 static int notes = -1;
 static const char *state;
 static _Atomic uint64_t syncs, connections;
-static __thread int inside;  // SQLite's own file system: its calls are noted where it is called
+static __thread int inside;  // in SQLite's own VFS: its calls are noted by our VFS
 
 #define NEXT(name) \
     static __typeof__(name) *next; \
     if (!next) next = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
 
-// What is below the folder, and where the folder itself has its name.
+// True for the folder's contents, and for its parent, which holds its name.
 static int is_ours(const char *path) {
     if (notes < 0) return 0;
     size_t length = strrchr(state, '/') - state;
@@ -52,7 +53,7 @@ static void note(uint32_t what, uint64_t file, uint64_t offset, uint64_t size, c
     errno = error;
 }
 
-// The number of a file that we watch; 0 for any other. Descriptors of folders are watched, too.
+// The inode number of each watched descriptor, else 0. Descriptors of folders are watched too.
 enum { DESCRIPTORS = 65536 };
 static _Atomic uint64_t number_of[DESCRIPTORS];
 
@@ -130,12 +131,12 @@ static int xSync(sqlite3_file *file, int flags) {
 static int xShmLock(sqlite3_file *file, int offset, int count, int flags) {
     uint64_t connection = ((struct watched *)file)->connection;
     int is_watched = (flags & SQLITE_SHM_EXCLUSIVE) && offset < 2 && ((struct watched *)file)->number;
-    if (is_watched && (flags & SQLITE_SHM_LOCK)) note(WANTED, connection, offset, count, NULL, NULL, NULL);
+    if (is_watched && (flags & SQLITE_SHM_LOCK)) note(LOCK_REQUESTED, connection, offset, count, NULL, NULL, NULL);
     inside++;
     int code = OWN(file)->pMethods->xShmLock(OWN(file), offset, count, flags);
     inside--;
     if (is_watched && ((flags & SQLITE_SHM_UNLOCK) || code != SQLITE_OK))
-        note(FREED, connection, offset, count, NULL, NULL, NULL);
+        note(LOCK_RELEASED, connection, offset, count, NULL, NULL, NULL);
     return code;
 }
 
@@ -172,12 +173,12 @@ __attribute__((constructor)) static void begin(void) {
 
 // MARK: All other files
 
-// What is opened by name is watched by its number, which a renaming does not change.
-static int opened(int file, const char *path, int is_new) {
+// A file is opened by name, but watched by inode number, which a rename does not change.
+static int register_open(int file, const char *path, int is_new) {
     if (file < 0 || file >= DESCRIPTORS) return file;
     uint64_t number = is_ours(path) ? number_at(path) : 0;
     number_of[file] = number;
-    if (number && is_new) note(MADE, number, 0, 0, NULL, path, NULL);
+    if (number && is_new) note(CREATED, number, 0, 0, NULL, path, NULL);
     return file;
 }
 
@@ -189,7 +190,7 @@ static int opened(int file, const char *path, int is_new) {
         mode_t mode = va_arg(rest, mode_t); \
         va_end(rest); \
         int is_new = is_ours(path) && (flags & O_CREAT) && access(path, F_OK) != 0; \
-        return opened(next(path, flags, mode), path, is_new); \
+        return register_open(next(path, flags, mode), path, is_new); \
     }
 OPEN(open)
 OPEN(open64)
@@ -200,7 +201,7 @@ int close(int file) {
     return next(file);
 }
 
-// Our own notes are written by writev, which is let through.
+// The notes are written with writev, which is not wrapped.
 ssize_t write(int file, const void *bytes, size_t count) {
     NEXT(write);
     uint64_t number_ = inside ? 0 : number(file);
@@ -230,7 +231,7 @@ PWRITE(pwrite64, off64_t)
 TRUNCATE(ftruncate, off_t)
 TRUNCATE(ftruncate64, off64_t)
 
-// Also of folders, for which SQLite has no word: its file system syncs them by itself.
+// Folders are noted here even within SQLite, because its VFS syncs them itself, without a VFS call.
 #define SYNC(name) \
     int name(int file) { \
         NEXT(name); \
@@ -254,6 +255,6 @@ SYNC(fdatasync)
     }
 NAMES(rename, RENAMED, new, old, new, (const char *old, const char *new), (old, new))
 NAMES(unlink, REMOVED, path, path, NULL, (const char *path), (path))
-NAMES(mkdir, MADE_FOLDER, path, path, NULL, (const char *path, mode_t mode), (path, mode))
+NAMES(mkdir, FOLDER_CREATED, path, path, NULL, (const char *path, mode_t mode), (path, mode))
 NAMES(link, LINKED, new, new, NULL, (const char *old, const char *new), (old, new))
-NAMES(symlink, POINTED, new, old, new, (const char *old, const char *new), (old, new))
+NAMES(symlink, SYMLINKED, new, old, new, (const char *old, const char *new), (old, new))

@@ -4,8 +4,8 @@ import EntitySchema
 struct CheckConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
-        abstract: "Read configuration, schema, token and key file as run would, and say whether they can be used.",
-        discussion: "Takes the flags of run. Prints ok, or what is wrong and where, with exit status 78.")
+        abstract: "Check the configuration, schema, token and key file as run would read them.",
+        discussion: "Takes the same flags as run. Prints ok, or what is wrong and where, with exit status 78.")
 
     @OptionGroup var options: ConfigurationOptions
 

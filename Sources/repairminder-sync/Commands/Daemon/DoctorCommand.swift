@@ -6,13 +6,13 @@ import JSONText
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Check everything that the daemon needs, and say what to do.",
+        commandName: "doctor", abstract: "Check everything the daemon needs and suggest fixes.",
         discussion: """
-            Looks at configuration, schema, files, database and upstream, whether the daemon runs or not, and changes \
-            nothing. Run it as the daemon's user or as root. Exit status 1 when a check has found an error.
+            Checks configuration, schema, files, database and upstream, whether or not the daemon is running, and \
+            changes nothing. Run it as the daemon's user or as root. Exits with 1 when a check finds an error.
             """)
 
-    @Flag(help: "Print a JSON array of findings.")
+    @Flag(help: "Print the findings as a JSON array.")
     var json = false
 
     @OptionGroup(title: "Configuration") var options: ConfigurationOptions
@@ -32,19 +32,19 @@ struct DoctorCommand: AsyncParsableCommand {
         do {
             configuration = try options.configuration(environment: environment)
         } catch {
-            return [.error("config", "\(error)", "mend that line; docs/config.md has every key")]
+            return [.error("config", "\(error)", "fix that line; docs/config.md lists every key")]
         }
-        let read = configuration.warnings.map { Finding.warning("config", $0, "unset it, or mend its name") }
+        let read = configuration.warnings.map { Finding.warning("config", $0, "unset it or correct its name") }
         let config = read + [.ok("config", configuration.file ?? "none, all defaults")]
         do {
             schema = try SchemaFinder(environment: environment).schema(for: configuration)
         } catch {
-            return config + [.error("schema", "\(error)", "mend that line; docs/schema.md has the language")]
+            return config + [.error("schema", "\(error)", "fix that line; docs/schema.md describes the format")]
         }
         let state = StateChecks(configuration: configuration, schema: schema).findings()
-        // Only looked into where it is there: a doctor makes no folders.
-        let isThere = FileManager.default.fileExists(atPath: configuration.stateDirectory)
-        let path = isThere ? (try? StateFiles(options))?.directory.inUse : nil
+        // Opened only if it exists: doctor creates no directories.
+        let exists = FileManager.default.fileExists(atPath: configuration.stateDirectory)
+        let path = exists ? (try? StateFiles(options))?.directory.inUse : nil
         let database = DatabaseChecks(configuration: configuration, path: path, now: StateFiles.now()).findings()
         let upstream = await UpstreamChecks(configuration: configuration, schema: schema, now: StateFiles.now)
             .findings()

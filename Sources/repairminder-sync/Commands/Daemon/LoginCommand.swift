@@ -9,13 +9,13 @@ import Upstream
 struct LoginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
-        abstract: "Sign in to the upstream, as its schema describes it, and keep the tokens for the daemon.",
+        abstract: "Sign in to the upstream and save the tokens for the daemon.",
         discussion: """
-            Asks at the terminal; without one, each line of standard input is an answer. The tokens are kept in \
-            state_dir. A running daemon uses them at once, and exchanges them by itself before they end.
+            Prompts at the terminal; without one, each line of standard input is an answer. The tokens are saved in \
+            state_dir. A running daemon uses them immediately and refreshes them before they expire.
             """)
 
-    @Option(help: ArgumentHelp("One of the schema's ways to sign in; its first unless given.", valueName: "name"))
+    @Option(help: ArgumentHelp("One of the schema's sign-in methods; by default the first.", valueName: "name"))
     var way: String?
 
     @OptionGroup(title: "Configuration") var options: ConfigurationOptions
@@ -28,9 +28,9 @@ struct LoginCommand: AsyncParsableCommand {
         let baseURL = configuration.upstream.baseURL
         guard baseURL ?? schema.upstream.baseURL != nil else {
             throw CommandFailure(
-                .badConfiguration, "nobody has said where the upstream is; set upstream.base_url in the configuration")
+                .badConfiguration, "the upstream's address is not set; set upstream.base_url in the configuration")
         }
-        // Before anything is asked: what cannot be kept need not be got.
+        // Before the first question: no sign-in without a place to save the tokens.
         try StateDirectory.make(configuration.stateDirectory)
         let owner = try StateOwner(folder: configuration.stateDirectory)
         let transport = try Self.transport()
@@ -62,34 +62,35 @@ struct LoginCommand: AsyncParsableCommand {
         guard let first = ways.first, let refresh = schema.upstream.refresh else {
             throw CommandFailure(
                 .badConfiguration,
-                "the schema \(schema.name) describes no sign-in (upstream.auth.login); put a token into the file that "
-                    + "upstream.token_file names")
+                "the schema \(schema.name) defines no sign-in (upstream.auth.login); put a token into a file and set "
+                    + "upstream.token_file to its path")
         }
         guard let way else { return (first, refresh) }
         guard let found = ways.first(where: { $0.name == way }) else {
             throw CommandFailure(
-                .usage, "there is no way \(way) to sign in; expected \(ways.map(\.name).joined(separator: " or "))")
+                .usage, "unknown sign-in method \(way); expected \(ways.map(\.name).joined(separator: " or "))")
         }
         return (found, refresh)
     }
 
-    /// Tells the daemon, if there is one, and the person what comes next.
+    /// Notifies a running daemon and prints the next step.
     private func report(_ account: String?, _ configuration: Configuration, _ environment: Environment) async {
-        var lines = [account.map { "signed in; the records are those of \($0)" } ?? "signed in"]
+        var lines = [account.map { "signed in as \($0)" } ?? "signed in"]
         if let file = configuration.upstream.tokenFile {
-            lines.append("but upstream.token_file names \(file), which goes first: remove that key to use this sign-in")
-        } else if await isDaemonTold(configuration) {
-            lines.append("the daemon goes on with it")
+            lines.append(
+                "but upstream.token_file is set to \(file) and takes precedence: remove that key to use this sign-in")
+        } else if await notifyDaemon(configuration) {
+            lines.append("the running daemon uses this sign-in now")
         } else {
             lines.append("start the daemon with: repairminder-sync run")
         }
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")
     }
 
-    /// Starts a sync, so that a daemon that waits for a sign-in need not wait for its next turn.
-    private func isDaemonTold(_ configuration: Configuration) async -> Bool {
+    /// Starts a sync, so a daemon that waits for a sign-in continues immediately. False when no daemon answers.
+    private func notifyDaemon(_ configuration: Configuration) async -> Bool {
         do {
-            let client = try ConnectionOptions.usual(
+            let client = try ConnectionOptions.configured(
                 configuration, systemSocket: options.config == nil ? ConnectionOptions.systemSocket : nil
             ).client(deadline: .seconds(5))
             _ = try await client.post(LocalAPIPaths.sync, body: .object([:]))
@@ -103,7 +104,7 @@ struct LoginCommand: AsyncParsableCommand {
         do {
             return try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")
         } catch {
-            throw CommandFailure(.internalError, "no connection can be made: \(error)")
+            throw CommandFailure(.internalError, "cannot create an HTTP client: \(error)")
         }
     }
 
@@ -113,16 +114,16 @@ struct LoginCommand: AsyncParsableCommand {
 }
 
 extension CommandFailure {
-    /// Why a sign-in did not succeed, in the upstream's words where it has any.
+    /// Why a sign-in failed, with the upstream's own message if there is one.
     fileprivate init(signIn error: UpstreamError) {
         switch error {
         case .unauthorized(let message), .refused(_, let message), .changed(_, let message):
-            self.init(.notAllowed, "the upstream refuses the sign-in: \(message)")
+            self.init(.notAllowed, "the upstream rejected the sign-in: \(message)")
         case .gone(_, let message), .malformed(let message):
             self.init(.badConfiguration, "\(message); check upstream.base_url and the schema's upstream.auth")
         case .offline(let message), .unclear(_, let message), .throttled(_, let message), .held(let message):
-            self.init(.temporaryFailure, "the upstream cannot be reached now: \(message)")
-        case .cancelled: self.init(.temporaryFailure, "the sign-in was cut off")
+            self.init(.temporaryFailure, "the upstream is unavailable: \(message)")
+        case .cancelled: self.init(.temporaryFailure, "the sign-in was cancelled")
         }
     }
 }

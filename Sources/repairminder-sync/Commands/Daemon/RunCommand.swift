@@ -9,24 +9,24 @@ import ServiceManager
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Run the daemon in the foreground until it is told to stop.",
-        discussion: "SIGHUP makes it read configuration and schema anew; SIGTERM and SIGINT end it.")
+        commandName: "run", abstract: "Run the daemon in the foreground.",
+        discussion: "SIGHUP reloads the configuration and schema; SIGTERM and SIGINT stop the daemon.")
 
     @OptionGroup var options: ConfigurationOptions
 
     func run() async throws {
-        // A log that nobody reads any more must not end the daemon.
+        // A closed log pipe must not end the daemon.
         signal(SIGPIPE, SIG_IGN)
         ResidentMemory.limitHeaps()
         let environment = Environment.ofThisProcess()
-        let notifier = ServiceNotifier(environment: environment.environment)
+        let notifier = ServiceNotifier(environment: environment.variables)
         do {
             let reader = options.setupReader(environment: environment)
             try await Daemon(
                 try reader.setup(), host: host(environment, notifier), reread: { try reader.setup() }
             ).run()
         } catch {
-            // Shown beside the exit status for as long as the service is down.
+            // systemctl shows it next to the exit status while the service is down.
             notifier.send(.status(CommandFailure(any: error)?.message ?? "\(error)"))
             throw error
         }
@@ -35,10 +35,10 @@ struct RunCommand: AsyncParsableCommand {
     private func host(_ environment: Environment, _ notifier: ServiceNotifier) -> DaemonHost {
         let now: @Sendable () -> Timestamp = { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
         let start = ContinuousClock.now
-        let isJournal = StandardStream.error.isJournal(environment: environment.environment)
+        let isJournal = StandardStream.error.isJournal(environment: environment.variables)
         return DaemonHost(
             notifier: notifier,
-            watchdogInterval: Watchdog.interval(environment: environment.environment, pid: getpid()),
+            watchdogInterval: Watchdog.interval(environment: environment.variables, pid: getpid()),
             startedAt: now(), metrics: Metrics(uptime: { start.duration(to: .now) }), now: now,
             monotonic: Self.monotonicTime
         ) { log, label in
@@ -51,7 +51,7 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// What service managers compare times by.
+    /// The clock that service managers use (CLOCK_MONOTONIC).
     @Sendable private static func monotonicTime() -> Duration {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

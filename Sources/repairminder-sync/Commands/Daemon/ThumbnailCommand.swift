@@ -2,16 +2,16 @@ import ArgumentParser
 import Glibc
 import Pictures
 
-/// Makes one thumbnail and ends: what the daemon starts for each, since a picture may be hostile.
+/// Makes one thumbnail and exits. The daemon runs it in a process of its own because a picture may be hostile.
 struct ThumbnailCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "thumbnail", abstract: "Turns a picture on standard input into a thumbnail.", shouldDisplay: false)
+        commandName: "thumbnail", abstract: "Turn a picture on standard input into a thumbnail.", shouldDisplay: false)
 
     @Argument(help: "The longest side, in pixels.")
     var side: Int
 
     func validate() throws {
-        guard (1...4096).contains(side) else { throw ValidationError("a side has 1 to 4096 pixels") }
+        guard (1...4096).contains(side) else { throw ValidationError("expected a side of 1 to 4096 pixels") }
     }
 
     func run() {

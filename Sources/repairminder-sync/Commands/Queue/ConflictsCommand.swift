@@ -5,35 +5,35 @@ import LocalAPI
 struct ConflictsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",
-        abstract: "Show where changes made here met changes made there, choose where that waits for you, or undo.")
+        abstract: "Show conflicts between local and upstream changes, resolve them, or undo a resolution.")
 
     enum Side: String, CaseIterable, ExpressibleByArgument {
         case local, server
     }
 
-    @Argument(help: "The conflict's id, to see it alone; all of them without it.")
+    @Argument(help: "The conflict's id; without it all conflicts are shown.")
     var id: String?
 
-    @Flag(help: "Show only those that wait for a choice.")
+    @Flag(help: "Show only conflicts that wait for a decision.")
     var open = false
 
-    @Option(help: ArgumentHelp("Decide a conflict; goes with --winner.", valueName: "id"))
+    @Option(help: ArgumentHelp("Resolve a conflict; requires --winner.", valueName: "id"))
     var resolve: String?
 
-    @Option(help: ArgumentHelp("Whose value counts: local or server.", valueName: "side"))
+    @Option(help: ArgumentHelp("The value to keep: local or server.", valueName: "side"))
     var winner: Side?
 
-    @Option(help: ArgumentHelp("Queue the choice that was not taken as a new change.", valueName: "id"))
+    @Option(help: ArgumentHelp("Queue the value that lost as a new change.", valueName: "id"))
     var undo: String?
 
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
         guard [id != nil, open, resolve != nil, undo != nil].filter(\.self).count <= 1 else {
-            throw ValidationError("an id, --open, --resolve and --undo exclude each other")
+            throw ValidationError("use only one of an id, --open, --resolve and --undo")
         }
         guard (resolve == nil) == (winner == nil) else {
-            throw ValidationError("--resolve and --winner go together")
+            throw ValidationError("use --resolve and --winner together")
         }
     }
 
@@ -42,11 +42,11 @@ struct ConflictsCommand: AsyncParsableCommand {
         if let resolve, let winner {
             let body = JSONText.object(["winner": .string(winner.rawValue)])
             try options.show(await client.post(LocalAPIPaths.conflict(resolve, "resolve"), body: body).body) { _ in
-                "\(resolve) is decided for the \(winner == .local ? "local value" : "server's value")\n"
+                "\(resolve) resolved: the \(winner == .local ? "local value" : "server's value") wins\n"
             }
         } else if let undo {
             try options.show(await client.post(LocalAPIPaths.conflict(undo, "undo")).body) { _ in
-                "\(undo) is undone; the other choice is queued\n"
+                "\(undo) undone; the other value is queued\n"
             }
         } else if let id {
             try options.show(await client.get(LocalAPIPaths.conflict(id)).body) { conflict in

@@ -2,27 +2,28 @@ import ArgumentParser
 
 struct PendingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pending", abstract: "The same as queue, by flags: show, retry or discard local changes.")
+        commandName: "pending",
+        abstract: "Show, retry or discard local changes: queue with flags instead of subcommands.")
 
-    @Flag(help: "Print only how many there are.")
+    @Flag(help: "Print only the number of changes.")
     var count = false
 
-    @Option(help: ArgumentHelp("Try a change again now, or all that failed.", valueName: "id|all"))
+    @Option(help: ArgumentHelp("Retry a change now, or all failed changes.", valueName: "id|all"))
     var retry: String?
 
-    @Option(help: ArgumentHelp("Give a change up; its record goes back to what the upstream has.", valueName: "id"))
+    @Option(help: ArgumentHelp("Discard a change; its record returns to the upstream's state.", valueName: "id"))
     var discard: String?
 
-    @Flag(help: "With --discard: give up the changes that depend on it, too.")
+    @Flag(help: "With --discard: also discard the changes that depend on it.")
     var cascade = false
 
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
         guard [count, retry != nil, discard != nil].filter(\.self).count <= 1 else {
-            throw ValidationError("--count, --retry and --discard exclude each other")
+            throw ValidationError("use only one of --count, --retry and --discard")
         }
-        guard !cascade || discard != nil else { throw ValidationError("--cascade goes with --discard") }
+        guard !cascade || discard != nil else { throw ValidationError("--cascade requires --discard") }
     }
 
     func run() async throws {

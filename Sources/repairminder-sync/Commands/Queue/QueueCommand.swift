@@ -5,24 +5,24 @@ import LocalAPI
 struct QueueCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue",
-        abstract: "Show, correct, retry or discard the local changes on their way to the upstream.",
+        abstract: "Show, edit, retry or discard local changes that are not yet upstream.",
         subcommands: [Show.self, Retry.self, Edit.self, Discard.self, Export.self, Import.self],
         defaultSubcommand: Show.self)
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show the queue, or one change with the request that will be sent for it.")
+            abstract: "Show the queue, or one change with the request that will be sent.")
 
-        @Argument(help: "The change's id; the whole queue without it.")
+        @Argument(help: "The change's id; without it the whole queue is shown.")
         var id: String?
 
-        @Flag(help: "Print only how many there are.")
+        @Flag(help: "Print only the number of changes.")
         var count = false
 
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
-            guard !count || id == nil else { throw ValidationError("--count is of the whole queue") }
+            guard !count || id == nil else { throw ValidationError("--count takes no id: it counts the whole queue") }
         }
 
         func run() async throws {
@@ -38,9 +38,9 @@ struct QueueCommand: AsyncParsableCommand {
     }
 
     struct Retry: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Try a change again now.")
+        static let configuration = CommandConfiguration(abstract: "Retry a change now.")
 
-        @Argument(help: "The change's id; all that failed without it.")
+        @Argument(help: "The change's id; without it all failed changes are retried.")
         var id: String?
 
         @OptionGroup var options: ClientOptions
@@ -50,21 +50,23 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Edit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Correct the fields of a change and try it again.", discussion: RecordWriting.convention)
+            abstract: "Edit the fields of a change and retry it.", discussion: RecordWriting.convention)
 
         @Argument(help: "The change's id.")
         var id: String
 
-        @Argument(help: ArgumentHelp("The fields to correct; all others stay.", valueName: "field=text|field:=json"))
+        @Argument(help: ArgumentHelp("The fields to change; all others stay.", valueName: "field=text|field:=json"))
         var fields: [String] = []
 
-        @Option(help: ArgumentHelp("Take a field out of the change; can be repeated.", valueName: "field"))
+        @Option(help: ArgumentHelp("Remove a field from the change; repeatable.", valueName: "field"))
         var remove: [String] = []
 
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
-            guard !fields.isEmpty || !remove.isEmpty else { throw ValidationError("say which fields to correct") }
+            guard !fields.isEmpty || !remove.isEmpty else {
+                throw ValidationError("expected at least one field to change or --remove")
+            }
         }
 
         func run() async throws {
@@ -74,51 +76,22 @@ struct QueueCommand: AsyncParsableCommand {
             let answer = try await RecordWriting.explaining(fields) { () throws(LocalAPIError) in
                 try await client.patch(LocalAPIPaths.pendingChange(id), query: query, body: body)
             }
-            try options.show(answer.body) { "\(id) is corrected: \($0["state"]?.plain ?? "")\n" }
+            try options.show(answer.body) { "\(id) updated: \($0["state"]?.plain ?? "")\n" }
         }
     }
 
     struct Discard: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give a change up; its record goes back to what the upstream has.")
+            abstract: "Discard a change; its record returns to the upstream's state.")
 
         @Argument(help: "The change's id.")
         var id: String
 
-        @Flag(help: "Give up the changes that depend on it, too.")
+        @Flag(help: "Also discard the changes that depend on it.")
         var cascade = false
 
         @OptionGroup var options: ClientOptions
 
         func run() async throws { try await QueueActions.discard(id, cascade: cascade, options.client(), options) }
-    }
-}
-
-/// What `queue` and `pending` have in common.
-enum QueueActions {
-    static func show(_ client: LocalAPIClient, _ options: ClientOptions) async throws {
-        try options.show(try await ListPages.all(of: LocalAPIPaths.pending, query: [], client)) { answer in
-            let changes = answer["data"]?.elements ?? []
-            return changes.isEmpty ? "nothing is pending\n" : ClientOptions.rendered(QueueText.table(changes))
-        }
-    }
-
-    static func count(_ client: LocalAPIClient, _ options: ClientOptions) async throws {
-        try options.show(await client.get(LocalAPIPaths.pendingCount).body) { "\($0["pending"]?.plain ?? "")\n" }
-    }
-
-    /// Nil retries all that failed.
-    static func retry(_ id: String?, _ client: LocalAPIClient, _ options: ClientOptions) async throws {
-        let path = id.map(LocalAPIPaths.retryPending) ?? LocalAPIPaths.retryAllPending
-        try options.show(await client.post(path).body) { _ in
-            id.map { "\($0) is tried again\n" } ?? "all failed changes are tried again\n"
-        }
-    }
-
-    static func discard(
-        _ id: String, cascade: Bool, _ client: LocalAPIClient, _ options: ClientOptions
-    ) async throws {
-        _ = try await client.delete(LocalAPIPaths.pendingChange(id), query: cascade ? [("cascade", "true")] : [])
-        if !options.json { StandardStream.output.write("\(id) is discarded\n") }
     }
 }

@@ -4,27 +4,27 @@ import LocalAPI
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sync", abstract: "Start a sync; one that already runs is joined.")
+        commandName: "sync", abstract: "Start a sync, or join the one that is running.")
 
-    @Flag(help: "Return when the sync has ended; its failure is this command's.")
+    @Flag(help: "Wait until the sync has ended, and fail if it fails.")
     var wait = false
 
-    @Flag(help: "Pull everything, not only what changed since the last time.")
+    @Flag(help: "Pull everything, not only what changed since the last sync.")
     var full = false
 
     @Flag(
-        help: "With --full: delete what the upstream no longer lists, even if it is more than sync.delete_guard allows."
+        help: "With --full: delete what the upstream no longer lists, even beyond the limit of sync.delete_guard."
     )
     var delete = false
 
-    @Argument(help: "The entities to pull; all when none is named.")
+    @Argument(help: "The entities to pull; by default all.")
     var entities: [String] = []
 
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
         guard full || !delete else {
-            throw ValidationError("--delete confirms what a full sync finds; add --full")
+            throw ValidationError("--delete requires --full")
         }
     }
 
@@ -33,7 +33,7 @@ struct SyncCommand: AsyncParsableCommand {
         if !entities.isEmpty { body.append(("entities", .array(entities.map { .string($0) }))) }
         if full { body.append(("full", true)) }
         if delete { body.append(("delete", true)) }
-        // A first sync may take hours; whoever waits can stop waiting.
+        // A first sync may take hours; Ctrl-C ends the wait.
         let client = try options.client(deadline: wait ? .seconds(24 * 3600) : .seconds(60))
         let answer = try await client.post(
             LocalAPIPaths.sync, query: wait ? [("wait", "true")] : [], body: .object(members: body))

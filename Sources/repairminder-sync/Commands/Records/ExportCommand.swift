@@ -7,9 +7,9 @@ struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write all records of an entity to standard output.",
         discussion: """
-            Filters are those of list. ndjson is a record a line, to the letter. csv is RFC 4180 with a header line; its
-            columns are the schema's fields, or those of fields=id,status. Text that a spreadsheet would take for a formula
-            gets a ' before it, unless --raw.
+            Takes the filters of list. ndjson is one record per line, unchanged. csv is RFC 4180 with a header line; its
+            columns are the schema's fields, or those of fields=id,status. A ' is put before text that a spreadsheet
+            would run as a formula, unless --raw is given.
             """)
 
     enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -30,7 +30,7 @@ struct ExportCommand: AsyncParsableCommand {
         help: ArgumentHelp("Fields to sort by, -field for descending.", valueName: "-field,field"))
     var sort: String?
 
-    @Flag(help: "csv: write text as it is, even if a spreadsheet would take it for a formula.")
+    @Flag(help: "csv: write text unchanged, even if a spreadsheet would run it as a formula.")
     var raw = false
 
     @OptionGroup var connection: ConnectionOptions
@@ -38,17 +38,17 @@ struct ExportCommand: AsyncParsableCommand {
     private static let pageSize = 1000
 
     func validate() throws {
-        if raw, format != .csv { throw ValidationError("--raw goes with --format csv") }
-        let query = try FilterArguments.query(filters)
+        if raw, format != .csv { throw ValidationError("--raw requires --format csv") }
+        let query = try FieldArgument.query(filters)
         if let name = ["limit", "cursor", "count"].first(where: { name in query.contains { $0.name == name } }) {
-            throw ValidationError("\(name)=: export writes all that match; list takes \(name)")
+            throw ValidationError("\(name)=: export writes every match; use list for \(name)")
         }
     }
 
     func run() async throws {
         let environment = Environment.ofThisProcess()
         let client = try connection.connection(environment: environment).client()
-        var query = try FilterArguments.query(filters)
+        var query = try FieldArgument.query(filters)
         if let sort { query.append(("sort", sort)) }
         query.append(("limit", "\(Self.pageSize)"))
         switch format {
@@ -78,12 +78,12 @@ struct ExportCommand: AsyncParsableCommand {
         }
     }
 
-    /// A record's text; a line break can only stand between its parts, where a blank does as well.
+    /// A record on one line. Its JSON has line breaks only between tokens, where a space is equivalent.
     static func line(_ record: JSONText) -> String {
         String(decoding: record.bytes.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }, as: UTF8.self) + "\n"
     }
 
-    /// Those that are named, else the schema's, secret ones left out.
+    /// The columns from `fields=`, otherwise the schema's fields without secret ones.
     private func columns(_ query: LocalAPIClient.Query, _ environment: Environment) throws(CommandFailure) -> [String] {
         if let named = query.first(where: { $0.name == "fields" }) {
             return named.value.split(separator: ",").map(String.init)
@@ -94,11 +94,11 @@ struct ExportCommand: AsyncParsableCommand {
                 .configuration()
             schema = try SchemaFinder(environment: environment).schema(for: configuration)
         } catch {
-            throw CommandFailure(.badConfiguration, "\(error)\n  or name the columns: fields=id,status")
+            throw CommandFailure(.badConfiguration, "\(error)\n  or set the columns: fields=id,status")
         }
         guard let entity = schema[entity] else {
             throw CommandFailure(
-                .notFound, "the schema \(schema.name) has no \(entity); or name the columns: fields=id,…")
+                .notFound, "the schema \(schema.name) has no entity \(entity); or set the columns: fields=id,…")
         }
         return entity.fields.filter { !$0.secret }.map(\.name)
     }

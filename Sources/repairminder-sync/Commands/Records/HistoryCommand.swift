@@ -5,7 +5,7 @@ import LocalAPI
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Show why a record is as it is: every edit, attempt, answer, conflict and pull.")
+        abstract: "Show a record's history: every edit, attempt, response, conflict and pull.")
 
     @Argument(help: "The entity, such as orders.")
     var entity: String
@@ -19,7 +19,7 @@ struct HistoryCommand: AsyncParsableCommand {
         let path = LocalAPIPaths.history(of: entity, id: id)
         try options.show(try await ListPages.all(of: path, query: [], options.client())) { answer in
             let entries = answer["data"]?.elements ?? []
-            return entries.isEmpty ? "nothing is kept of it\n" : ClientOptions.rendered(Self.table(entries))
+            return entries.isEmpty ? "no history\n" : ClientOptions.rendered(Self.table(entries))
         }
     }
 

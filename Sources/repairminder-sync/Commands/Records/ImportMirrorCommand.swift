@@ -6,13 +6,14 @@ import JSONText
 struct ImportMirrorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import-mirror",
-        abstract: "Fill an empty cache from the mirror's files, while the daemon does not run.",
+        abstract: "Fill an empty cache from the mirror's files; the daemon must be stopped.",
         discussion: """
-            Records become what the server last said, which the next sync corrects. Changes that were not sent are queued \
-            again under their old idempotency keys, so that none is done twice. A cache that holds anything is left alone.
+            Records are imported as last received from the server, and the next sync brings them up to date. Unsent \
+            changes are queued again with their old idempotency keys, so none is applied twice. A cache that is not \
+            empty is not changed.
             """)
 
-    @Argument(help: ArgumentHelp("The mirror's folder; mirror.directory without it.", valueName: "folder"))
+    @Argument(help: ArgumentHelp("The mirror's directory; by default mirror.directory.", valueName: "folder"))
     var folder: String?
 
     @OptionGroup(title: "Configuration") var options: ConfigurationOptions
@@ -33,12 +34,12 @@ struct ImportMirrorCommand: AsyncParsableCommand {
     ) async throws -> (records: Int, changes: Int) {
         let origin = files.origin
         guard let written = try mirror.origin() else {
-            throw MirrorError(message: "there is no mirror in \(mirror.path); name its folder")
+            throw MirrorError(message: "no mirror found in \(mirror.path); pass the mirror's directory")
         }
         guard written.schema == origin.schema, written.upstream == origin.upstream else {
             throw MirrorError(
-                message: "the mirror in \(mirror.path) is of another schema or upstream than \(origin); name the right "
-                    + "folder or configuration")
+                message: "the mirror in \(mirror.path) belongs to another schema or upstream than \(origin); pass the "
+                    + "right directory or configuration")
         }
         let path = files.database(of: written.account)
         let store = try CacheStore(
@@ -62,11 +63,11 @@ struct ImportMirrorCommand: AsyncParsableCommand {
     ) async throws -> (records: Int, changes: Int) {
         guard try store.isEmpty() else {
             throw MirrorError(
-                message: "the cache holds records or changes already, which an import would mix up; "
-                    + "move the database in state_dir away first")
+                message: "the cache is not empty, and an import would mix its records with the mirror's; "
+                    + "move the database out of state_dir first")
         }
         let now = StateFiles.now()
-        // All is read before anything is written, so a damaged file changes nothing.
+        // Everything is read before anything is written, so a damaged file changes nothing.
         let queue = try mirror.queue()
         let reminders = try mirror.reminders()
         let files = try schema.entities.map { ($0.name, try mirror.records(of: $0.name)) }
@@ -74,7 +75,7 @@ struct ImportMirrorCommand: AsyncParsableCommand {
         for (entity, records) in files {
             let pending = Set(queue.filter { $0.entity == entity }.map(\.recordKey))
             let key = schema[entity]?.key ?? "id"
-            // These come with their changes, as the server last had them.
+            // Records with unsent changes are imported with those changes, as the server last had them.
             var settled = records.filter { !pending.contains($0[key]?.plain ?? "") }[...]
             while !settled.isEmpty {
                 count += try await store.importRecords(Array(settled.prefix(500)), of: entity, at: now)

@@ -6,8 +6,8 @@ struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List an entity's records.",
         discussion: """
-            Filters are those of the local API: status=ready, status=ready,collected, total.gte=100, notes.null=true,
-            sync=pending. fields=id,status also says which columns are shown.
+            Takes the filters of the local API: status=ready, status=ready,collected, total.gte=100, notes.null=true,
+            sync=pending. fields=id,status also sets the columns of the table.
             """)
 
     @Argument(help: "The entity, such as orders.")
@@ -21,10 +21,10 @@ struct ListCommand: AsyncParsableCommand {
         help: ArgumentHelp("Fields to sort by, -field for descending.", valueName: "-field,field"))
     var sort: String?
 
-    @Option(help: "How many records, at most; with --all how many a page.")
+    @Option(help: "The maximum number of records; with --all the number per page.")
     var limit: Int?
 
-    @Flag(help: "All records, page after page.")
+    @Flag(help: "List all records, page by page.")
     var all = false
 
     @OptionGroup var options: ClientOptions
@@ -48,14 +48,14 @@ struct ListCommand: AsyncParsableCommand {
             let records = answer["data"]?.elements ?? []
             return records.isEmpty ? "no records\n" : ClientOptions.rendered(RecordTable.list(records, fields: fields))
         }
-        // Told apart from the table, so that it is in nobody's way.
+        // On standard error, so the table stays clean.
         if !options.json, let more = answer?["next"], more.kind != .null {
-            StandardStream.error.write("there are more; --all lists them\n")
+            StandardStream.error.write("there are more records; use --all to list them\n")
         }
     }
 
     private func query() throws -> LocalAPIClient.Query {
-        var query = try FilterArguments.query(filters)
+        var query = try FieldArgument.query(filters)
         if let sort { query.append(("sort", sort)) }
         if let limit = limit ?? (all ? 1000 : nil) { query.append(("limit", "\(limit)")) }
         return query

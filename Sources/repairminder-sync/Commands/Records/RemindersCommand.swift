@@ -4,41 +4,42 @@ import LocalAPI
 
 struct RemindersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reminders", abstract: "Show what you are reminded of, put it off, or dismiss it.")
+        commandName: "reminders", abstract: "Show, snooze or dismiss reminders.")
 
     @Option(
         help: ArgumentHelp(
-            "Only these, with commas: scheduled, due, delivered, snoozed, dismissed.", valueName: "state"))
+            "Only these states, separated by commas: scheduled, due, delivered, snoozed, dismissed.",
+            valueName: "state"))
     var state: String?
 
-    @Option(help: ArgumentHelp("Be reminded no more.", valueName: "id"))
+    @Option(help: ArgumentHelp("Dismiss a reminder.", valueName: "id"))
     var dismiss: String?
 
-    @Option(help: ArgumentHelp("Be reminded again later; goes with --for.", valueName: "id"))
+    @Option(help: ArgumentHelp("Postpone a reminder; requires --for.", valueName: "id"))
     var snooze: String?
 
-    @Option(name: .customLong("for"), help: ArgumentHelp("How much later: 10m, 2h, 1d.", valueName: "duration"))
+    @Option(name: .customLong("for"), help: ArgumentHelp("How long to snooze: 10m, 2h, 1d.", valueName: "duration"))
     var delay: String?
 
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
         guard [state, dismiss, snooze].compactMap({ $0 }).count <= 1 else {
-            throw ValidationError("--state, --dismiss and --snooze exclude each other")
+            throw ValidationError("use only one of --state, --dismiss and --snooze")
         }
-        guard (snooze == nil) == (delay == nil) else { throw ValidationError("--snooze and --for go together") }
+        guard (snooze == nil) == (delay == nil) else { throw ValidationError("use --snooze and --for together") }
     }
 
     func run() async throws {
         let client = try options.client()
         if let dismiss {
             try options.show(await client.post(LocalAPIPaths.reminder(dismiss, "dismiss")).body) { _ in
-                "\(dismiss) is dismissed\n"
+                "dismissed \(dismiss)\n"
             }
         } else if let snooze, let delay {
             let body = JSONText.object(["for": .string(delay)])
             try options.show(await client.post(LocalAPIPaths.reminder(snooze, "snooze"), body: body).body) { reminder in
-                "\(snooze) comes again at \(reminder["snoozed_until"]?.plain ?? "")\n"
+                "snoozed \(snooze) until \(reminder["snoozed_until"]?.plain ?? "")\n"
             }
         } else {
             let query = state.map { [("state", $0)] } ?? []

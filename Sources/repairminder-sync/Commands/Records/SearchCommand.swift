@@ -4,19 +4,19 @@ import LocalAPI
 
 struct SearchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "search", abstract: "Find records by words, or by a part of a number.",
+        commandName: "search", abstract: "Find records by words or by part of a number.",
         discussion: """
-            Every word must be found, the last one by its beginning; accents and case do not matter. A part of a telephone
-            or serial number is found however either is spaced. The match stands between « and ».
+            Every word must match, the last one as a prefix; accents and case are ignored. Part of a telephone or serial
+            number matches regardless of spacing. The match is shown between « and ».
             """)
 
-    @Argument(help: "What to look for.")
+    @Argument(help: "The words to search for.")
     var words: [String]
 
     @Option(help: ArgumentHelp("Only these entities, separated by commas.", valueName: "name,name"))
     var entity: String?
 
-    @Option(help: "How many records, at most.")
+    @Option(help: "The maximum number of records.")
     var limit: Int?
 
     @OptionGroup var options: ClientOptions
@@ -37,7 +37,7 @@ struct SearchCommand: AsyncParsableCommand {
             return hits.isEmpty ? "no records\n" : ClientOptions.rendered(Self.table(hits))
         }
         if !options.json, answer?["complete"]?.boolean == false {
-            StandardStream.error.write("records that were just loaded are still being indexed; there may be more\n")
+            StandardStream.error.write("recently loaded records are still being indexed; there may be more matches\n")
         }
     }
 

@@ -4,14 +4,14 @@ import LocalAPI
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Show what happens as it happens, until Ctrl-C.",
-        discussion: "Redraws itself in a terminal; elsewhere prints a line for each change and each state.")
+        commandName: "watch", abstract: "Show live status and changes until Ctrl-C.",
+        discussion: "In a terminal the screen is redrawn; otherwise each change and new state is printed as a line.")
 
     @OptionGroup var options: ClientOptions
 
-    /// Seconds: how long nothing may change on the screen while nothing changes in the cache.
+    /// In seconds: how often the status is refreshed while nothing changes in the cache.
     private static let tick = 1
-    /// Between two looks, however much happens.
+    /// The shortest pause between two updates, however much happens.
     private static let pause = Duration.milliseconds(200)
 
     func run() async throws {
@@ -30,9 +30,10 @@ struct WatchCommand: AsyncParsableCommand {
                 }
             } catch {
                 switch error {
-                case _ where follower.hasBegun && error.isPassing:
-                    StandardStream.output.write(screen.text(away: "the daemon is away", StandardStream.output.size))
-                // What was missed while it was away does not matter here.
+                case _ where follower.hasBegun && error.isTemporary:
+                    StandardStream.output.write(
+                        screen.text(unreachable: "the daemon is unreachable", StandardStream.output.size))
+                // A gap in the changes does not matter here.
                 case .problem(let problem) where problem.status == 410: follower = ChangeFollower(client: client)
                 default: throw error
                 }

@@ -1,0 +1,171 @@
+package import EntitySchema
+internal import GRDB
+package import JSONText
+internal import SQLiteStore
+
+/// One entry of the change log as watchers see it.
+package struct ChangeEvent: Sendable, Equatable {
+    package var seq: Int64
+    package var kind: String
+    /// `{"seq", "at", "kind", "entity", "id", "fields", "change_id"}`, `old_id` where it was renamed, `reminder` where
+    /// that is what it is about.
+    package var document: JSONText
+}
+
+/// Some entries in order, and where to go on.
+package struct ChangePage: Sendable, Equatable {
+    package var events: [ChangeEvent]
+    /// What to ask for next: the last entry's number, or beyond it what no filter lets through.
+    package var next: Int64
+    /// More was there than the page holds.
+    package var isFull: Bool
+}
+
+/// Which entries a watcher wants; nil is all.
+package struct ChangeFilter: Sendable, Equatable {
+    package var entities: [String]?
+    package var kinds: [ChangeLogKind]?
+
+    package init(entities: [String]? = nil, kinds: [ChangeLogKind]? = nil) {
+        self.entities = entities
+        self.kinds = kinds
+    }
+}
+
+/// Reading the change log: everything that was committed, in one sequence.
+extension CacheStore {
+    /// At most `limit` entries after number `since`, oldest first; empty when there are none yet.
+    ///
+    /// Throws `.gone` when entries after `since` were pruned, or when there is no such number yet, so that it must be one
+    /// of another file. Reads no more of the log than it returns, but for what the filter leaves out.
+    package func changes(since: Int64, filter: ChangeFilter = ChangeFilter(), limit: Int) throws -> ChangePage {
+        try snapshot { db in
+            let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
+            let floor = try Self.logFloor(db)
+            guard since >= floor else {
+                throw CacheError.gone("changes up to \(floor) are not kept any more; read the records anew")
+            }
+            guard since <= end else {
+                throw CacheError.gone(
+                    "there is no change \(since) yet, so it is another cache's; read the records anew")
+            }
+            guard since < end else { return ChangePage(events: [], next: since, isFull: false) }
+            var page = ChangePage(events: [], next: end, isFull: false)
+            let rows = try Self.rows(since, filter, db)
+            while !page.isFull, let row = try rows.next() { try Self.append(row, since, limit, to: &page) }
+            if page.isFull, let last = page.events.last { page.next = last.seq }
+            return page
+        }
+    }
+
+    /// Up to here entries may be missing: they were pruned.
+    static func logFloor(_ db: Database) throws -> Int64 {
+        try String.fetchOne(db.cachedStatement(sql: "SELECT value FROM sync_setting WHERE name = 'log_floor'"))
+            .flatMap { Int64($0) } ?? 0
+    }
+
+    private static func rows(_ since: Int64, _ filter: ChangeFilter, _ db: Database) throws -> RowCursor {
+        try Row.fetchCursor(
+            db.cachedStatement(
+                sql: """
+                    SELECT seq, at, kind, entity, keys, fields, change_id, detail FROM sync_change_log
+                    WHERE seq > ?1 AND (?2 IS NULL OR entity IN (SELECT value FROM json_each(?2)))
+                      AND (?3 IS NULL OR kind IN (SELECT value FROM json_each(?3)))
+                    ORDER BY seq
+                    """),
+            arguments: [
+                since, filter.entities.map(ChangeLog.keys), filter.kinds.map { ChangeLog.keys($0.map(\.rawValue)) },
+            ])
+    }
+
+    /// Takes a row's run apart, from the first number after `since`, as far as the page has room.
+    private static func append(_ row: Row, _ since: Int64, _ limit: Int, to page: inout ChangePage) throws {
+        let keys = try JSONText(parsing: row["keys"] as String).elements
+        let first = (row["seq"] as Int64) - Int64(keys.count) + 1
+        let kind: String = row["kind"]
+        let at = JSONText.string(Timestamp(milliseconds: row["at"]).description)
+        let fields = try (row["fields"] as String?).map { try JSONText(parsing: $0) } ?? .null
+        for (key, seq) in zip(keys, first...) where seq > since {
+            guard page.events.count < limit else { return page.isFull = true }
+            var members: [(key: String, value: JSONText)] = [
+                ("seq", .integer(Int(seq))), ("at", at), ("kind", .string(kind)),
+                ("entity", .string(row["entity"] as String)), ("id", key), ("fields", fields),
+                ("change_id", .integer(row["change_id"] as Int?)),
+            ]
+            if kind == ChangeLogKind.renamed.rawValue, let detail: String = row["detail"] {
+                members.append(("old_id", try JSONText(parsing: detail)["old_id"] ?? .null))
+            }
+            if kind == ChangeLogKind.reminder.rawValue, let detail: String = row["detail"] {
+                members.append((kind, try JSONText(parsing: detail)[kind] ?? .null))
+            }
+            page.events.append(ChangeEvent(seq: seq, kind: kind, document: .object(members: members)))
+        }
+    }
+}
+
+/// How much of the change log is kept.
+package struct LogLimits: Sendable, Equatable {
+    /// Older entries go.
+    package var age: Duration
+    /// Of the sequence as much is kept, and of what became of changes made here as many entries besides: else one large
+    /// pull would take the history of every edit with it.
+    package var count: Int
+
+    package init(age: Duration, count: Int) {
+        self.age = age
+        self.count = count
+    }
+}
+
+/// Forgetting old entries of the change log.
+extension CacheStore {
+    /// Deletes one batch of rows beyond the limits, the oldest first, and returns how many; 0 when there are none.
+    ///
+    /// One short transaction; what is to go is looked for beside the writer. The last row always stays, since the next
+    /// number follows from it.
+    package func pruneLog(to limits: LogLimits, at now: Timestamp, batch: Int = 200) async throws -> Int {
+        let doomed = try snapshot { db in try Self.doomed(limits, now, batch, db) }
+        guard let last = doomed.last else { return 0 }
+        let list = JSONText.array(doomed.map { JSONText.integer(Int($0)) }).text
+        return try await writer.write { db in
+            try db.cachedStatement(sql: "DELETE FROM sync_change_log WHERE seq IN (SELECT value FROM json_each(?))")
+                .execute(arguments: [list])
+            let count = db.changesCount
+            let floor = max(last, try Self.logFloor(db))
+            try db.execute(
+                sql: """
+                    INSERT INTO sync_setting VALUES ('log_floor', ?)
+                    ON CONFLICT DO UPDATE SET value = excluded.value
+                    """,
+                arguments: ["\(floor)"])
+            return count
+        }
+    }
+
+    private static func doomed(_ limits: LogLimits, _ now: Timestamp, _ batch: Int, _ db: Database) throws -> [Int64] {
+        let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
+        let young = try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT seq FROM sync_change_log WHERE at >= ? ORDER BY seq LIMIT 1"),
+            arguments: [(now - limits.age).milliseconds])
+        let ownCount =
+            try Int.fetchOne(
+                db.cachedStatement(sql: "SELECT count(*) FROM sync_change_log WHERE change_id IS NOT NULL")) ?? 0
+        let ownExcess = max(ownCount - limits.count, 0)
+        let lastOwn =
+            ownExcess == 0
+            ? 0
+            : try Int64.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT seq FROM sync_change_log WHERE change_id IS NOT NULL ORDER BY seq LIMIT 1 OFFSET ?
+                        """),
+                arguments: [ownExcess - 1]) ?? 0
+        return try Int64.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT seq FROM sync_change_log
+                    WHERE seq < ?1 AND (seq < ?2 OR seq <= iif(change_id IS NULL, ?3, ?4)) ORDER BY seq LIMIT ?5
+                    """),
+            arguments: [end, young ?? end, end - Int64(limits.count), lastOwn, batch])
+    }
+}

@@ -1,0 +1,167 @@
+package import EntitySchema
+internal import Foundation
+internal import GRDB
+internal import GRDBSQLite
+internal import SQLiteStore
+
+/// How the cache stands at one moment: what the status tells. Costs the same however much is cached or queued.
+package struct CacheStanding: Sendable {
+    package var count: PendingCount
+    package var openConflicts: Int
+    package var drift: Int
+    package var setAside: Int
+    /// Entity → records, those whose deletion is queued included; none of an entity that never had one.
+    package var rows: [String: Int]
+    /// Entity → where its pulling stands; none of an entity that was never pulled.
+    package var cursors: [String: PullCursor]
+    /// See `QueueRescue.note`.
+    package var rescue: QueueRescue.Report?
+}
+
+extension CacheStore {
+    /// One statement, so that all of it is of one moment.
+    private static let standingSQL = """
+        SELECT 0, name, count, NULL, NULL, NULL FROM sync_tally
+        UNION ALL
+        SELECT 1, entity, last_synced_at, watermark, held_deletions, error FROM sync_cursor
+        UNION ALL
+        SELECT 2, name, NULL, value, NULL, NULL FROM sync_setting WHERE name = ?
+        """
+
+    package func standing() throws -> CacheStanding {
+        try readers.read { connection in
+            var tallies: [String: Int] = [:]
+            var rows: [String: Int] = [:]
+            var cursors: [String: PullCursor] = [:]
+            var note: String?
+            try connection.query(Self.standingSQL, [QueueRescue.noteSetting.databaseValue]) { row in
+                guard let name = row.text(1) else { return true }
+                switch row.integer(0) {
+                case 0:
+                    let count = Int(row.integer(2) ?? 0)
+                    if name.hasPrefix("rows:") {
+                        rows[String(name.dropFirst(5))] = count
+                    } else {
+                        tallies[name] = count
+                    }
+                case 1:
+                    cursors[name] = PullCursor(
+                        watermark: row.text(3), lastSyncedAt: row.integer(2).map(Timestamp.init(milliseconds:)),
+                        heldDeletions: Int(row.integer(4) ?? 0), error: row.text(5))
+                default: note = row.text(3)
+                }
+                return true
+            }
+            return CacheStanding(
+                count: PendingCount(tallies), openConflicts: tallies["conflicts"] ?? 0, drift: tallies["drift"] ?? 0,
+                setAside: tallies["set_aside"] ?? 0,
+                rows: rows, cursors: cursors, rescue: QueueRescue.note(note, at: pool.path))
+        }
+    }
+
+    package func pendingCount() throws -> PendingCount {
+        try readers.read { connection in PendingCount(try Self.tallies(connection)) }
+    }
+
+    private static func tallies(_ connection: ReadConnection) throws -> [String: Int] {
+        var tallies: [String: Int] = [:]
+        try connection.query("SELECT name, count FROM sync_tally", []) { statement in
+            if let name = statement.text(0) { tallies[name] = Int(statement.integer(1) ?? 0) }
+            return true
+        }
+        return tallies
+    }
+}
+
+extension PendingCount {
+    fileprivate init(_ tallies: [String: Int]) {
+        let failed = tallies["failed"] ?? 0
+        self.init(pending: (tallies["queue"] ?? 0) - failed, failed: failed)
+    }
+}
+
+extension OpaquePointer {
+    /// A column of the row that a statement stands on; nil for NULL.
+    fileprivate func text(_ column: Int32) -> String? {
+        sqlite3_column_text(self, column).map { String(cString: $0) }
+    }
+
+    fileprivate func integer(_ column: Int32) -> Int64? {
+        sqlite3_column_type(self, column) == SQLITE_NULL ? nil : sqlite3_column_int64(self, column)
+    }
+}
+
+/// What the cache holds at one moment, as numbers for whoever watches it.
+package struct CacheMeasures: Sendable {
+    /// State → changes, every state there is: those of the queue's own, and `blocked`, which waits for one that failed or
+    /// for a decision.
+    package var queue: [String: Int]
+    /// When the change at the head of the queue was made, failed ones included; nil when there is none.
+    package var oldestChange: Timestamp?
+    /// Entity → records.
+    package var rows: [String: Int]
+    package var openConflicts: Int
+    /// Conflicts ever.
+    package var conflicts: Int
+    package var drift: Int
+    package var setAside: Int
+    /// Entity → when its last pull ended well.
+    package var lastSyncedAt: [String: Timestamp]
+    /// Entity → records kept until somebody confirms that they are gone.
+    package var heldDeletions: [String: Int]
+    package var databaseBytes: Int
+    package var logBytes: Int
+}
+
+extension CacheStore {
+    package func measures() throws -> CacheMeasures {
+        let files = [pool.path, pool.path + "-wal"].map { path in
+            (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+        }
+        return try snapshot { db in
+            let tallies = try Self.numbers("SELECT name, count FROM sync_tally", db)
+            let cursors = try Row.fetchAll(
+                db.cachedStatement(sql: "SELECT entity, last_synced_at, held_deletions FROM sync_cursor"))
+            let known = cursors.filter { schema[$0["entity"]] != nil }
+            return CacheMeasures(
+                queue: try Self.queueStates(db),
+                oldestChange: try Int64.fetchOne(
+                    db.cachedStatement(sql: "SELECT created_at FROM sync_outbox ORDER BY id LIMIT 1")
+                ).map(Timestamp.init(milliseconds:)),
+                rows: Dictionary(
+                    uniqueKeysWithValues: schema.entities.map { ($0.name, tallies["rows:\($0.name)"] ?? 0) }),
+                openConflicts: tallies["conflicts"] ?? 0,
+                conflicts: try Int.fetchOne(
+                    db.cachedStatement(sql: "SELECT coalesce(max(id), 0) FROM sync_conflict")) ?? 0,
+                drift: tallies["drift"] ?? 0, setAside: tallies["set_aside"] ?? 0,
+                lastSyncedAt: known.reduce(into: [:]) { times, row in
+                    times[row["entity"]] = (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:))
+                },
+                heldDeletions: Dictionary(uniqueKeysWithValues: known.map { ($0["entity"], $0["held_deletions"]) }),
+                databaseBytes: files[0], logBytes: files[1])
+        }
+    }
+
+    private static func queueStates(_ db: Database) throws -> [String: Int] {
+        var states = Dictionary(uniqueKeysWithValues: OutboxState.allCases.map { ($0.rawValue, 0) })
+        states["blocked"] = 0
+        let counts = try numbers(
+            """
+            WITH RECURSIVE stuck (id) AS (
+              SELECT id FROM sync_outbox WHERE state = \(OutboxState.failed.sql)
+              UNION SELECT change_id FROM sync_conflict WHERE winner IS NULL),
+            blocked (id) AS (
+              SELECT change_id FROM sync_dependency WHERE needs_id IN stuck
+              UNION SELECT change_id FROM sync_conflict WHERE winner IS NULL
+              UNION SELECT change_id FROM blocked JOIN sync_dependency ON needs_id = blocked.id)
+            SELECT iif(id IN blocked, 'blocked', state), count(*) FROM sync_outbox GROUP BY 1
+            """, db)
+        states.merge(counts) { $1 }
+        return states
+    }
+
+    private static func numbers(_ sql: String, _ db: Database) throws -> [String: Int] {
+        let rows = try Row.fetchAll(db.cachedStatement(sql: sql))
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+    }
+}

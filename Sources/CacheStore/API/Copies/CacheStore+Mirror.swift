@@ -1,0 +1,176 @@
+package import EntitySchema
+internal import GRDB
+package import JSONText
+internal import SQLiteStore
+
+/// What a copy of the cache in plain files is made of: records as readers see them, their secrets sealed as they are
+/// stored, and beside them the queue.
+extension CacheStore {
+    /// Which entities have changed since the change log stood at `position`, and where it stands now; nil for all of them,
+    /// where the log does not tell.
+    package func changedEntities(since position: Int64) throws -> (entities: Set<String>?, position: Int64) {
+        try snapshot { db in
+            let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
+            guard try position >= Self.logFloor(db) else { return (nil, end) }
+            let rows = try Row.fetchAll(
+                db.cachedStatement(sql: "SELECT DISTINCT entity, kind FROM sync_change_log WHERE seq > ?"),
+                arguments: [position])
+            // Another key of a record changes what refers to it.
+            guard !rows.contains(where: { $0["kind"] == ChangeLogKind.renamed.rawValue }) else { return (nil, end) }
+            return (Set(rows.map { $0["entity"] as String }), end)
+        }
+    }
+
+    /// Calls `body` with each record of an entity, a batch at a time, so that it costs the same memory whatever their number.
+    /// What changes meanwhile is in the change log.
+    package func forEachStoredRecord(of entity: String, _ body: (String) throws -> Void) throws {
+        let table = try table(entity)
+        var last: Int64 = 0
+        while true {
+            let rows = try read { db in
+                try Row.fetchAll(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT _pk, \(EntityTable.document) FROM \(table.name)
+                            WHERE _pk > ? AND _deleted = 0 ORDER BY _pk LIMIT 200
+                            """),
+                    arguments: [last])
+            }
+            for row in rows { try body(row[1]) }
+            guard let end = rows.last else { return }
+            last = end[0]
+        }
+    }
+
+    /// The queue, oldest first: of each change all that it takes to queue it again under the same key.
+    package func storedChanges() throws -> [ExportedChange] {
+        try snapshot { db in
+            try ExportedChange.fetchAll(
+                db,
+                sql: """
+                    SELECT change.*, content.size AS content_size, content.type AS content_type
+                    FROM sync_outbox AS change LEFT JOIN sync_content AS content ON content.sha256 = change.content
+                    ORDER BY id
+                    """
+            ).map { change in
+                var change = change
+                change.record = try schema[change.entity].flatMap { entity in
+                    try RecordRow(table: EntityTable(entity: entity), db: db).remote(of: change.recordKey)?.text
+                }
+                return change
+            }
+        }
+    }
+
+    /// The reminders of which there is more to know than their records tell: what became of them, and what stands for them.
+    package func storedReminders() throws -> [JSONText] {
+        try read { db in
+            try Row.fetchAll(
+                db, sql: "SELECT * FROM sync_reminder WHERE state <> 'scheduled' OR into_key IS NOT NULL ORDER BY id"
+            ).map { row in
+                .object([
+                    "rule": .string(row["rule"] as String), "record_id": .string(row["record_key"] as String),
+                    "due_at": .integer(row["due_at"] as Int), "state": .string(row["state"] as String),
+                    "next_at": .integer(row["next_at"] as Int?), "delivered_at": .integer(row["delivered_at"] as Int?),
+                    "attempts": .integer(row["attempt_count"] as Int),
+                    "into_entity": .string(row["into_entity"] as String?),
+                    "into_key": .string(row["into_key"] as String?),
+                ])
+            }
+        }
+    }
+}
+
+/// Fills an empty cache from a mirror in plain files.
+///
+/// Records become the server's version, which the next sync corrects. Changes are queued under their old idempotency
+/// keys, so that a change which the server has accepted meanwhile is not applied twice.
+extension CacheStore {
+    /// Whether the cache has neither records nor queued changes.
+    package func isEmpty() throws -> Bool {
+        try read { db in
+            try
+                !(Bool.fetchOne(
+                    db,
+                    sql: """
+                        SELECT EXISTS (SELECT 1 FROM sync_outbox)
+                          OR EXISTS (SELECT 1 FROM sync_tally WHERE name GLOB 'rows:*' AND count > 0)
+                        """) ?? false)
+        }
+    }
+
+    /// Adds records of one entity; returns how many. Skips a record without a usable key, and one whose key already
+    /// exists.
+    ///
+    /// Removes secrets that were sealed with another key.
+    package func importRecords(_ records: [JSONText], of entity: String, at now: Timestamp) async throws -> Int {
+        let table = try table(entity)
+        return try await writer.write { db in
+            let rows = MirrorRows(table: table, sealer: sealers[entity], db: db)
+            let keys = try records.compactMap { record in try rows.insert(record) }
+            try ChangeLog(db: db, at: now).append(.upserted, entity: entity, keys: keys)
+            return keys.count
+        }
+    }
+
+    /// Queues changes as returned by `storedChanges`; call it after all records are imported. Returns how many.
+    ///
+    /// Removes secrets that were sealed with another key.
+    package func importChanges(_ changes: [ExportedChange], at now: Timestamp) async throws -> Int {
+        try await writer.write { db in
+            let own = try changes.map(readable)
+            return try QueueImport(context: context(db, at: now), settings: [:]).addUnknown(own).added
+        }
+    }
+
+    private func readable(_ change: ExportedChange) throws -> ExportedChange {
+        let sealer = sealers[change.entity]
+        func resealed(_ text: String) throws -> String {
+            try sealer.seal(sealer.open(JSONText(parsing: text)).record).text
+        }
+        var change = change
+        change.body = try resealed(change.body)
+        change.base = try resealed(change.base)
+        change.record = try change.record.map(resealed)
+        return change
+    }
+
+    /// Restores the state of reminders as returned by `storedReminders`, after their records have scheduled them again.
+    package func importReminders(_ reminders: [JSONText]) async throws {
+        try await writer.write { db in
+            for stored in reminders {
+                try db.cachedStatement(
+                    sql: """
+                        UPDATE sync_reminder SET state = ?, next_at = ?, delivered_at = ?, attempt_count = ?,
+                          into_entity = ?, into_key = ?
+                        WHERE rule = ? AND record_key = ? AND due_at = ?
+                        """
+                ).execute(arguments: [
+                    stored["state"]?.string ?? Reminder.State.scheduled.rawValue, stored["next_at"]?.integer,
+                    stored["delivered_at"]?.integer, stored["attempts"]?.integer ?? 0, stored["into_entity"]?.string,
+                    stored["into_key"]?.string, stored["rule"]?.string, stored["record_id"]?.string,
+                    stored["due_at"]?.integer,
+                ])
+            }
+        }
+    }
+}
+
+/// Writes records of one entity as if they came from the server.
+private struct MirrorRows {
+    let table: EntityTable
+    let sealer: RecordSealer
+    let db: Database
+
+    /// Returns the record's key; nil if the record was skipped.
+    func insert(_ record: JSONText) throws -> String? {
+        let row = RecordRow(table: table, db: db)
+        guard record.kind == .object, let key = record[table.entity.key]?.plain, (1...500).contains(key.utf8.count),
+            try !row.exists(key)
+        else { return nil }
+        try row.insert(key)
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _remote = ? WHERE _key = ?")
+            .execute(arguments: [sealer.seal(sealer.open(record).record).text, key])
+        return key
+    }
+}

@@ -1,0 +1,84 @@
+package import EntitySchema
+internal import GRDB
+internal import JSONText
+internal import SQLiteStore
+
+/// Adds another database's queue to this one's, or replaces it.
+extension CacheStore {
+    /// Takes in the changes that are not here and have not been; taking the same in again changes nothing.
+    ///
+    /// Throws `.incompatible` for changes with secrets that were sealed with another key.
+    package func take(_ queue: ExportedQueue, at now: Timestamp) async throws -> ExportedCount {
+        try await writer.write { db in
+            let own = QueueSnapshot(db)
+            try requireKey(of: queue, own)
+            var changes = queue.changes
+            // What left this queue since it was exported from here must not come back.
+            if queue.origin.settings["database"] == own.settings["database"] {
+                changes.removeAll(where: own.hasEnded)
+            }
+            var count = try QueueImport(context: context(db, at: now), settings: queue.origin.settings)
+                .addUnknown(changes)
+            count.known += queue.changes.count - changes.count
+            return count
+        }
+    }
+
+    private func requireKey(of queue: ExportedQueue, _ own: QueueSnapshot) throws {
+        let settings = queue.origin.settings
+        let isSealed = queue.changes.contains { change in
+            settings["secrets:\(change.entity)"].map { $0 != "[]" } ?? false
+        }
+        guard isSealed, settings["secrets_key"] != own.settings["secrets_key"] else { return }
+        throw CacheError.incompatible(
+            "the changes have secrets that were sealed with another key; bring secret.key along from the other machine")
+    }
+
+    // MARK: Replacing the queue
+
+    /// Makes the queue what `reading` has, whatever it was.
+    func replaceQueue(with reading: QueueSnapshot, isSameCache: Bool = false, at now: Timestamp) async throws {
+        // Rows belong to the thread that read them; their values do not.
+        let rows = reading.rows.mapValues { $0.map { row in row.map { (column: $0.0, value: $0.1) } } }
+        let (changes, settings, lastID) = (reading.changes, reading.settings, reading.lastID)
+        try await writer.write { db in
+            try clearQueue(db)
+            // What came from elsewhere is known only after the changes themselves are in.
+            for table in QueueSnapshot.kept where table != "sync_carried" {
+                try Self.insert(rows[table] ?? [], into: table, db)
+            }
+            try QueueImport(context: context(db, at: now), settings: settings, isSameCache: isSameCache).add(changes)
+            try Self.insert(rows["sync_carried"] ?? [], into: "sync_carried", db)
+            let last = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'") ?? 0
+            try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'sync_outbox'")
+            // No number is given twice.
+            try db.execute(sql: "INSERT INTO sqlite_sequence VALUES ('sync_outbox', ?)", arguments: [max(last, lastID)])
+        }
+    }
+
+    private func clearQueue(_ db: Database) throws {
+        let records = try Row.fetchAll(db, sql: "SELECT DISTINCT entity, record_key FROM sync_outbox")
+        try db.execute(sql: "DELETE FROM sync_outbox")
+        try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'sync_outbox'")
+        try db.execute(sql: "DELETE FROM sync_conflict WHERE winner IS NULL")
+        try db.execute(sql: "UPDATE sync_tally SET count = 0 WHERE name = 'conflicts'")
+        for record in records {
+            guard let entity = schema[record[0]] else { continue }
+            try RecordRow(table: EntityTable(entity: entity), db: db).rebuildDocument(over: record[1])
+        }
+    }
+
+    /// Columns that a table has no more, or not yet, are those of another version: the row is left out.
+    private static func insert(_ rows: [[(column: String, value: DatabaseValue)]], into table: String, _ db: Database)
+        throws
+    {
+        let known = Set(try db.columns(in: table).map(\.name))
+        for row in rows where known.isSuperset(of: row.map(\.column)) {
+            let columns = row.map { "\"\($0.column)\"" }.joined(separator: ", ")
+            let marks = row.map { _ in "?" }.joined(separator: ", ")
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO \(table) (\(columns)) VALUES (\(marks))",
+                arguments: StatementArguments(row.map(\.value)))
+        }
+    }
+}

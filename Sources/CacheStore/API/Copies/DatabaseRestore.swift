@@ -1,0 +1,98 @@
+package import EntitySchema
+internal import Foundation
+internal import GRDB
+internal import Glibc
+internal import SQLiteStore
+package import Secrets
+
+/// Restores a backup in place of a database.
+///
+/// Records, history and conflict decisions become those of the backup. The queue becomes everything known to be unsent:
+/// what the replaced database still has queued stays, what it knows to be sent is dropped, and what only the backup has
+/// is retried as an attempt with unknown outcome, because it may have been sent after the backup was made.
+package struct DatabaseRestore: Sendable {
+    package struct Report: Sendable, Equatable {
+        /// The new name of the replaced database; nil if there was none.
+        package var replaced: String?
+        /// The number of changes in the queue now, and how many of them may have been sent before.
+        package var queued: Int
+        package var uncertain: Int
+    }
+
+    let path: String
+    let schema: EntitySchema
+    let sealer: SecretSealer
+    let reminderDays: ReminderDays
+    let makeID: @Sendable () -> String
+
+    package init(
+        path: String, schema: EntitySchema, sealer: SecretSealer, reminderDays: ReminderDays = .utc,
+        makeID: @escaping @Sendable () -> String
+    ) {
+        self.path = path
+        self.schema = schema
+        self.sealer = sealer
+        self.reminderDays = reminderDays
+        self.makeID = makeID
+    }
+
+    /// Nothing else may have the database open. When this throws, nothing has changed.
+    package func run(from backup: String, at now: Timestamp) async throws -> Report {
+        let fresh = path + ".restore"
+        for suffix in ["", "-wal", "-shm"] { unlink(fresh + suffix) }
+        try DatabaseCopy.make(of: backup, at: fresh)
+        do {
+            let (queued, uncertain) = try await fill(fresh, at: now)
+            let replaced = try DatabaseFile(path).replace(with: fresh, .replaced, at: now)
+            return Report(replaced: replaced, queued: queued, uncertain: uncertain)
+        } catch {
+            for suffix in ["", "-wal", "-shm"] { unlink(fresh + suffix) }
+            throw error
+        }
+    }
+
+    private func fill(_ fresh: String, at now: Timestamp) async throws -> (queued: Int, uncertain: Int) {
+        let store = try CacheStore(
+            path: fresh, schema: schema, sealer: sealer, reminderDays: reminderDays, makeID: makeID)
+        do {
+            let counts = try await replaceQueue(of: store, at: now)
+            try store.close()
+            return counts
+        } catch {
+            try? store.close()
+            throw error
+        }
+    }
+
+    private func replaceQueue(of store: CacheStore, at now: Timestamp) async throws -> (queued: Int, uncertain: Int) {
+        var older = try store.snapshot(QueueSnapshot.init)
+        try store.snapshot { db in try older.countKnownRecords(schema, db) }
+        var sources =
+            FileManager.default.fileExists(atPath: path) ? DamagedFile(path: path, backups: []).readings() : []
+        // The numbers of its own records mean nothing here.
+        for source in sources.indices { sources[source].forgetKnownRecords() }
+        // Nothing in a backup is certain, even if nothing newer is known.
+        if sources.isEmpty { sources = [QueueSnapshot()] }
+        var (queue, uncertain) = QueueSnapshot.merged(sources + [older])
+        // Everything else comes from the backup itself.
+        queue.rows = [:]
+        queue.settings = older.settings
+        try await store.replaceQueue(with: queue, isSameCache: true, at: now)
+        return (queue.changes.count, uncertain)
+    }
+}
+
+extension QueueSnapshot {
+    fileprivate mutating func forgetKnownRecords() {
+        for index in changes.indices { changes[index].knownPk = nil }
+    }
+
+    /// Records which rows existed before anything that the changes may have created since.
+    fileprivate mutating func countKnownRecords(_ schema: EntitySchema, _ db: Database) throws {
+        for index in changes.indices where changes[index].knownPk == nil {
+            guard let entity = schema[changes[index].entity] else { continue }
+            changes[index].knownPk =
+                try Int64.fetchOne(db, sql: "SELECT max(_pk) FROM \(EntityTable(entity: entity).name)") ?? 0
+        }
+    }
+}

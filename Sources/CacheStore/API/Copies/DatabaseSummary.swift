@@ -1,0 +1,52 @@
+package import EntitySchema
+internal import GRDB
+internal import SQLiteStore
+
+/// A summary of a database, read while another process may use it.
+package struct DatabaseSummary: Sendable {
+    package var account: String?
+    /// State → changes.
+    package var queue: [String: Int]
+    /// When the change at the head of the queue was made.
+    package var oldestChange: Timestamp?
+    package var openConflicts: Int
+    /// The report of the last rescue, for as long as the damaged file is kept.
+    package var rescue: QueueRescue.Report?
+
+    /// Throws `.damaged` for a damaged file, `.incompatible` for a file of a newer version.
+    package init(ofDatabaseAt path: String) throws {
+        do {
+            self = try DatabaseFile.openReadOnly(path).read { db in
+                try Migrations.requireKnownVersion(db, path: path)
+                return try DatabaseSummary(db, path)
+            }
+        } catch {
+            throw GroupCommit.classified(error)
+        }
+    }
+
+    private init(_ db: Database, _ path: String) throws {
+        let settings = try Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting")
+            .reduce(into: [:]) { settings, row in settings[row[0] as String] = row[1] as String }
+        account = settings["account"]
+        rescue = QueueRescue.note(settings[QueueRescue.noteSetting], at: path)
+        queue = try Row.fetchAll(db, sql: "SELECT state, count(*) FROM sync_outbox GROUP BY state")
+            .reduce(into: [:]) { queue, row in queue[row[0]] = row[1] }
+        oldestChange = try Int64.fetchOne(db, sql: "SELECT created_at FROM sync_outbox ORDER BY id LIMIT 1")
+            .map(Timestamp.init(milliseconds:))
+        openConflicts =
+            try Int.fetchOne(db, sql: "SELECT count FROM sync_tally WHERE name = 'conflicts'") ?? 0
+    }
+
+    /// Whether opening the file will migrate its tables. False for a file that does not exist.
+    package static func needsMigration(_ path: String) -> Bool {
+        (try? DatabaseFile.openReadOnly(path).read { db in
+            try db.tableExists("sync_outbox") && !Migrations.migrator().hasCompletedMigrations(db)
+        }) ?? false
+    }
+
+    /// The version of the SQLite library in use: `3.40.1`.
+    package static func libraryVersion() throws -> String {
+        try DatabaseQueue().read { db in try String.fetchOne(db, sql: "SELECT sqlite_version()") } ?? ""
+    }
+}

@@ -1,0 +1,142 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+internal import SQLiteStore
+
+/// Every transition of a queued change from one state to another, one function each.
+///
+/// `OutboxState.Transition.rule` says which are allowed; no other code sets `sync_outbox.state`.
+extension OutboxTable {
+    private typealias Transition = OutboxState.Transition
+
+    // MARK: Attempts
+
+    /// Records an attempt before it is made. Returns `id`, `entity`, `record_key`, `body`, `tried` and `content`; nil when
+    /// the change is not the one that was read: it left the queue, is being sent, was tried since, or has another body.
+    func begin(_ change: OutboxChange, in table: EntityTable, at now: Timestamp) throws -> Row? {
+        try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    UPDATE sync_outbox SET \(Self.begun), tried = tried + 1, last_attempt_at = ?2,
+                      next_attempt_at = NULL,
+                      known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
+                    WHERE id = ?1 AND \(Self.canBegin) AND tried = ?3 AND body = ?4
+                    RETURNING id, entity, record_key, body, tried, content
+                    """),
+            arguments: [change.id, now.milliseconds, change.tried, change.storedBody.text])
+    }
+
+    /// Undoes the attempt: no byte of it was sent.
+    func takeBack(_ id: Int64) throws {
+        try db.cachedStatement(sql: Self.takeBackSQL).execute(arguments: [id])
+        try requireChanged(id, .takeBack)
+    }
+
+    /// `counted`: the attempt counts towards the last one.
+    func postpone(_ id: Int64, _ failure: PushFailure, until next: Timestamp, counted: Bool) throws {
+        try end(id, .postpone, Self.postponeSQL, failure, next, counted)
+    }
+
+    func fail(_ id: Int64, _ failure: PushFailure) throws { try end(id, .fail, Self.failSQL, failure, nil, true) }
+
+    /// Makes the change ready again; `failure` says that the server no longer has the record.
+    func requeue(_ id: Int64, _ failure: PushFailure) throws {
+        try end(id, .requeue, Self.requeueSQL, failure, nil, true)
+    }
+
+    private func end(
+        _ id: Int64, _ transition: OutboxState.Transition, _ sql: String, _ failure: PushFailure, _ next: Timestamp?,
+        _ counted: Bool
+    ) throws {
+        try db.cachedStatement(sql: sql).execute(arguments: [
+            id, next?.milliseconds, counted ? 1 : 0, failure.kind, failure.status, failure.message,
+        ])
+        try requireChanged(id, transition)
+    }
+
+    /// Makes changes ready again whose attempts ended without an outcome; nil means all. Returns `id`, `entity`,
+    /// `record_key`, `body` and `content` of each.
+    func recover(_ ids: Set<Int64>?) throws -> [Row] {
+        let condition = ids.map { " AND id IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
+        return try Row.fetchAll(
+            db,
+            sql: """
+                UPDATE sync_outbox SET \(Transition.recover.assignment) WHERE \(Transition.recover.condition)\(condition)
+                RETURNING id, entity, record_key, body, content
+                """)
+    }
+
+    // MARK: Users
+
+    /// Makes one failed or waiting change ready, or with nil every failed one. A change whose outcome was unclear counts as
+    /// never tried: the user has looked. Returns `id`, `entity`, `record_key`, `body` and `content` of each.
+    func retry(_ id: Int64?) throws -> [Row] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                UPDATE sync_outbox SET \(Transition.retry.assignment), next_attempt_at = NULL, attempt_count = 0,
+                  tried = iif(error_class = 'unclear', 0, tried)
+                WHERE state = \(OutboxState.failed.sql) AND ?1 IS NULL OR id = ?1 AND \(Transition.retry.condition)
+                RETURNING id, entity, record_key, body, content
+                """,
+            arguments: [id])
+    }
+
+    /// Replaces the change by `edited`, which counts as never tried. A change that was tried gets the new idempotency key,
+    /// since the server may have the old body under the old key.
+    func edit(_ id: Int64, to edited: NewChange) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_outbox SET body = ?2, base = ?3, edited = ?4, order_group = ?5,
+                  idempotency_key = iif(tried > 0, ?6, idempotency_key), \(Transition.edit.assignment), tried = 0,
+                  attempt_count = 0, known_pk = NULL, next_attempt_at = NULL, error_class = NULL, error_status = NULL,
+                  error_message = NULL
+                WHERE id = ?1 AND \(Transition.edit.condition)
+                """
+        ).execute(arguments: [
+            id, edited.body.text, edited.base.text, edited.edited.text, edited.group, edited.idempotencyKey,
+        ])
+        try requireChanged(id, .edit)
+    }
+
+    // MARK: Merging
+
+    /// Makes the change create its record, which the server no longer has.
+    func recreate(_ id: Int64, body: JSONText, idempotencyKey: String) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_outbox SET operation = 'create', body = ?2, base = '{}', idempotency_key = ?3,
+                  \(Transition.recreate.assignment), content = NULL, tried = 0, attempt_count = 0, known_pk = NULL,
+                  next_attempt_at = NULL
+                WHERE id = ?1 AND \(Transition.recreate.condition)
+                """
+        ).execute(arguments: [id, body.text, idempotencyKey])
+        try requireChanged(id, .recreate)
+    }
+
+    // MARK: Parts
+
+    private static let begun = Transition.begin.assignment
+    private static let canBegin = Transition.begin.condition
+    private static let takeBackSQL = """
+        UPDATE sync_outbox SET \(Transition.takeBack.assignment), tried = max(tried - 1, 0)
+        WHERE id = ? AND \(Transition.takeBack.condition)
+        """
+    private static let postponeSQL = endSQL(.postpone)
+    private static let failSQL = endSQL(.fail)
+    private static let requeueSQL = endSQL(.requeue)
+
+    private static func endSQL(_ transition: OutboxState.Transition) -> String {
+        """
+        UPDATE sync_outbox SET \(transition.assignment), next_attempt_at = ?2, attempt_count = attempt_count + ?3,
+          error_class = ?4, error_status = ?5, error_message = ?6 WHERE id = ?1 AND \(transition.condition)
+        """
+    }
+
+    /// Throws `.notFound` when the last UPDATE found no change, `.conflict` when its state does not allow the transition.
+    private func requireChanged(_ id: Int64, _ transition: OutboxState.Transition) throws {
+        guard db.changesCount == 0 else { return }
+        let state = try change(id).state.rawValue
+        throw CacheError.conflict("change \(id) is \(state), which does not allow this (\(transition))")
+    }
+}

@@ -1,0 +1,67 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+internal import SQLiteStore
+
+/// One entity's row in `sync_cursor`.
+struct CursorRow {
+    let entity: String
+    let db: Database
+
+    func load() throws -> PullCursor {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT watermark, pull, last_synced_at, last_full_at, lateness, held_deletions, error
+                    FROM sync_cursor WHERE entity = ?
+                    """
+            ),
+            arguments: [entity])
+        guard let row else { return PullCursor() }
+        return PullCursor(
+            watermark: row["watermark"], pull: (row["pull"] as String?).flatMap(PullUnderWay.init(json:)),
+            lastSyncedAt: (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:)),
+            lastFullAt: (row["last_full_at"] as Int64?).map(Timestamp.init(milliseconds:)),
+            lateness: row["lateness"], heldDeletions: row["held_deletions"], error: row["error"])
+    }
+
+    func save(_ cursor: PullCursor) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_cursor
+                  (entity, watermark, pull, last_synced_at, last_full_at, lateness, held_deletions, error)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET watermark = excluded.watermark, pull = excluded.pull,
+                  last_synced_at = excluded.last_synced_at, last_full_at = excluded.last_full_at,
+                  lateness = excluded.lateness, held_deletions = excluded.held_deletions, error = excluded.error
+                WHERE (watermark, pull, last_full_at, lateness, held_deletions, error) IS NOT (excluded.watermark,
+                  excluded.pull, excluded.last_full_at, excluded.lateness, excluded.held_deletions, excluded.error)
+                """
+        ).execute(arguments: [
+            entity, cursor.watermark, cursor.pull?.json, cursor.lastSyncedAt?.milliseconds,
+            cursor.lastFullAt?.milliseconds, cursor.lateness, cursor.heldDeletions, cursor.error,
+        ])
+    }
+}
+
+extension PullUnderWay {
+    fileprivate var json: String {
+        JSONText.object([
+            "kind": .string(kind.rawValue), "since": .string(since), "position": .string(position),
+            "seen": .integer(seen), "latest": .string(latest),
+            "started": .integer(started.map { Int($0.milliseconds) }), "began": .integer(began.map { Int($0) }),
+        ]).text
+    }
+
+    /// Nil for what an older version wrote: its pull begins anew.
+    fileprivate init?(json: String) {
+        guard let value = try? JSONText(parsing: json), let kind = value["kind"]?.string.flatMap(Kind.init(rawValue:)),
+            let seen = value["seen"]?.integer
+        else { return nil }
+        self.init(
+            kind: kind, since: value["since"]?.string, position: value["position"]?.string, seen: seen,
+            latest: value["latest"]?.string,
+            started: value["started"]?.integer.map { Timestamp(milliseconds: Int64($0)) },
+            began: value["began"]?.integer.map { Int64($0) })
+    }
+}

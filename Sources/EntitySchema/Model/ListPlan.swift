@@ -1,0 +1,62 @@
+package import JSONText
+
+/// How a list is paged and where a response has its parts. Anything that is missing in a response is unknown.
+package struct ListPlan: Sendable, Equatable {
+    package enum Style: Sendable, Equatable {
+        /// Pages counted from 1.
+        case page(parameter: String, pages: Place?)
+        /// Records to skip, from 0.
+        case offset(parameter: String)
+        /// A cursor for the next page, from the response.
+        case cursor(parameter: String, next: Place)
+        /// The `Link` header with `rel="next"` (RFC 8288).
+        case link
+        /// A header that holds the next page's number or name, such as `Next-Page`.
+        case header(name: String, parameter: String)
+        /// The next page's address, from the response.
+        case nextURL(Place)
+        /// Everything in one response.
+        case single
+    }
+
+    package var style: Style
+    /// The parameter for the number of records on a page; nil when it cannot be chosen.
+    package var size: String?
+    package var pageSize: Int
+    package var total: Place?
+    /// Where the response has the records.
+    package var records: Place
+}
+
+/// Where a response has a value: names separated by dots, with alternatives.
+package struct Place: Sendable, Equatable {
+    /// The first one that exists counts; the empty path is the response itself.
+    package var paths: [String]
+
+    package static let itself = Place(paths: [""])
+
+    package init(paths: [String]) {
+        self.paths = paths
+    }
+
+    /// Null counts as absent.
+    package func value(in answer: JSONText) -> JSONText? {
+        for path in paths {
+            if let value = answer.at(path: path), value.kind != .null { return value }
+        }
+        return nil
+    }
+
+    package var description: String { paths.map { $0.isEmpty ? "the answer" : $0 }.joined(separator: " or ") }
+}
+
+/// One parameter of a query, decoded.
+package struct QueryItem: Sendable, Hashable {
+    package var name: String
+    package var value: String
+
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}

@@ -1,0 +1,39 @@
+/// How local changes are pushed; an operation without a route is refused before it is queued.
+package struct PushPlan: Sendable, Equatable {
+    package var create: [PushRoute]
+    package var update: [PushRoute]
+    package var delete: [PushRoute]
+}
+
+/// One way to send a change. Of an operation's routes, the first one whose conditions hold and that can send it is
+/// used.
+package struct PushRoute: Sendable, Equatable {
+    package var method: String
+    package var path: Template
+    /// Field → the plain text that its value must have.
+    package var conditions: [String: String]
+    /// The only fields it can send; nil for any.
+    package var fields: [String]?
+    /// Names that differ on the wire: wire name → field; nil sends fields under their own names.
+    package var body: [String: String]?
+    /// Where the response has the record as it now is.
+    package var record: Place
+    package var lookUp: LookUp?
+}
+
+/// How to find out whether a creation was applied when its response was lost and no idempotency key shows it.
+package enum LookUp: Sendable, Equatable {
+    /// The upstream keeps the key that the record was created with.
+    case key
+    /// Lists the upstream's records and looks for one, unknown before the attempt, with the same values in `fields`.
+    case match(fields: [String], path: Template, query: [QueryItem], list: ListPlan)
+}
+
+/// Which side wins when a field was changed both locally and upstream.
+package enum ConflictPolicy: String, Sendable, Equatable, CaseIterable {
+    case lastWriteWins = "last_write_wins"
+    case localWins = "local_wins"
+    case serverWins = "server_wins"
+    /// Held until you choose.
+    case manual
+}

@@ -1,0 +1,81 @@
+/// Where and how the upstream serves: everything that is the same for all entities.
+package struct UpstreamPlan: Sendable, Equatable {
+    package struct Account: Sendable, Equatable {
+        package var path: String
+        /// Where the response has the identity.
+        package var id: Place
+    }
+
+    /// How an expired access token is exchanged for another: `POST path {send: refresh token}`.
+    package struct Refresh: Sendable, Equatable {
+        package var path: String
+        /// The name under which the refresh token is sent.
+        package var send: String
+        package var token: Place
+        /// The next refresh token, if they rotate.
+        package var refreshToken: Place?
+        /// The lifetime of the new access token in seconds.
+        package var expiresIn: Place?
+    }
+
+    /// How the upstream identifies a version of a record.
+    package enum Version: Sendable, Equatable {
+        /// By the `ETag` of a single record's response, sent back as `If-Match`.
+        case etag
+        /// By a field of the record, sent back in a header.
+        case field(String, header: String)
+    }
+
+    /// Nil when each installation has its own address, which is then in the configuration.
+    package var baseURL: String?
+    package var account: Account?
+    package var refresh: Refresh?
+    /// How you get the first tokens; the first method is the default.
+    package var login: [LoginWay] = []
+    /// Called with a token to revoke it.
+    package var logout: String?
+    /// Requested to find out whether the upstream is reachable again.
+    package var probe: String
+    /// Where an error response has its text.
+    package var errorMessage: Place?
+    /// Where a response has a single record, unless an entity sets it.
+    package var record: Place
+    package var idempotencyHeader: String?
+    package var version: Version?
+}
+
+/// One interactive way to get the first tokens: a sequence of calls, the last of which returns tokens.
+package struct LoginWay: Sendable, Equatable {
+    /// The name you choose it by: `password`, `magic_link`.
+    package var name: String
+    package var steps: [LoginStep]
+
+    /// All questions of all steps, in order.
+    package var questions: [LoginStep.Question] { steps.flatMap(\.questions) }
+}
+
+/// One call of a sign-in: `POST path {questions and sent values}`.
+///
+/// A response with a token ends the sign-in, whatever steps are left.
+package struct LoginStep: Sendable, Equatable {
+    package struct Question: Sendable, Equatable {
+        /// The name under which the answer is sent, in this step and in a later one that sends it again.
+        package var name: String
+        /// The prompt.
+        package var text: String
+        /// Not shown while it is typed.
+        package var secret: Bool
+    }
+
+    /// A value of the response that later steps send.
+    package struct Keepsake: Sendable, Equatable {
+        package var name: String
+        package var place: Place
+    }
+
+    package var path: String
+    package var questions: [Question]
+    /// Names of earlier answers and kept values.
+    package var send: [String]
+    package var keep: [Keepsake]
+}

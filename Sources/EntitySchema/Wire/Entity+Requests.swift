@@ -1,0 +1,75 @@
+package import JSONText
+
+/// The requests for single records of an entity: reading one, changing one, and transferring its content.
+extension Entity {
+    /// The request that sends `body`, the fields that change, of `record`, the whole record. `version` is the server's
+    /// version that the change was made on; a creation has none.
+    ///
+    /// Nil when no route fits or the record lacks a field that the path needs.
+    package func request(
+        for operation: Operation, record: JSONText, body: JSONText, version: String? = nil
+    ) -> PushRequest? {
+        guard let route = route(for: operation, record: record, fields: body.members.map(\.key)),
+            let path = path(route.path, of: record)
+        else { return nil }
+        guard operation != .delete else {
+            return PushRequest(
+                entity: name, method: route.method, path: path, body: nil, record: route.record, version: version)
+        }
+        var members = body.members.filter { (route.fields?.contains($0.key) ?? true) && !isDerivedHere($0.key) }
+        if let names = route.body {
+            members = names.sorted { $0.key < $1.key }.compactMap { wire, field in body[field].map { (wire, $0) } }
+        }
+        return PushRequest(
+            entity: name, method: route.method, path: path, body: .object(members: members), record: route.record,
+            version: operation == .create ? nil : version)
+    }
+
+    /// The request that uploads `content`, or with nil deletes the content; nil when the schema has no route for it.
+    package func request(for upload: Content?, record: JSONText) -> PushRequest? {
+        guard let route = upload == nil ? content?.delete : content?.upload, let path = path(route.path, of: record)
+        else { return nil }
+        var request = PushRequest(
+            entity: name, method: route.method, path: path, body: nil, record: route.record)
+        request.content = upload
+        return request
+    }
+
+    /// The request for a single record; nil when the entity has none, or a field that the path needs is unknown.
+    package func recordRequest(of record: JSONText) -> WireRequest? { recordPath(of: record).map { .get($0) } }
+
+    /// The path of a single record, where the entity is served by one.
+    package func recordPath(of record: JSONText) -> String? {
+        pull.flatMap { path($0.single.path, of: record) }
+    }
+
+    /// A path with its placeholders filled from a record; nil when one of them would stay empty.
+    package func path(_ template: Template, of record: JSONText) -> String? {
+        template.filled { value(of: $0, in: record).map { Self.percentEncoded($0.plain) } }
+    }
+
+    /// A body without the fields that are computed locally.
+    package func withoutDerivedFields(_ body: JSONText) -> JSONText {
+        guard !derivedFields.isEmpty else { return body }
+        return .object(members: body.members.filter { !isDerivedHere($0.key) })
+    }
+
+    private func isDerivedHere(_ field: String) -> Bool { self[field: field]?.isDerivedHere ?? false }
+
+    /// Everything but RFC 3986's unreserved characters as `%XX`, so that a key can never be more than one segment.
+    package static func percentEncoded(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            let letter = Unicode.Scalar(byte)
+            if byte < 0x80,
+                letter.properties.isAlphabetic || (0x30...0x39).contains(byte) || "-._~".unicodeScalars.contains(letter)
+            {
+                result.unicodeScalars.append(letter)
+            } else {
+                result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        // A lone "." or ".." would be a step in the path rather than a name.
+        return result == "." || result == ".." ? result.replacing(".", with: "%2E") : result
+    }
+}

@@ -1,0 +1,47 @@
+package import JSONText
+
+/// Which of the schema's push routes a change takes.
+extension Entity {
+    package func routes(for operation: Operation) -> [PushRoute] {
+        switch operation {
+        case .create: push.create
+        case .update: push.update
+        case .delete: push.delete
+        }
+    }
+
+    /// The operations that callers may use: those with a route, and all of them for a local-only entity.
+    package var operations: [Operation] { Operation.allCases.filter { isLocal || !routes(for: $0).isEmpty } }
+
+    /// The first route of the operation whose conditions the record meets and that can send all of `fields`.
+    package func route(for operation: Operation, record: JSONText, fields: [String] = []) -> PushRoute? {
+        routes(meeting: record, for: operation).first { route in
+            operation != .update || fields.allSatisfy(route.canSend)
+        }
+    }
+
+    /// The operation's routes whose conditions the record meets.
+    package func routes(meeting record: JSONText, for operation: Operation) -> [PushRoute] {
+        routes(for: operation).filter { $0.isMet(by: record, of: self) }
+    }
+
+    /// Whether one request can send all of `body`, the fields of a new or changed record.
+    package func canSend(_ body: JSONText, by operation: Operation) -> Bool {
+        let fields = body.members.map(\.key)
+        return routes(for: operation).contains { route in
+            let known = operation == .create ? route.path.placeholders + route.conditions.keys + [key] : []
+            return fields.allSatisfy { known.contains($0) || route.canSend($0) }
+        }
+    }
+}
+
+extension PushRoute {
+    func isMet(by record: JSONText, of entity: Entity) -> Bool {
+        conditions.allSatisfy { entity.value(of: $0.key, in: record)?.plain == $0.value }
+    }
+
+    /// The fields that it can send; nil for any.
+    package var sendable: [String]? { fields ?? body.map { $0.values.sorted() } }
+
+    package func canSend(_ field: String) -> Bool { sendable?.contains(field) ?? true }
+}

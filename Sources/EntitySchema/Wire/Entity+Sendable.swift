@@ -1,0 +1,52 @@
+package import JSONText
+
+/// Which fields the schema's routes can send.
+extension Entity {
+    /// The fields that the routes of the operation can send of `record`; nil for any.
+    package func sendable(for operation: Operation, record: JSONText) -> [String]? {
+        if isLocal { return nil }
+        if operation == .update {
+            var all: [String] = []
+            for route in routes(meeting: record, for: .update) {
+                guard let fields = route.sendable else { return nil }
+                all += fields.filter { !all.contains($0) }
+            }
+            return all
+        }
+        guard let route = route(for: operation, record: record), let fields = route.sendable else { return nil }
+        // A new record also has its key and the fields that its path is made of.
+        return fields + route.path.placeholders + route.conditions.keys + [key]
+    }
+
+    /// The fields without which the operation's path cannot be filled; the key of a new record is made before it is sent.
+    package func missingPathFields(for operation: Operation, record: JSONText) -> [String] {
+        guard let route = route(for: operation, record: record) else { return [] }
+        return route.path.placeholders.filter {
+            $0 != key && (value(of: $0, in: record)?.plain ?? "").isEmpty
+        }
+    }
+
+    /// The changed fields of `record`, one part for each request: a single part where one route can send all of them.
+    ///
+    /// `unsendable` is a field that no route can send.
+    package func parts(
+        of changed: [(key: String, value: JSONText)], record: JSONText
+    ) -> (parts: [[(key: String, value: JSONText)]], unsendable: String?) {
+        if route(for: .update, record: record, fields: changed.map(\.key)) != nil { return ([changed], nil) }
+        var parts: [[(key: String, value: JSONText)]] = []
+        var rest = changed
+        while let first = rest.first {
+            guard let route = route(for: .update, record: record, fields: [first.key]) else {
+                return (parts, first.key)
+            }
+            parts.append(rest.filter { route.canSend($0.key) })
+            rest.removeAll { route.canSend($0.key) }
+        }
+        return (parts, nil)
+    }
+}
+
+extension UpstreamPlan {
+    /// Whether the upstream recognizes a change that is sent twice by its idempotency key.
+    package var recognizesRepeats: Bool { idempotencyHeader != nil }
+}

@@ -1,0 +1,64 @@
+package import JSONText
+
+/// One request to an upstream as HTTP: method, path with query, header fields and body.
+///
+/// This folder forms every request to an upstream: `PageRequest` (a page of a list), `Entity` (a record), `PushRequest`
+/// (a change and an upload), and `UpstreamPlan` (account, probe, token refresh, sign-in). `Upstream` only prepends the
+/// base address and sends the result.
+package struct WireRequest: Sendable, Equatable {
+    package struct Header: Sendable, Equatable {
+        package var name: String
+        package var value: String
+
+        package init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    package var method: String
+    /// Below the base address, percent-encoded, with the query. A download from another host has its whole address
+    /// here.
+    package var path: String
+    /// In the order they are sent, without those that belong to the connection.
+    package var headers: [Header]
+    /// Nil for no body, or for one that is streamed from a file.
+    package var body: JSONText?
+    /// Texts in the request that no error message may repeat.
+    package var secrets: [String] = []
+
+    package init(method: String = "GET", path: String, headers: [Header] = [], body: JSONText? = nil) {
+        self.method = method
+        self.path = path
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Asks for a JSON document.
+    static func get(_ path: String) -> WireRequest {
+        WireRequest(path: path, headers: [Header("Accept", "application/json")])
+    }
+
+    /// Posts a JSON document and asks for one.
+    static func post(_ path: String, _ body: JSONText, secrets: [String]) -> WireRequest {
+        let headers = [Header("Accept", "application/json"), Header("Content-Type", "application/json")]
+        var request = WireRequest(method: "POST", path: path, headers: headers, body: body)
+        request.secrets = secrets
+        return request
+    }
+
+    /// Asks for bytes of any type. `address` is a path below the base address, or a whole address on another host.
+    package static func download(_ address: String) -> WireRequest {
+        WireRequest(path: address, headers: [Header("Accept", "*/*")])
+    }
+
+    /// The same request with a bearer token (RFC 6750, 2.1), which errors must not repeat either; unchanged without
+    /// one.
+    package func authorized(by token: String?) -> WireRequest {
+        guard let token else { return self }
+        var request = self
+        request.headers.append(Header("Authorization", "Bearer \(token)"))
+        request.secrets.append(token)
+        return request
+    }
+}

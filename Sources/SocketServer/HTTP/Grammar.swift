@@ -1,0 +1,82 @@
+/// The character classes of RFC 9110 and RFC 3986 that the server accepts and sends.
+enum Grammar {
+    static let lineFeed = UInt8(ascii: "\n")
+    static let carriageReturn = UInt8(ascii: "\r")
+    static let space = UInt8(ascii: " ")
+    static let tab = UInt8(ascii: "\t")
+
+    /// `tchar` (RFC 9110, 5.6.2).
+    static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    /// `token` (RFC 9110, 5.6.2): never empty.
+    static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
+        !bytes.isEmpty && bytes.allSatisfy(isTokenByte)
+    }
+
+    /// A byte allowed in a field value (RFC 9110, 5.5): no control character except the tab.
+    static func isValueByte(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != 0x7F || byte == tab
+    }
+
+    /// A byte allowed in a path or query (RFC 3986, 3.3 and 3.4), except `%`; the caller handles `?`.
+    static func isTargetByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "@")...UInt8(ascii: "Z"),
+            UInt8(ascii: "&")...UInt8(ascii: ";"):
+            true
+        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "="), UInt8(ascii: "_"), UInt8(ascii: "~"),
+            UInt8(ascii: "?"):
+            true
+        default: false
+        }
+    }
+
+    static func hexDigit(_ byte: UInt8) -> Int? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): Int(byte - UInt8(ascii: "a")) + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): Int(byte - UInt8(ascii: "A")) + 10
+        default: nil
+        }
+    }
+
+    /// `uri-host [ ":" port ]` (RFC 9110, 7.2), never empty: a name or address by its characters, a port of digits.
+    static func isHost(_ value: String) -> Bool {
+        let bytes = value.utf8
+        let name: Substring.UTF8View
+        let rest: Substring.UTF8View
+        if bytes.first == UInt8(ascii: "[") {
+            guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return false }
+            name = bytes[bytes.index(after: bytes.startIndex)..<end]
+            rest = bytes[bytes.index(after: end)...]
+            guard name.allSatisfy({ hexDigit($0) != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") })
+            else { return false }
+        } else {
+            let end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+            name = bytes[..<end]
+            rest = bytes[end...]
+            guard name.allSatisfy({ isTokenByte($0) && !"#^`|".utf8.contains($0) }) else { return false }
+        }
+        guard let colon = rest.first else { return !name.isEmpty }
+        return !name.isEmpty && colon == UInt8(ascii: ":") && rest.dropFirst().allSatisfy(isDigit)
+    }
+
+    static func isDigit(_ byte: UInt8) -> Bool {
+        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+    }
+
+    static func lowercase(_ byte: UInt8) -> UInt8 {
+        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+    }
+}

@@ -1,0 +1,36 @@
+/// Header fields in order of arrival; names are case-insensitive (RFC 9110, 5.1).
+package struct Headers: Sendable, Equatable {
+    package private(set) var fields: [Field] = []
+
+    package struct Field: Sendable, Equatable {
+        package var name: String
+        package var value: String
+    }
+
+    package init() {}
+
+    package mutating func append(name: String, value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// The value of the only field with this name; nil when there is none or more than one.
+    package subscript(single name: String) -> String? {
+        var found: String?
+        for field in fields where Headers.same(field.name, name) {
+            guard found == nil else { return nil }
+            found = field.value
+        }
+        return found
+    }
+
+    /// The values of all fields with this name, in order.
+    package subscript(all name: String) -> [String] {
+        fields.filter { Headers.same($0.name, name) }.map(\.value)
+    }
+
+    /// Whether two names or tokens are equal, ignoring ASCII case.
+    static func same(_ one: String, _ other: String) -> Bool {
+        one.utf8.count == other.utf8.count
+            && zip(one.utf8, other.utf8).allSatisfy { Grammar.lowercase($0) == Grammar.lowercase($1) }
+    }
+}

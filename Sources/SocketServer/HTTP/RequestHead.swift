@@ -1,0 +1,142 @@
+/// Request line and header fields, parsed line by line, and what they say about the body (RFC 9112, 3, 5 and 6).
+struct RequestHead {
+    enum Framing: Equatable {
+        case length(Int)
+        case chunked
+    }
+
+    private(set) var method: String
+    private(set) var path: String
+    private(set) var query: String?
+    private(set) var headers = Headers()
+    private(set) var framing = Framing.length(0)
+    private(set) var keepsAlive = true
+    private(set) var awaitsContinue = false
+
+    /// Parses the request line without its CRLF.
+    init(line: ArraySlice<UInt8>) throws(Refusal) {
+        let parts = line.split(separator: Grammar.space, omittingEmptySubsequences: false)
+        guard parts.count == 3, Grammar.isToken(parts[0]) else {
+            throw .badRequest("The request line must be a method, a target and a version, separated by single spaces.")
+        }
+        try Self.check(version: parts[2])
+        try Self.check(target: parts[1])
+        method = String(decoding: parts[0], as: UTF8.self)
+        let mark = parts[1].firstIndex(of: UInt8(ascii: "?"))
+        path = String(decoding: parts[1][..<(mark ?? parts[1].endIndex)], as: UTF8.self)
+        query = mark.map { String(decoding: parts[1][($0 + 1)...], as: UTF8.self) }
+    }
+
+    /// Every version except 1.1 is rejected, also 1.0, which has neither Host nor chunked coding (RFC 9110, 15.6.6).
+    private static func check(version: ArraySlice<UInt8>) throws(Refusal) {
+        if version.elementsEqual("HTTP/1.1".utf8) { return }
+        let digits = version.dropFirst(5)
+        let isVersion =
+            version.starts(with: "HTTP/".utf8) && digits.count == 3 && digits.dropFirst().first == UInt8(ascii: ".")
+            && Grammar.isDigit(version[version.startIndex + 5]) && Grammar.isDigit(version[version.startIndex + 7])
+        throw isVersion ? .otherVersion : .badRequest("The request line does not end in HTTP/1.1.")
+    }
+
+    /// Accepts only the origin form (RFC 9112, 3.2.1): no proxy requests, tunnels or server-wide `OPTIONS *`.
+    private static func check(target: ArraySlice<UInt8>) throws(Refusal) {
+        guard target.first == UInt8(ascii: "/") else {
+            throw .badRequest("The target is not a path; request a path that begins with a slash.")
+        }
+        var index = target.startIndex
+        while index < target.endIndex {
+            if target[index] == UInt8(ascii: "%") {
+                guard target.endIndex - index > 2, Grammar.hexDigit(target[index + 1]) != nil,
+                    Grammar.hexDigit(target[index + 2]) != nil
+                else { throw .badRequest("A percent sign in the target is not followed by two hexadecimal digits.") }
+                index += 3
+            } else if Grammar.isTargetByte(target[index]) {
+                index += 1
+            } else {
+                throw .badRequest("A character in the target must be percent-encoded.")
+            }
+        }
+    }
+
+    /// Parses one header field line without its CRLF.
+    mutating func append(line: ArraySlice<UInt8>) throws(Refusal) {
+        let field = try Self.field(line)
+        headers.append(
+            name: String(decoding: field.name, as: UTF8.self), value: String(decoding: field.value, as: UTF8.self))
+    }
+
+    /// Splits a field line into name and trimmed value; header and trailer fields follow the same rules.
+    static func field(
+        _ line: ArraySlice<UInt8>
+    ) throws(Refusal) -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), Grammar.isToken(line[..<colon]) else {
+            throw .badRequest("A header field must be a name, a colon and a value on one line.")
+        }
+        var value = line[(colon + 1)...]
+        while let byte = value.first, byte == Grammar.space || byte == Grammar.tab { value.removeFirst() }
+        while let byte = value.last, byte == Grammar.space || byte == Grammar.tab { value.removeLast() }
+        guard value.allSatisfy(Grammar.isValueByte) else {
+            throw .badRequest("A header field contains a control character.")
+        }
+        return (line[..<colon], value)
+    }
+
+    /// Validates the head and determines the framing; call it once, at the empty line.
+    mutating func finish(bodyLimit: Int) throws(Refusal) {
+        var hosts = 0
+        var length: Int?
+        var coding: String?
+        for field in headers.fields {
+            if Headers.same(field.name, "Host") {
+                hosts += 1
+                guard Grammar.isHost(field.value) else { throw .badRequest("The Host field is not a host and port.") }
+            } else if Headers.same(field.name, "Content-Length") {
+                guard length == nil else { throw .badRequest("There is more than one Content-Length.") }
+                length = try Self.contentLength(field.value)
+            } else if Headers.same(field.name, "Transfer-Encoding") {
+                guard coding == nil else { throw .badRequest("There is more than one Transfer-Encoding.") }
+                coding = field.value
+            } else if Headers.same(field.name, "Connection") {
+                keepsAlive = keepsAlive && !Self.saysClose(field.value)
+            } else if Headers.same(field.name, "Expect") {
+                guard Headers.same(field.value, "100-continue") else { throw .unknownExpectation }
+                awaitsContinue = true
+            }
+        }
+        guard hosts == 1 else { throw .badRequest("There must be exactly one Host field.") }
+        try decideFraming(length: length, coding: coding, limit: bodyLimit)
+    }
+
+    private mutating func decideFraming(length: Int?, coding: String?, limit: Int) throws(Refusal) {
+        if let coding {
+            guard length == nil else {
+                throw .badRequest("A request cannot have both Content-Length and Transfer-Encoding.")
+            }
+            guard Headers.same(coding, "chunked") else {
+                // Unless chunked is the last coding, the end of the body cannot be found (RFC 9112, 6.3).
+                throw coding.lowercased().hasSuffix("chunked")
+                    ? .unknownCoding : .badRequest("The last Transfer-Encoding is not chunked.")
+            }
+            framing = .chunked
+        } else if let length {
+            guard length <= limit else { throw .tooLarge("The body is larger than \(limit) bytes.") }
+            framing = .length(length)
+        }
+        awaitsContinue = awaitsContinue && framing != .length(0)
+    }
+
+    /// Parses digits only (RFC 9110, 8.6); a number that overflows becomes the largest integer, which exceeds any
+    /// limit.
+    private static func contentLength(_ value: String) throws(Refusal) -> Int {
+        guard !value.isEmpty, value.utf8.allSatisfy(Grammar.isDigit) else {
+            throw .badRequest("The Content-Length is not a number of bytes in digits.")
+        }
+        return Int(value) ?? .max
+    }
+
+    private static func saysClose(_ value: String) -> Bool {
+        value.utf8.split(separator: UInt8(ascii: ",")).contains { option in
+            let token = option.filter { $0 != Grammar.space && $0 != Grammar.tab }
+            return token.map(Grammar.lowercase).elementsEqual("close".utf8)
+        }
+    }
+}

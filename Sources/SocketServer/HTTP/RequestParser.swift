@@ -1,0 +1,296 @@
+/// Returns the maximum body size of a request that streams, by its method and percent-encoded path; nil for a request
+/// that is handled once it is complete.
+package typealias StreamRule = @Sendable (_ method: String, _ path: String) -> Int?
+
+/// Strict HTTP/1.1 request parser (RFC 9112): bytes in, requests out, independent of how the bytes are split.
+///
+/// Do not use a parser again after it has thrown: the bytes after a malformed request cannot be interpreted.
+package struct RequestParser {
+    /// A request, complete except for a streamed body, and whether another request may follow.
+    package struct Message: Equatable {
+        package var method: String
+        package var path: String
+        package var query: String?
+        package var headers: Headers
+        package var body: [UInt8]
+        package var keepsAlive: Bool
+        /// The body follows through `piece`.
+        package var isStreamed = false
+    }
+
+    /// The result of reading a streamed body.
+    package enum Piece: Equatable {
+        case bytes([UInt8])
+        /// More bytes are needed.
+        case more
+        case end
+    }
+
+    /// How much of the next request has arrived, which decides how long to wait for more.
+    package enum Stage { case idle, head, body }
+
+    private enum Phase {
+        case requestLine
+        case fields(RequestHead)
+        case body(RequestHead, remaining: Int)
+        case chunkSize(RequestHead)
+        case chunk(RequestHead, remaining: Int)
+        case chunkEnd(RequestHead)
+        case trailers(RequestHead)
+    }
+
+    private let limits: ServerLimits
+    private var phase = Phase.requestLine
+    private var buffer: [UInt8] = []
+    /// All bytes before this position are consumed.
+    private var position = 0
+    /// There is no line feed between `position` and here.
+    private var searched = 0
+    private var lineBytes = 0
+    private var fieldCount = 0
+    private var extensionBytes = 0
+    private var skippedEmptyLine = false
+    private var continueIsDue = false
+    private var body: [UInt8] = []
+    /// The size of the body so far, including bytes already returned.
+    private var bodyBytes = 0
+    private var bodyLimit: Int
+    private var isStreamed = false
+    private let streams: StreamRule
+
+    package init(limits: ServerLimits, streams: @escaping StreamRule = { _, _ in nil }) {
+        self.limits = limits
+        self.streams = streams
+        bodyLimit = limits.bodyBytes
+    }
+
+    package var stage: Stage {
+        switch phase {
+        case .requestLine: position == buffer.count ? .idle : .head
+        case .fields: .head
+        default: .body
+        }
+    }
+
+    /// Whether a streamed body has not been read to its end.
+    package var isWithinBody: Bool { isStreamed }
+
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        if position == buffer.count {
+            discardBuffer()
+        } else if position > limits.readAheadBytes {
+            buffer.removeFirst(position)
+            searched -= position
+            position = 0
+        }
+        buffer.append(contentsOf: bytes)
+    }
+
+    /// The next request, or nil when more bytes are needed. Read a streamed body to its end with `piece` before the
+    /// next call.
+    package mutating func next() throws(Refusal) -> Message? {
+        while true {
+            switch phase {
+            case .requestLine:
+                guard try takeRequestLine() else { return nil }
+            case .fields(let head):
+                guard let whole = try takeField(of: head) else { return nil }
+                if whole, isStreamed { return message(head) }
+            case .body, .chunkSize, .chunk, .chunkEnd, .trailers:
+                guard let head = try takeBody() else { return nil }
+                defer { finish() }
+                return message(head)
+            }
+        }
+    }
+
+    /// The next bytes of a streamed body.
+    package mutating func piece() throws(Refusal) -> Piece {
+        guard isStreamed else { return .end }
+        let isWhole = try takeBody() != nil
+        let bytes = body
+        body = []
+        if isWhole { finish() }
+        return bytes.isEmpty ? (isWhole ? .end : .more) : .bytes(bytes)
+    }
+
+    /// Parses the available part of the body; returns the head once the body is complete.
+    private mutating func takeBody() throws(Refusal) -> RequestHead? {
+        while true {
+            switch phase {
+            case .requestLine, .fields: return nil
+            case .body(let head, let remaining):
+                let left = takeData(remaining)
+                phase = .body(head, remaining: left)
+                return left == 0 ? head : nil
+            case .chunkSize, .chunk, .chunkEnd:
+                guard try takeChunkPart() else { return nil }
+            case .trailers(let head):
+                guard let line = try nextLine(limit: limits.headBytes - lineBytes, over: .headTooLarge) else {
+                    return nil
+                }
+                if line.isEmpty { return head }
+                try countField()
+                _ = try RequestHead.field(line)
+            }
+        }
+    }
+
+    /// Whether the caller is waiting for `100 Continue` before sending the body; true once per request (RFC 9110,
+    /// 10.1.1).
+    package mutating func takeContinue() -> Bool {
+        defer { continueIsDue = false }
+        return continueIsDue && body.isEmpty && position == buffer.count
+    }
+
+    private mutating func takeRequestLine() throws(Refusal) -> Bool {
+        let limit = min(limits.requestLineBytes, limits.headBytes)
+        guard let line = try nextLine(limit: limit, over: .targetTooLong) else { return false }
+        if line.isEmpty, !skippedEmptyLine {  // one empty line is tolerated (RFC 9112, 2.2)
+            skippedEmptyLine = true
+            return true
+        }
+        phase = .fields(try RequestHead(line: line))
+        return true
+    }
+
+    /// True at the end of the head, nil when more bytes are needed.
+    private mutating func takeField(of head: RequestHead) throws(Refusal) -> Bool? {
+        guard let line = try nextLine(limit: limits.headBytes - lineBytes, over: .headTooLarge) else { return nil }
+        var head = head
+        phase = .requestLine  // so that `head` is the only reference to its fields, and not copied
+        if !line.isEmpty {
+            try countField()
+            try head.append(line: line)
+            phase = .fields(head)
+            return false
+        }
+        let streamLimit = streams(head.method, head.path)
+        isStreamed = streamLimit != nil
+        bodyLimit = streamLimit ?? limits.bodyBytes
+        try head.finish(bodyLimit: bodyLimit)
+        continueIsDue = head.awaitsContinue
+        lineBytes = 0
+        fieldCount = 0
+        switch head.framing {
+        case .length(let length): phase = .body(head, remaining: length)
+        case .chunked: phase = .chunkSize(head)
+        }
+        return true
+    }
+
+    private mutating func takeChunkPart() throws(Refusal) -> Bool {
+        switch phase {
+        case .chunkSize(let head):
+            guard
+                let line = try nextLine(
+                    limit: 16 + limits.chunkExtensionBytes, over: .tooLarge("A chunk extension is too long."))
+            else { return false }
+            let size = try chunkSize(line)
+            lineBytes = 0
+            phase = size == 0 ? .trailers(head) : .chunk(head, remaining: size)
+        case .chunk(let head, let remaining):
+            let left = takeData(remaining)
+            phase = left == 0 ? .chunkEnd(head) : .chunk(head, remaining: left)
+            return left == 0
+        case .chunkEnd(let head):
+            guard buffer.count - position >= 2 else {
+                guard position == buffer.count || buffer[position] == Grammar.carriageReturn else {
+                    throw .chunkOverrun
+                }
+                return false
+            }
+            guard buffer[position] == Grammar.carriageReturn, buffer[position + 1] == Grammar.lineFeed else {
+                throw .chunkOverrun
+            }
+            position += 2
+            searched = position
+            phase = .chunkSize(head)
+        default: break
+        }
+        return true
+    }
+
+    /// Reads `chunk-size [ chunk-ext ]` (RFC 9112, 7.1); extensions are counted and ignored.
+    private mutating func chunkSize(_ line: ArraySlice<UInt8>) throws(Refusal) -> Int {
+        let digits = line.prefix { Grammar.hexDigit($0) != nil }
+        let rest = line[digits.endIndex...]
+        let mark = rest.first { $0 != Grammar.space && $0 != Grammar.tab }
+        guard !digits.isEmpty, digits.count <= 15, rest.isEmpty || mark == UInt8(ascii: ";"),
+            rest.allSatisfy(Grammar.isValueByte)
+        else { throw .badRequest("A chunk size is not a hexadecimal number.") }
+        extensionBytes += rest.count
+        guard extensionBytes <= limits.chunkExtensionBytes else {
+            throw .tooLarge("The chunk extensions are too long.")
+        }
+        let size = digits.reduce(0) { $0 << 4 | (Grammar.hexDigit($1) ?? 0) }
+        guard size <= bodyLimit - bodyBytes else {
+            throw .tooLarge("The body is larger than \(bodyLimit) bytes.")
+        }
+        return size
+    }
+
+    /// Moves up to `wanted` bytes to the body and returns how many are still missing.
+    private mutating func takeData(_ wanted: Int) -> Int {
+        let count = min(wanted, buffer.count - position)
+        guard count > 0 else { return wanted }
+        body.append(contentsOf: buffer[position..<(position + count)])
+        bodyBytes += count
+        position += count
+        searched = position
+        return wanted - count
+    }
+
+    /// The next line without its CRLF; nil when its end has not arrived. A bare line feed is an error (RFC 9112, 2.2).
+    private mutating func nextLine(limit: Int, over refusal: Refusal) throws(Refusal) -> ArraySlice<UInt8>? {
+        while searched < buffer.count, buffer[searched] != Grammar.lineFeed, searched - position <= limit + 1 {
+            searched += 1
+        }
+        guard searched - position <= limit + 1 else { throw refusal }
+        guard searched < buffer.count else { return nil }
+        guard searched > position, buffer[searched - 1] == Grammar.carriageReturn else {
+            throw .badRequest("A line ends in a line feed without a carriage return.")
+        }
+        let line = buffer[position..<(searched - 1)]
+        position = searched + 1
+        searched = position
+        lineBytes += line.count + 2
+        return line
+    }
+
+    private mutating func countField() throws(Refusal) {
+        fieldCount += 1
+        guard fieldCount <= limits.headerCount else { throw .headTooLarge }
+    }
+
+    private func message(_ head: RequestHead) -> Message {
+        Message(
+            method: head.method, path: head.path, query: head.query, headers: head.headers, body: body,
+            keepsAlive: head.keepsAlive, isStreamed: isStreamed)
+    }
+
+    /// Resets the state for the next request.
+    private mutating func finish() {
+        phase = .requestLine
+        body = []
+        bodyBytes = 0
+        isStreamed = false
+        lineBytes = 0
+        fieldCount = 0
+        extensionBytes = 0
+        skippedEmptyLine = false
+        continueIsDue = false
+        if position == buffer.count { discardBuffer() }
+    }
+
+    /// Discards consumed input, and frees the memory if a large request made it grow.
+    private mutating func discardBuffer() {
+        buffer.removeAll(keepingCapacity: buffer.capacity <= 2 * limits.readAheadBytes)
+        position = 0
+        searched = 0
+    }
+}
+
+extension Refusal {
+    fileprivate static let chunkOverrun = Refusal.badRequest("A chunk is longer than its stated size.")
+}

@@ -1,0 +1,54 @@
+/// The response of a handler.
+///
+/// The server adds `Content-Length` (or chunked coding for a stream), `Date` and `Connection`; a handler never sets
+/// them.
+package struct Response: Sendable {
+    package enum Body: Sendable {
+        case bytes([UInt8])
+        /// `length` bytes in pieces: the closure returns at least one byte from the offset on. When it throws, the
+        /// response is cut off.
+        case pieces(length: Int, @Sendable (_ offset: Int) throws -> [UInt8])
+        /// Written as it is produced. The closure is called once; each `write` returns when the kernel has taken the
+        /// bytes, which provides back-pressure. `write` throws when the caller has gone or stalls past the write
+        /// deadline, or when the server shuts down.
+        case stream(@Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async -> Void)
+    }
+
+    /// How a response ends. A simulated fault cuts it short and closes the connection.
+    package enum Ending: Sendable, Equatable {
+        case complete
+        /// `Content-Length` announces this many bytes, but only the actual body is sent.
+        case cutOff(length: Int)
+        /// Nothing is sent.
+        case unanswered
+    }
+
+    package var status: Int
+    package var headers: [(name: String, value: String)]
+    package var body: Body
+    package var ending = Ending.complete
+
+    package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = .bytes(body)
+    }
+
+    package init(
+        status: Int, headers: [(name: String, value: String)], length: Int,
+        pieces: @escaping @Sendable (_ offset: Int) throws -> [UInt8]
+    ) {
+        self.status = status
+        self.headers = headers
+        body = .pieces(length: length, pieces)
+    }
+
+    package init(
+        status: Int, headers: [(name: String, value: String)],
+        stream: @escaping @Sendable (_ write: @Sendable ([UInt8]) async throws -> Void) async -> Void
+    ) {
+        self.status = status
+        self.headers = headers
+        self.body = .stream(stream)
+    }
+}

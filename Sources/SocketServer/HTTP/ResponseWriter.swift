@@ -1,0 +1,145 @@
+import Glibc
+import Synchronization
+
+/// Formats the head of a response; the body is sent separately, without copying (RFC 9112, 4 and 6).
+struct ResponseWriter {
+    /// How the end of a body is marked.
+    enum Framing: Equatable {
+        case length(Int)
+        case chunked
+        /// No body and no length: 204 and 304 (RFC 9110, 8.6).
+        case none
+    }
+
+    let date: HTTPDate
+
+    /// Nil when the response is not valid HTTP: an invalid status, or a field that would break out of its line.
+    func head(of response: Response, closes: Bool) -> [UInt8]? {
+        guard (200...599).contains(response.status), response.headers.allSatisfy(Self.isWritable) else { return nil }
+        var head: [UInt8] = []
+        head.reserveCapacity(256)
+        head += "HTTP/1.1 ".utf8
+        head += String(response.status).utf8
+        head.append(Grammar.space)
+        head += Self.reason(response.status).utf8
+        head += "\r\nDate: ".utf8
+        head += date.now()
+        for (name, value) in response.headers where !Self.isReserved(name) {
+            head += "\r\n".utf8
+            head += name.utf8
+            head += ": ".utf8
+            head += value.utf8
+        }
+        switch Self.framing(of: response) {
+        case .length(let length):
+            head += "\r\nContent-Length: ".utf8
+            head += String(length).utf8
+        case .chunked: head += "\r\nTransfer-Encoding: chunked".utf8
+        case .none: break
+        }
+        if closes { head += "\r\nConnection: close".utf8 }
+        head += "\r\n\r\n".utf8
+        return head
+    }
+
+    static func framing(of response: Response) -> Framing {
+        guard response.status != 204, response.status != 304 else { return .none }
+        if case .cutOff(let length) = response.ending { return .length(length) }
+        return switch response.body {
+        case .bytes(let bytes): .length(bytes.count)
+        case .pieces(let length, _): .length(length)
+        case .stream: .chunked
+        }
+    }
+
+    /// An error as a problem document (RFC 9457).
+    static func problem(_ refusal: Refusal) -> Response {
+        let title = reason(refusal.status)
+        let body =
+            #"{"type":"about:blank","title":"\#(title)","status":\#(refusal.status),"detail":"\#(refusal.detail)"}"#
+        return Response(
+            status: refusal.status, headers: [("Content-Type", "application/problem+json")], body: [UInt8](body.utf8))
+    }
+
+    /// `chunk-size CRLF`, in front of a piece of a stream.
+    static func chunkHead(size: Int) -> [UInt8] {
+        [UInt8]((String(size, radix: 16) + "\r\n").utf8)
+    }
+
+    private static func isWritable(name: String, value: String) -> Bool {
+        Grammar.isToken(name.utf8) && value.utf8.allSatisfy(Grammar.isValueByte)
+    }
+
+    /// Fields that only the server sets: a second value could be used for response splitting.
+    private static func isReserved(_ name: String) -> Bool {
+        switch name.utf8.count {
+        case 4: Headers.same(name, "Date")
+        case 10: Headers.same(name, "Connection")
+        case 14: Headers.same(name, "Content-Length")
+        case 17: Headers.same(name, "Transfer-Encoding")
+        default: false
+        }
+    }
+
+    /// The standard reason phrase; empty for rare statuses, as RFC 9112, 4 allows.
+    private static func reason(_ status: Int) -> String {
+        switch status {
+        case 200: "OK"
+        case 201: "Created"
+        case 202: "Accepted"
+        case 204: "No Content"
+        case 206: "Partial Content"
+        case 304: "Not Modified"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 408: "Request Timeout"
+        case 409: "Conflict"
+        case 412: "Precondition Failed"
+        case 413: "Content Too Large"
+        case 414: "URI Too Long"
+        case 415: "Unsupported Media Type"
+        case 416: "Range Not Satisfiable"
+        case 417: "Expectation Failed"
+        case 422: "Unprocessable Content"
+        case 429: "Too Many Requests"
+        case 431: "Request Header Fields Too Large"
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
+        case 505: "HTTP Version Not Supported"
+        default: ""
+        }
+    }
+}
+
+/// The `Date` field of responses (RFC 9110, 6.6.1), rendered at most once a second.
+final class HTTPDate: Sendable {
+    private let latest = Mutex<(second: Int, text: [UInt8])>((-1, []))
+
+    /// The current time, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    func now() -> [UInt8] {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME_COARSE, &time)
+        return latest.withLock { latest in
+            if latest.second != time.tv_sec { latest = (time.tv_sec, Self.text(second: time.tv_sec)) }
+            return latest.text
+        }
+    }
+
+    static func text(second: Int) -> [UInt8] {
+        var second = second
+        var parts = tm()
+        gmtime_r(&second, &parts)
+        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let day = "\(days[Int(parts.tm_wday)]), \(two(parts.tm_mday)) \(months[Int(parts.tm_mon)])"
+        return [UInt8](
+            "\(day) \(parts.tm_year + 1900) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT".utf8)
+    }
+}

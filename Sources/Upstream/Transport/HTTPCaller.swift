@@ -1,0 +1,136 @@
+internal import EntitySchema
+internal import JSONText
+
+/// Sends one request below the upstream's base address and classifies every failure by what to do about it.
+struct HTTPCaller: Sendable {
+    /// Nil while no base address is configured: then nothing is sent.
+    let baseURL: String?
+    let transport: any HTTPTransport
+    /// For each exchange as a whole.
+    var deadline: Duration
+    /// The largest response that is accepted, in bytes.
+    let maximumBody: Int
+    /// Where an error response has its text.
+    let errorMessage: Place?
+    let clock: ServerClock?
+    let now: @Sendable () -> Timestamp
+
+    /// One record; a page may be larger.
+    private static let largestAnswerToChange = 2 << 20
+
+    static let missingAddress = "the upstream's address is missing; set upstream.base_url in the configuration"
+
+    /// The same with a deadline of at most this.
+    func within(_ deadline: Duration) -> HTTPCaller {
+        var caller = self
+        caller.deadline = min(deadline, self.deadline)
+        return caller
+    }
+
+    /// Returns a response of any status. A failure's body comes without the token and the request's secrets, where it
+    /// quotes them: its text is stored and logged.
+    func send(
+        _ call: WireRequest, token: String? = nil, transfer: Transfer = Transfer()
+    ) async throws(UpstreamError) -> HTTPResponse {
+        guard let baseURL else { throw .held(Self.missingAddress) }
+        let call = call.authorized(by: token)
+        var request = HTTPRequest(call, base: baseURL, deadline: deadline)
+        request.maximumBody = call.method == "GET" ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
+        transfer.apply(to: &request)
+        let sentAt = clock?.instant
+        do {
+            var response = try await transport.send(request)
+            if let sentAt { clock?.observe(response, sentAt: sentAt) }
+            if !(200..<300).contains(response.status) { response.removeQuotes(of: call.secrets) }
+            return response
+        } catch {
+            switch error {
+            case .unreachable(let message): throw .offline(message)
+            case .ambiguous(let message): throw .unclear(status: nil, message)
+            case .unacceptable(let message): throw .malformed(message)
+            case .cancelled: throw .cancelled
+            }
+        }
+    }
+
+    /// The response's JSON, in which every object names each member once: of two, readers differ in which one counts.
+    func json(_ response: HTTPResponse, _ path: String) throws(UpstreamError) -> JSONText {
+        do {
+            return try JSONText(unambiguous: response.body)
+        } catch {
+            throw .malformed("\(path) answered unusable JSON (\(error)); none of it was used")
+        }
+    }
+
+    /// What a response of this status means; nil for 2xx.
+    func failure(_ response: HTTPResponse, _ method: String, _ path: String) -> UpstreamError? {
+        let status = response.status
+        if (200..<300).contains(status) { return nil }
+        let message = "\(method) \(path.prefix { $0 != "?" }) answered \(status)\(detail(response))"
+        let retryAfter = response.header("Retry-After").flatMap { RetryAfter.delay($0, now: now()) }
+        switch status {
+        case 401: return .unauthorized(message)
+        case 404, 410: return .gone(status: status, message)
+        case 409, 412: return .changed(status: status, message)
+        case 429: return .throttled(retryAfter ?? .seconds(30), message)
+        case 503 where retryAfter != nil: return .throttled(retryAfter ?? .seconds(30), message)
+        case 408, 425, 500...599: return .unclear(status: status, message)
+        case 300..<400:
+            return .refused(status: status, "\(message); redirects are not followed, correct upstream.base_url")
+        default: return .refused(status: status, message)
+        }
+    }
+
+    private static let longestDetail = 500
+
+    /// The upstream's own error text, if it has any; `…` marks where it was cut.
+    private func detail(_ response: HTTPResponse) -> String {
+        guard let place = errorMessage, let body = try? JSONText(response.body),
+            let text = place.value(in: body)?.plain, !text.isEmpty
+        else { return "" }
+        return text.count <= Self.longestDetail ? ": \(text)" : ": \(text.prefix(Self.longestDetail))…"
+    }
+}
+
+/// A request or response body that is too large to hold in memory.
+struct Transfer: Sendable {
+    var source: BodySource?
+    var sink: BodySink?
+    /// The most bytes that `sink` takes.
+    var limit = 0
+
+    /// A slow link may take long, but must move at least this many bytes a second on average.
+    private static let leastSpeed = 8 << 10
+
+    func apply(to request: inout HTTPRequest) {
+        request.source = source
+        request.sink = sink
+        guard source != nil || sink != nil else { return }
+        let size = source?.size ?? limit
+        request.stall = request.deadline
+        request.deadline += .seconds(size / Self.leastSpeed)
+        if sink != nil { request.maximumBody = max(limit, 1) }
+    }
+}
+
+/// The `Retry-After` field (RFC 9110, 10.2.3): seconds, or a date.
+enum RetryAfter {
+    /// Never more than an hour and never negative; nil for text that is neither.
+    static func delay(_ text: String, now: Timestamp) -> Duration? {
+        let longest = Duration.seconds(3600)
+        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            return Int64(text).map { min(.seconds(min($0, 3600)), longest) } ?? longest
+        }
+        guard let date = Timestamp(httpDate: text) else { return nil }
+        return min(max(date.since(now), .zero), longest)
+    }
+}
+
+extension HTTPResponse {
+    fileprivate mutating func removeQuotes(of secrets: [String]) {
+        let text = String(decoding: body, as: UTF8.self)
+        let quoted = secrets.filter { !$0.isEmpty && text.contains($0) }
+        guard !quoted.isEmpty else { return }
+        body = Array(quoted.reduce(text) { $0.replacing($1, with: "…") }.utf8)
+    }
+}

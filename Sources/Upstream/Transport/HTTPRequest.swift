@@ -1,0 +1,78 @@
+internal import EntitySchema
+internal import JSONText
+
+/// One HTTP request with its limits.
+package struct HTTPRequest: Sendable, Equatable {
+    package var method: String
+    /// Absolute, with scheme and host.
+    package var url: String
+    package var headers: [HTTPHeader]
+    package var body: [UInt8]?
+    /// The body instead of `body`, when it is too large to hold in memory.
+    package var source: BodySource?
+    /// Takes the body of a 2xx response, which then comes without one.
+    package var sink: BodySink?
+    /// The longest time without any progress; nil for as long as the deadline.
+    package var stall: Duration?
+    /// Refuses addresses that only this machine or its network can reach.
+    package var isPublicOnly = false
+    /// For the whole exchange: name lookup, connection, request and every byte of the response.
+    package var deadline: Duration
+    /// The largest decoded body that is accepted, in bytes.
+    package var maximumBody: Int
+
+    package init(
+        method: String = "GET", url: String, headers: [HTTPHeader] = [], body: [UInt8]? = nil,
+        deadline: Duration = .seconds(30), maximumBody: Int = 8 << 20
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.deadline = deadline
+        self.maximumBody = maximumBody
+    }
+
+    /// `base` goes before the request's path.
+    init(_ request: WireRequest, base: String = "", deadline: Duration) {
+        self.init(
+            method: request.method, url: base + request.path,
+            headers: request.headers.map { HTTPHeader($0.name, $0.value) }, body: request.body.map { Array($0.bytes) },
+            deadline: deadline)
+    }
+}
+
+extension HTTPRequest {
+    /// Why this request must not be sent, or nil. Names no value, because values hold credentials.
+    var refusal: String? {
+        if !HTTPSyntax.isToken(method) { return "its method is not a token" }
+        if !HTTPSyntax.isSameName(String(url.prefix(7)), "http://"),
+            !HTTPSyntax.isSameName(String(url.prefix(8)), "https://")
+        {
+            return "its URL does not begin with http:// or https://"
+        }
+        if url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
+            return "its URL contains a space or a control character"
+        }
+        for header in headers {
+            if !HTTPSyntax.isToken(header.name) { return "the name of one of its headers is not a token" }
+            if !HTTPSyntax.isFieldValue(header.value) {
+                return "its header \(header.name) contains a line break or a NUL"
+            }
+        }
+        return nil
+    }
+
+    /// Host and port as the URL has them, for messages: without user, password, path or query.
+    var host: String {
+        let afterScheme = url.utf8.firstIndex(of: UInt8(ascii: ":")).map { url.utf8[$0...].dropFirst(3) }
+        let authority = (afterScheme ?? url.utf8[...]).prefix { !"/?#\\".utf8.contains($0) }
+        let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[$0...].dropFirst() } ?? authority
+        return String(decoding: host, as: UTF8.self)
+    }
+
+    /// Whether the method changes nothing at the upstream (RFC 9110, 9.2.1), so that sending it twice does no harm.
+    var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method) }
+
+    func hasHeader(_ name: String) -> Bool { headers.contains { HTTPSyntax.isSameName($0.name, name) } }
+}

@@ -1,0 +1,30 @@
+/// One whole HTTP response.
+package struct HTTPResponse: Sendable, Equatable {
+    package var status: Int
+    /// In the order they came, repeated ones twice.
+    package var headers: [HTTPHeader]
+    /// Decoded from gzip, brotli or zstd.
+    package var body: [UInt8]
+
+    package init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The first field of this name, without regard to case.
+    package func header(_ name: String) -> String? {
+        headers.first { HTTPSyntax.isSameName($0.name, name) }?.value
+    }
+}
+
+/// One field of a request's or a response's header.
+package struct HTTPHeader: Sendable, Equatable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}

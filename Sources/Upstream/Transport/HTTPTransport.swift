@@ -1,0 +1,28 @@
+/// Sends one HTTP request and returns its whole response: the seam between what is sent and how it travels.
+///
+/// Redirects are responses like any other and are never followed. Cancelling the calling task ends the exchange at
+/// once.
+package protocol HTTPTransport: Sendable {
+    /// Throws when no complete response came; a response of any status is returned.
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
+
+    /// Call it when this machine's links, addresses or routes have changed: an older connection may be dead without any
+    /// sign of it.
+    func networkChanged()
+}
+
+extension HTTPTransport {
+    package func networkChanged() {}
+}
+
+/// Why no complete response came, classified by what the caller can do about it.
+package enum TransportError: Error, Sendable, Equatable {
+    /// No connection was made (name lookup, refused, unreachable, TLS): not one byte of the request was sent.
+    case unreachable(String)
+    /// The request may have arrived and been applied: a timeout, a reset or a truncated response after sending began.
+    case ambiguous(String)
+    /// The response is larger than allowed, or cannot be decoded.
+    case unacceptable(String)
+    /// The calling task was cancelled.
+    case cancelled
+}

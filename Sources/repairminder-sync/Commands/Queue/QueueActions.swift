@@ -1,0 +1,31 @@
+import JSONText
+import LocalAPI
+
+/// The actions shared by `queue` and `pending`.
+enum QueueActions {
+    static func show(_ client: LocalAPIClient, _ options: ClientOptions) async throws {
+        try options.show(try await ListPages.all(of: LocalAPIPaths.pending, query: [], client)) { answer in
+            let changes = answer["data"]?.elements ?? []
+            return changes.isEmpty ? "nothing is pending\n" : ClientOptions.rendered(QueueText.table(changes))
+        }
+    }
+
+    static func count(_ client: LocalAPIClient, _ options: ClientOptions) async throws {
+        try options.show(await client.get(LocalAPIPaths.pendingCount).body) { "\($0["pending"]?.plain ?? "")\n" }
+    }
+
+    /// Nil retries all failed changes.
+    static func retry(_ id: String?, _ client: LocalAPIClient, _ options: ClientOptions) async throws {
+        let path = id.map(LocalAPIPaths.retryPending) ?? LocalAPIPaths.retryAllPending
+        try options.show(await client.post(path).body) { _ in
+            id.map { "retrying \($0)\n" } ?? "retrying all failed changes\n"
+        }
+    }
+
+    static func discard(
+        _ id: String, cascade: Bool, _ client: LocalAPIClient, _ options: ClientOptions
+    ) async throws {
+        _ = try await client.delete(LocalAPIPaths.pendingChange(id), query: cascade ? [("cascade", "true")] : [])
+        if !options.json { StandardStream.output.write("discarded \(id)\n") }
+    }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import JSONText
+import LocalAPI
+
+struct GetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "get", abstract: "Show one record.")
+
+    @Argument(help: "The entity, such as orders.")
+    var entity: String
+
+    @Argument(help: "The record's id.")
+    var id: String
+
+    @Option(help: "Also show a secret field, such as passcode; repeatable. The daemon logs each use.")
+    var reveal: [String] = []
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let query = reveal.isEmpty ? [] : [(name: "reveal", value: reveal.joined(separator: ","))]
+        let answer = try await options.client().get(LocalAPIPaths.record(of: entity, id: id), query: query)
+        try options.show(answer.body) { ClientOptions.rendered(RecordTable.one($0)) }
+    }
+}
+
+struct SetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Change fields of a record.", discussion: RecordWriting.convention)
+
+    @Argument(help: "The entity, such as orders.")
+    var entity: String
+
+    @Argument(help: "The record's id.")
+    var id: String
+
+    @Argument(help: ArgumentHelp("The fields to change.", valueName: "field=text|field:=json"))
+    var fields: [String]
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let body = try FieldArgument.object(fields)
+        let client = try options.client()
+        let answer = try await RecordWriting.explaining(fields) { () throws(LocalAPIError) in
+            try await client.patch(LocalAPIPaths.record(of: entity, id: id), body: body)
+        }
+        try options.show(answer.body) { "updated \(entity) \(id): \(RecordTable.state(of: $0))\n" }
+    }
+}
+
+struct CreateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create", abstract: "Create a record and print its id.", discussion: RecordWriting.convention)
+
+    @Argument(help: "The entity, such as orders.")
+    var entity: String
+
+    @Argument(help: ArgumentHelp("The record's fields.", valueName: "field=text|field:=json"))
+    var fields: [String]
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let body = try FieldArgument.object(fields)
+        let client = try options.client()
+        let answer = try await RecordWriting.explaining(fields) { () throws(LocalAPIError) in
+            try await client.post(LocalAPIPaths.records(of: entity), body: body)
+        }
+        // The key field can have any name, but the path ends with its value.
+        let id = answer.location?.split(separator: "/").last?.removingPercentEncoding
+        try options.show(answer.body) { "\(id ?? $0["id"]?.plain ?? "")\n" }
+    }
+}
+
+struct DeleteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete", abstract: "Delete a record locally now and upstream as soon as possible.")
+
+    @Argument(help: "The entity, such as orders.")
+    var entity: String
+
+    @Argument(help: "The record's id.")
+    var id: String
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        _ = try await options.client().delete(LocalAPIPaths.record(of: entity, id: id))
+        if !options.json { StandardStream.output.write("deleted \(entity) \(id)\n") }
+    }
+}

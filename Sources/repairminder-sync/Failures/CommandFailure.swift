@@ -1,0 +1,68 @@
+import ArgumentParser
+import CacheStore
+import LocalAPI
+internal import SQLiteStore
+import SocketServer
+import Upstream
+
+/// Why a command failed: a message for people and an exit status for scripts.
+struct CommandFailure: Error, Equatable {
+    var status: CommandStatus
+    /// Empty when the status says everything.
+    var message: String
+
+    init(_ status: CommandStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    init(_ error: ConfigurationError) {
+        self.init(.badConfiguration, "\(error)")
+    }
+
+    init(_ error: LocalAPIError) {
+        let message =
+            switch error {
+            case .unreachable(let message), .unexpected(let message): message
+            case .problem(let problem): Self.message(of: problem)
+            }
+        self.init(CommandStatus(error), message)
+    }
+
+    /// Maps any error thrown by a command; nil for errors that ArgumentParser reports itself.
+    init?(any error: any Error) {
+        switch error {
+        case let error as CommandFailure: self = error
+        case let error as ConfigurationError: self.init(error)
+        case let error as LocalAPIError: self.init(error)
+        default:
+            guard let failure = Self.ofDaemon(error) else { return nil }
+            self = failure
+        }
+    }
+
+    /// Why the daemon could not start or continue. An error that only a person can fix gets its own status, so a
+    /// supervisor does not restart the daemon forever.
+    private static func ofDaemon(_ error: any Error) -> CommandFailure? {
+        switch error {
+        case let error as TokenFileError: CommandFailure(.badConfiguration, error.message)
+        case CacheError.incompatible(let message): CommandFailure(.badConfiguration, message)
+        case CacheError.damaged(let message): CommandFailure(.badData, message)
+        case CacheError.unwritable(let message): CommandFailure(.temporaryFailure, message)
+        case let error as StateError:
+            CommandFailure(error.isOwnedByAnother ? .notAllowed : .temporaryFailure, error.message)
+        case ServerError.unusable(let message), ServerError.notPermitted(let message):
+            CommandFailure(.badConfiguration, message)
+        case let error as ServerError: CommandFailure(.temporaryFailure, "\(error)")
+        default: nil
+        }
+    }
+
+    /// Adds one line per field error that the detail does not already contain.
+    private static func message(of problem: LocalAPIProblem) -> String {
+        let others = problem.errors.filter { $0.message != problem.message }
+        let fields = others.map { $0.field.isEmpty ? $0.message : "\($0.field): \($0.message)" }
+        let more = fields.filter { !problem.message.contains($0) }
+        return ([problem.message] + more.map { "  \($0)" }).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,46 @@
+import LocalAPI
+
+/// The exit status of a command: 0, 2, or a code from sysexits.h.
+enum CommandStatus: Int32, CaseIterable, Sendable {
+    case done = 0
+    case usage = 2
+    case badData = 65
+    case notFound = 66
+    case unreachable = 69
+    case internalError = 70
+    case temporaryFailure = 75
+    case notAllowed = 77
+    case badConfiguration = 78
+
+    var meaning: String {
+        switch self {
+        case .done: "done"
+        case .usage: "invalid command line"
+        case .badData: "the daemon rejected the input: a field, a value or a filter"
+        case .notFound: "no such record, entity, change or conflict"
+        case .unreachable: "the daemon cannot be reached"
+        case .internalError: "unexpected response: please report it"
+        case .temporaryFailure: "temporary failure, try again later: offline, busy, disk full or blocked"
+        case .notAllowed: "not authorized by the daemon, or the upstream rejected the sign-in"
+        case .badConfiguration: "invalid configuration or schema"
+        }
+    }
+
+    init(_ error: LocalAPIError) {
+        switch error {
+        case .unreachable: self = .unreachable
+        case .unexpected: self = .internalError
+        case .problem(let problem): self.init(httpStatus: problem.status)
+        }
+    }
+
+    private init(httpStatus: Int) {
+        switch httpStatus {
+        case 401, 403: self = .notAllowed
+        case 404, 410: self = .notFound
+        case 400, 405, 413, 415, 422: self = .badData
+        case 408, 409, 412, 429, 502, 503, 504: self = .temporaryFailure
+        default: self = .internalError
+        }
+    }
+}

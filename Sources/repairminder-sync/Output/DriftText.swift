@@ -1,0 +1,24 @@
+import JSONText
+
+/// Formats schema drift as text.
+enum DriftText {
+    /// A table of the mismatches and a table of the records set aside; empty tables are omitted.
+    static func report(_ answer: JSONText, _ rendered: (Table) -> String) -> String {
+        let drift = answer["data"]?.elements ?? []
+        let aside = answer["set_aside"]?.elements ?? []
+        var parts: [String] = []
+        if !drift.isEmpty { parts.append(rendered(table(drift))) }
+        if !aside.isEmpty { parts.append("set aside because they have no usable key:\n" + rendered(setAside(aside))) }
+        return parts.isEmpty ? "no drift: records match the schema\n" : parts.joined(separator: "\n")
+    }
+
+    static func table(_ drift: [JSONText]) -> Table {
+        let columns = ["entity", "field", "kind", "expected", "found", "count", "example", "last_seen"]
+        return Table(header: columns, rows: drift.map { row in columns.map { row[$0]?.plain ?? "" } })
+    }
+
+    static func setAside(_ records: [JSONText]) -> Table {
+        let columns = ["entity", "at", "record"]
+        return Table(header: columns, rows: records.map { row in columns.map { row[$0]?.plain ?? "" } })
+    }
+}

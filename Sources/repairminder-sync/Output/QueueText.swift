@@ -1,0 +1,43 @@
+import JSONText
+
+/// Formats queued changes as text.
+enum QueueText {
+    static func table(_ changes: [JSONText]) -> Table {
+        let columns = ["id", "state", "operation", "entity", "record_id", "retry_count", "next_attempt_at"]
+        return Table(
+            header: columns.map { $0 == "retry_count" ? "tries" : $0 } + ["fields", "error"],
+            rows: changes.map { change in
+                let fields = change["fields"]?.elements.map(\.plain) ?? []
+                return columns.map { change[$0]?.plain ?? "" }
+                    + [fields.joined(separator: ","), change["error"]?["message"]?.plain ?? ""]
+            })
+    }
+
+    /// One line per fact, then the request as it will be sent; empty facts are omitted.
+    static func change(_ change: JSONText) -> String {
+        let error = change["error"]
+        let names = [
+            "id", "state", "operation", "entity", "record_id", "blocked_by", "conflict", "retry_count", "created_at",
+            "last_attempt_at", "next_attempt_at",
+        ]
+        var facts = names.map { ($0.replacing("_", with: " "), change[$0]?.plain ?? "") }
+        facts.append(("error", [error?["class"], error?["message"]].compactMap { $0?.plain }.joined(separator: ": ")))
+        let lines = facts.filter { !$0.1.isEmpty }.map { name, value in
+            name + String(repeating: " ", count: 17 - name.count) + Table.printable(value)
+        }
+        return (lines + request(change["request"])).joined(separator: "\n") + "\n"
+    }
+
+    private static func request(_ request: JSONText?) -> [String] {
+        guard let request, request.kind == .object else {
+            return ["", "the schema defines no request for this change"]
+        }
+        let head = "\(request["method"]?.plain ?? "") \(request["path"]?.plain ?? "")"
+        let fields = (request["headers"]?.members ?? []).map { "\($0.key): \($0.value.plain)" }
+        let body = request["body"].flatMap { $0.kind == .null ? nil : $0.text }
+        return [""]
+            + ([head] + fields + (body.map { ["", $0] } ?? [])).map { line in
+                line.isEmpty ? "" : "    " + Table.printable(line)
+            }
+    }
+}

@@ -1,0 +1,42 @@
+import JSONText
+
+/// Formats the daemon's status as text.
+enum StatusText {
+    /// One line per fact; empty facts are omitted.
+    static func summary(_ status: JSONText) -> String {
+        let upstream = status["upstream"]
+        let reachable = upstream?["reachable"]?.boolean.map { $0 ? "reachable" : "unreachable" }
+        let facts: [(String, String)] = [
+            ("state", state(status)), ("last sync", status["last_sync_at"]?.plain ?? ""),
+            ("next sync", status["next_sync_at"]?.plain ?? ""), ("upstream", reachable ?? ""),
+            ("retry after", upstream?["retry_after"]?.plain ?? ""), ("error", status["error"]?.plain ?? ""),
+            ("missing", status["missing"]?.plain ?? ""),
+            ("pending", status["pending"]?.plain ?? ""), ("failed", status["failed"]?.plain ?? ""),
+            ("conflicts", status["conflicts"]?.plain ?? ""), ("drift", number(status["drift"])),
+            ("set aside", number(status["set_aside"])), ("rescue", status["rescue"]?["summary"]?.plain ?? ""),
+            ("version", status["version"]?.plain ?? ""),
+        ]
+        let shown = facts.filter { !$0.1.isEmpty }
+        return shown.map { name, value in name + String(repeating: " ", count: 13 - name.count) + value + "\n" }
+            .joined()
+    }
+
+    static func entities(_ status: JSONText) -> Table {
+        let columns = ["rows", "state", "last_synced_at", "error"]
+        let rows = (status["entities"]?.members ?? []).map { name, entity in
+            [name] + columns.map { entity[$0]?.plain ?? "" }
+        }
+        return Table(header: ["entity"] + columns, rows: rows)
+    }
+
+    /// Empty for 0.
+    private static func number(_ value: JSONText?) -> String {
+        value.flatMap { $0.integer == 0 ? nil : $0.plain } ?? ""
+    }
+
+    /// `syncing (pull orders)`.
+    private static func state(_ status: JSONText) -> String {
+        let phase = status["phase"]?.plain ?? ""
+        return (status["state"]?.plain ?? "unknown") + (phase.isEmpty ? "" : " (\(phase))")
+    }
+}

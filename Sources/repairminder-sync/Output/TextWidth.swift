@@ -1,0 +1,37 @@
+/// The width of text in terminal columns (Unicode Annex #11, as far as terminals agree on it).
+enum TextWidth {
+    static func of(_ text: some StringProtocol) -> Int {
+        text.reduce(0) { $0 + of($1) }
+    }
+
+    /// Text of at most `width` columns, cut with an ellipsis when longer.
+    static func cut(_ text: String, to width: Int) -> String {
+        guard of(text) > width else { return text }
+        var taken = ""
+        var used = 0
+        for character in text {
+            used += of(character)
+            guard used < width else { break }
+            taken.append(character)
+        }
+        return taken + "…"
+    }
+
+    private static func of(_ character: Character) -> Int {
+        character.unicodeScalars.map(of).max() ?? 0
+    }
+
+    private static func of(_ scalar: Unicode.Scalar) -> Int {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: return 0
+        default: break
+        }
+        if scalar.properties.isEmojiPresentation { return 2 }
+        switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+            0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+            return 2
+        default: return 1
+        }
+    }
+}

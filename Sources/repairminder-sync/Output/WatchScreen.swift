@@ -1,0 +1,77 @@
+import JSONText
+
+/// The screen of `watch`: state, counts and the latest changes. In a terminal each frame overwrites the previous one.
+struct WatchScreen {
+    let isTerminal: Bool
+    private var recent: [JSONText] = []
+    /// The number of lines in the previous frame.
+    private var drawn = 0
+    private var lastLine = ""
+
+    private static let mostRecent = 10
+    private static let standardSize = (columns: 80, rows: 24)
+
+    init(isTerminal: Bool) {
+        self.isTerminal = isTerminal
+    }
+
+    /// The text to print: a new frame in a terminal, otherwise lines for new changes.
+    mutating func text(status: JSONText, changes: [JSONText], size: (columns: Int, rows: Int)?) -> String {
+        guard isTerminal else {
+            return changes.map { Self.line($0) + "\n" }.joined() + lineIfNew(Self.summary(status))
+        }
+        recent = (recent + changes).suffix(Self.mostRecent)
+        let size = size ?? Self.standardSize
+        let facts = Self.bar(status) + StatusText.summary(status).split(separator: "\n").map(String.init)
+        let lines = facts + [""] + recent.suffix(max(size.rows - facts.count - 2, 0)).map(Self.line)
+        return frame(lines, columns: size.columns)
+    }
+
+    mutating func text(unreachable message: String, _ size: (columns: Int, rows: Int)?) -> String {
+        guard isTerminal else { return lineIfNew(message) }
+        return frame([message], columns: (size ?? Self.standardSize).columns)
+    }
+
+    private mutating func lineIfNew(_ line: String) -> String {
+        defer { lastLine = line }
+        return line == lastLine ? "" : line + "\n"
+    }
+
+    /// Moves to the first line of the previous frame, redraws, and clears the rest (ECMA-48: CPL, ED, EL).
+    private mutating func frame(_ lines: [String], columns: Int) -> String {
+        let back = drawn > 0 ? "\u{1B}[\(drawn)F" : ""
+        drawn = lines.count
+        // A wrapped line would count as two when moving back.
+        let shown = lines.map { TextWidth.cut(Self.plain($0), to: max(columns - 1, 1)) + "\u{1B}[K\n" }
+        return back + shown.joined() + "\u{1B}[J"
+    }
+
+    /// The line without control characters.
+    private static func plain(_ line: String) -> String {
+        String(String.UnicodeScalarView(line.unicodeScalars.filter { $0.properties.generalCategory != .control }))
+    }
+
+    // MARK: Lines
+
+    /// A progress bar; empty when nothing is syncing.
+    private static func bar(_ status: JSONText) -> [String] {
+        guard status["state"]?.string == "syncing", let progress = status["progress"].flatMap({ Double($0.plain) })
+        else { return ["[" + String(repeating: " ", count: 40) + "]"] }
+        let done = Int((min(max(progress, 0), 1) * 40).rounded(.down))
+        let bar = String(repeating: "#", count: done) + String(repeating: " ", count: 40 - done)
+        return ["[\(bar)] \(Int(progress * 100)) %"]
+    }
+
+    private static func summary(_ status: JSONText) -> String {
+        let numbers = ["pending", "failed", "conflicts"].map { "\($0) \(status[$0]?.plain ?? "?")" }
+        let phase = status["phase"]?.plain ?? ""
+        let state = (status["state"]?.plain ?? "unknown") + (phase.isEmpty ? "" : " (\(phase))")
+        return ([state] + numbers).joined(separator: ", ")
+    }
+
+    private static func line(_ change: JSONText) -> String {
+        let fields = change["fields"]?.elements.map(\.plain).joined(separator: ",") ?? ""
+        return ["at", "kind", "entity", "id"].map { change[$0]?.plain ?? "" }.joined(separator: " ")
+            + (fields.isEmpty ? "" : " \(fields)")
+    }
+}

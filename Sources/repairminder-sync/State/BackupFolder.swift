@@ -1,0 +1,71 @@
+import CacheStore
+import EntitySchema
+import Foundation
+internal import SQLiteStore
+
+/// The automatic backups of one database: `<state_dir>/backups/<database>/<date>-<reason>.db`.
+struct BackupFolder {
+    /// The reason for a backup.
+    enum Reason: String {
+        case daily
+        /// Made before a newer version migrates the database.
+        case upgrade
+    }
+
+    private let folder: String
+
+    init(stateDirectory: String, database: String) {
+        let name = (database as NSString).lastPathComponent
+        folder = "\(stateDirectory)/backups/\(name.hasSuffix(".db") ? String(name.dropLast(3)) : name)"
+    }
+
+    /// Moves the backups after their database was renamed, unless `new` already has backups.
+    func move(to new: BackupFolder) {
+        guard FileManager.default.fileExists(atPath: folder), !FileManager.default.fileExists(atPath: new.folder) else {
+            return
+        }
+        try? FileManager.default.moveItem(atPath: folder, toPath: new.folder)
+    }
+
+    /// The paths of the backups, newest first.
+    var backups: [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.hasSuffix(".db") }.sorted(by: >).map { "\(folder)/\($0)" }
+    }
+
+    /// The time of the newest backup; nil when there is none.
+    var newest: Timestamp? { backups.first.flatMap(Self.time) }
+
+    /// The path for the next backup; creates the directory.
+    func path(for reason: Reason, at now: Timestamp) throws -> String {
+        try StateDirectory.make(folder)
+        return "\(folder)/\(DatabaseFile.stamp(now))-\(reason.rawValue).db"
+    }
+
+    /// Deletes unfinished copies left by a crash, which are as large as the database. Call it while no backup is
+    /// running.
+    func removeUnfinished() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names where name.contains(".db.part") {
+            try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        }
+    }
+
+    /// Deletes all but the newest `keep` backups, and those older than `age`; always keeps the newest. Returns the
+    /// number of deleted backups.
+    func prune(keep: Int, age: Duration, at now: Timestamp) throws -> Int {
+        let old = backups.enumerated().filter { index, path in
+            index > 0 && (index >= keep || Self.time(path).map { $0 + age < now } ?? false)
+        }
+        for (_, path) in old { try FileManager.default.removeItem(atPath: path) }
+        return old.count
+    }
+
+    private static func time(_ path: String) -> Timestamp? { DatabaseFile.time((path as NSString).lastPathComponent) }
+}
+
+extension BackupFolder {
+    init(_ setup: Setup, database: String) {
+        self.init(stateDirectory: setup.configuration.stateDirectory, database: database)
+    }
+}

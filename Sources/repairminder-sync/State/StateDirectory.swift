@@ -1,0 +1,207 @@
+internal import CacheStore
+internal import EntitySchema
+internal import Foundation
+internal import Glibc
+internal import SQLiteStore
+
+/// The daemon's directory: a database per upstream and account, the link `current.db` to the one in use, the local
+/// API's token and a lock.
+///
+/// Created with mode 0700; only the daemon's user can read its files.
+struct StateDirectory {
+    private let folder: String
+    private let origin: CacheOrigin
+    private let originOf: @Sendable (_ path: String) -> CacheOrigin?
+
+    /// Creates the directory if needed; throws `StateError` on failure. `originOf` reads the origin stored in a
+    /// database file.
+    init(
+        path: String, origin: CacheOrigin,
+        originOf: @escaping @Sendable (_ path: String) -> CacheOrigin? = CacheOrigin.init(ofDatabaseAt:)
+    ) throws {
+        folder = path
+        self.origin = origin
+        self.originOf = originOf
+        try Self.make(path)
+    }
+
+    /// Creates the directory if it does not exist, for this user only. Throws `StateError` on failure.
+    static func make(_ path: String) throws {
+        let isNew = !FileManager.default.fileExists(atPath: path)
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            if isNew, !DatabaseFile.syncFolder(of: path) { throw StateError(message: reason) }
+        } catch {
+            throw StateError(
+                message: "cannot create state_dir \(path) (\(error)); choose a directory that you can write to")
+        }
+        // Files created from here on, by SQLite or the daemon, are readable only by this user.
+        umask(0o077)
+    }
+
+    // MARK: Databases
+
+    /// Chooses the database and points `current.db` to it: the current target if it belongs to this schema and
+    /// upstream, otherwise the one of these used last, otherwise a new one whose account is not known yet.
+    func choose() throws -> String {
+        let path = current ?? latest ?? path(for: nil)
+        try link(to: path)
+        return path
+    }
+
+    /// The existing database that `choose` would choose; changes nothing.
+    var inUse: String? {
+        [current, latest, path(for: nil)].compactMap(\.self).first { FileManager.default.fileExists(atPath: $0) }
+    }
+
+    private var current: String? {
+        guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link),
+            target.hasPrefix("\(origin.schema)-"), !target.contains("/"), isOurs("\(folder)/\(target)")
+        else { return nil }
+        return "\(folder)/\(target)"
+    }
+
+    private var latest: String? {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let ours = names.filter { name in
+            name.hasPrefix("\(origin.schema)-") && name.hasSuffix(".db")
+                && originOf("\(folder)/\(name)").map(origin.includes) == true
+        }
+        let used = ours.map { name in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+            return (name, attributes?[.modificationDate] as? Date ?? .distantPast)
+        }
+        return used.max { ($0.1, $0.0) < ($1.1, $1.0) }.map { "\(folder)/\($0.0)" }
+    }
+
+    /// A file without an origin was written by an older version and counts as ours.
+    private func isOurs(_ path: String) -> Bool { originOf(path).map(origin.includes) ?? true }
+
+    /// `<schema>-<account>.db`; when that file belongs to another upstream, the name gets a hash of this upstream. Nil
+    /// means an account that is not known yet.
+    func path(for account: String?) -> String {
+        let name = "\(folder)/\(origin.schema)-\(account.map(Entity.percentEncoded) ?? "new")"
+        return isOurs("\(name).db") ? "\(name).db" : "\(name)@\(upstreamHash).db"
+    }
+
+    /// A stable hash of schema and upstream (FNV-1a).
+    private var upstreamHash: String {
+        let hash = "\(origin.schema) \(origin.upstream ?? "")".utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3
+        }
+        return String(hash, radix: 16)
+    }
+
+    /// Switches to the database of another account.
+    func use(account: String) throws { try link(to: path(for: account)) }
+
+    /// Switches to the database at `path` in this directory.
+    func use(_ path: String) throws { try link(to: path) }
+
+    /// Renames the closed database in use after its account and returns the new path. Never replaces another file: if
+    /// the name is taken, the database keeps its old name.
+    func name(_ old: String, after account: String) throws -> String {
+        let new = path(for: account)
+        // Without an upstream address it could be the file of another upstream. A write-ahead log that an open reader
+        // kept from being checkpointed belongs to the file by name: a crash between two renames would separate them.
+        guard origin.upstream != nil, new != old, !FileManager.default.fileExists(atPath: new), hasEmptyLog(old) else {
+            return old
+        }
+        for suffix in ["-wal", "-shm", ".content", ""] where FileManager.default.fileExists(atPath: old + suffix) {
+            guard rename(old + suffix, new + suffix) == 0, DatabaseFile.syncFolder(of: new) else {
+                throw StateError(message: "cannot rename \(old)\(suffix) (\(Self.reason)); check state_dir")
+            }
+        }
+        let backups = BackupFolder(stateDirectory: folder, database: old)
+        backups.move(to: BackupFolder(stateDirectory: folder, database: new))
+        try link(to: new)
+        return new
+    }
+
+    private func hasEmptyLog(_ path: String) -> Bool {
+        let size = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+        return size ?? 0 == 0
+    }
+
+    private var link: String { "\(folder)/current.db" }
+
+    /// Replaces the link atomically: a reader sees the old link or the new one.
+    private func link(to path: String) throws {
+        let name = (path as NSString).lastPathComponent
+        let fresh = "\(link).new"
+        unlink(fresh)
+        guard symlink(name, fresh) == 0, rename(fresh, link) == 0, DatabaseFile.syncFolder(of: link) else {
+            throw StateError(message: "cannot write \(link) (\(Self.reason)); check state_dir")
+        }
+    }
+
+    // MARK: Token
+
+    /// The local API's token; created at the first start in a file of mode 0600.
+    func apiToken() throws -> String {
+        let path = "\(folder)/api-token"
+        if let token = try? String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(
+            in: .whitespacesAndNewlines),
+            !token.isEmpty
+        {
+            return token
+        }
+        var generator = SystemRandomNumberGenerator()
+        let token = (0..<4).map { _ in String(generator.next() as UInt64, radix: 16) }.joined()
+        let fresh = "\(path).new"
+        unlink(fresh)
+        let file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else {
+            throw StateError(message: "cannot write \(path) (\(Self.reason)); check state_dir")
+        }
+        defer { Glibc.close(file) }
+        let bytes = Array("\(token)\n".utf8)
+        guard write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0, rename(fresh, path) == 0,
+            DatabaseFile.syncFolder(of: path)
+        else {
+            throw StateError(message: "cannot write \(path) (\(Self.reason)); check state_dir")
+        }
+        return token
+    }
+
+    // MARK: Lock
+
+    struct Lock {
+        fileprivate let descriptor: Int32
+
+        func release() { Glibc.close(descriptor) }
+    }
+
+    /// Locks the directory against a second daemon until released or until this process ends.
+    func lock() throws -> Lock {
+        let path = "\(folder)/lock"
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw StateError(message: "cannot open \(path) (\(Self.reason)); check who owns state_dir")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            Glibc.close(descriptor)
+            throw StateError(
+                message: "another repairminder-sync is using \(folder); stop it or choose another state_dir")
+        }
+        return Lock(descriptor: descriptor)
+    }
+
+    private static var reason: String { String(cString: strerror(errno)) }
+}
+
+extension StateDirectory {
+    init(_ setup: Setup) throws {
+        try self.init(path: setup.configuration.stateDirectory, origin: setup.origin)
+    }
+}
+
+/// A state directory that cannot be used; the message says why and what to do.
+struct StateError: Error, CustomStringConvertible {
+    var message: String
+    /// The directory belongs to another user, and only that user or root may change it.
+    var isOwnedByAnother = false
+
+    var description: String { message }
+}

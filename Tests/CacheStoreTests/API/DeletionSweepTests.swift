@@ -1,0 +1,119 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import CacheStore
+
+@Suite("The deletion sweep after a full pull")
+struct DeletionSweepTests {
+    private func see(_ records: String, _ seen: inout SeenRecords, _ cache: TestCache) async throws {
+        seen.insert(
+            try await cache.store.apply(
+                PulledPage(entity: "orders", records: records, knownUpTo: seen.knownUpTo), at: TestCache.now))
+    }
+
+    @Test("gaps are the runs of records not seen, up to the last one that existed")
+    func gaps() {
+        var seen = SeenRecords(knownUpTo: 200, position: 0)
+        var outcome = PageOutcome()
+        outcome.known = Array(3...150) + [152, 199, 201]
+        outcome.knownUpTo = 200
+        seen.insert(outcome)
+        var gaps: [ClosedRange<Int64>] = []
+        var start: Int64 = 0
+        while let gap = seen.gap(from: start) {
+            gaps.append(gap)
+            start = gap.upperBound + 1
+        }
+        #expect(gaps == [1...2, 151...151, 153...198, 200...200])
+        #expect(seen.contains(64) && !seen.contains(151) && !seen.contains(201))
+    }
+
+    @Test("an entity without records has no gaps")
+    func empty() {
+        #expect(SeenRecords(knownUpTo: 0, position: 0).gap(from: 1) == nil)
+    }
+
+    @Test("unseen records are deleted, with their cascades; seen records stay, by number or by text")
+    func deletes() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":1},{"id":"b"},{"id":"c"}]"#)
+        _ = try await cache.pull("messages", #"[{"id":"m","order_id":"c"},{"id":"n","order_id":"b"}]"#)
+        var seen = try cache.store.nothingSeen(of: "orders")
+        try await see(#"[{"id":1},{"id":"b","notes":"new"}]"#, &seen, cache)
+        #expect(try cache.store.countUnseen(of: "orders", seen) == 1)
+        #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 1)
+        #expect(try cache.store.rowCounts() == ["orders": 2, "messages": 1])
+        #expect(try cache.record("messages", "m") == nil)
+    }
+
+    @Test("records that arrived during the pull stay")
+    func newer() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        var seen = try cache.store.nothingSeen(of: "orders")
+        try await see(#"[{"id":"a"}]"#, &seen, cache)
+        _ = try await cache.pull("orders", #"[{"id":"c"}]"#)
+        #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 1)
+        #expect(try Set(cache.keys(ListQuery(entity: "orders"))) == ["a", "c"])
+    }
+
+    @Test("a record that reuses the row of one deleted during the pull stays")
+    func reusedPlace() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        var seen = try cache.store.nothingSeen(of: "orders")
+        _ = try await cache.pull("orders", #"[{"id":"b","deleted_at":"2026-01-01"}]"#)
+        try await see(#"[{"id":"a"}]"#, &seen, cache)
+        _ = try await cache.pull("orders", #"[{"id":"c"}]"#)
+        #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 0)
+        #expect(try cache.record("orders", "c") != nil)
+    }
+
+    @Test("a record whose change was acknowledged after the pull began stays")
+    func acknowledged() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: TestCache.now)
+        let seen = try cache.store.nothingSeen(of: "orders")
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change, at: TestCache.now)
+        try await cache.store.settle(
+            change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"n"}"#)), at: TestCache.now)
+        #expect(try cache.store.countUnseen(of: "orders", seen) == 0)
+        #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 0)
+        let later = try cache.store.nothingSeen(of: "orders")
+        #expect(try cache.store.countUnseen(of: "orders", later) == 1)
+    }
+
+    @Test("queued creations and deletions stay; a queued change of a record that is gone is a conflict")
+    func queued() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"},{"id":"c"}]"#)
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: TestCache.now)
+        try await cache.store.delete("orders", key: "b", at: TestCache.now)
+        _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"d"}"#), at: TestCache.now)
+        let seen = try cache.store.nothingSeen(of: "orders")
+        #expect(try cache.store.countUnseen(of: "orders", seen) == 1)
+        _ = try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now)
+        #expect(
+            try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts.map { $0["record_id"]?.string } == [
+                "a"
+            ])
+        #expect(try cache.record("orders", "c") == nil)
+        #expect(try cache.record("orders", "d") != nil)
+        #expect(try cache.store.pendingCount().pending == 2)
+    }
+
+    @Test("the sweep also deletes more than one batch")
+    func manyBatches() async throws {
+        let cache = try TestCache()
+        let records = (0..<1203).map { JSONText.object(["id": .string("k\($0)")]) }
+        _ = try await cache.pull("orders", JSONText.array(records).text)
+        var seen = try cache.store.nothingSeen(of: "orders")
+        try await see(#"[{"id":"k0"},{"id":"k700"},{"id":"k1202"}]"#, &seen, cache)
+        #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 1200)
+        #expect(try Set(cache.keys(ListQuery(entity: "orders"))) == ["k0", "k700", "k1202"])
+        #expect(try cache.store.rowCounts()["orders"] == 3)
+    }
+}

@@ -1,0 +1,67 @@
+import EntitySchema
+import GRDB
+import JSONText
+import SQLiteStore
+import Testing
+
+@testable import CacheStore
+
+@Suite("Repeatable calls")
+struct RepeatableCallTests {
+    private let now = TestCache.now
+
+    private func change(_ cache: TestCache, _ key: String, _ body: String) async throws -> String {
+        let fields = try JSONText(parsing: body)
+        return try await cache.store.write(
+            once: RepeatableCall(key: key, request: Array(body.utf8)), at: now
+        ) { transaction in
+            try transaction.update("orders", key: "a", fields)
+            return String(decoding: try transaction.shown("orders", key: "a")?.bytes ?? [], as: UTF8.self)
+        }
+    }
+
+    @Test("an answer survives a restart, and has the record as it was then")
+    func reopened() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":129.90}]"#)
+        let first = try await change(cache, "k", #"{"notes":"x"}"#)
+        let reopened = try cache.reopened()
+        try await reopened.store.update("orders", key: "a", body: .object(["notes": "y"]), at: now)
+        #expect(try await change(reopened, "k", #"{"notes":"x"}"#) == first)
+        #expect(first.contains(#""total":129.90"#))
+        #expect(try reopened.record("orders", "a")?["notes"] == "y")
+    }
+
+    @Test("an answer made inside the transaction equals what a reader gets after it")
+    func sameBytes() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","passcode":"4711"}]"#)
+        let answer = try await change(cache, "k", #"{"notes":"x"}"#)
+        #expect(try cache.store.record("orders", key: "a").map { String(decoding: $0, as: UTF8.self) } == answer)
+    }
+
+    @Test("the stored fingerprint of a request with a secret reveals nothing about it")
+    func secret() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        _ = try await change(cache, "k", #"{"passcode":"4711-secret"}"#)
+        let kept = try await cache.store.pool.read { db in
+            try String.fetchAll(db, sql: "SELECT key || request || answer FROM sync_answer")
+        }
+        #expect(kept.count == 1 && !kept.contains { $0.contains("4711-secret") })
+    }
+
+    @Test("a write that throws leaves neither a change nor an answer")
+    func thrown() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        await #expect(throws: CacheError.conflict("no")) {
+            _ = try await cache.store.write(once: RepeatableCall(key: "k", request: [1]), at: now) { transaction in
+                try transaction.update("orders", key: "a", .object(["notes": "x"]))
+                throw CacheError.conflict("no")
+            }
+        }
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try await change(cache, "k", #"{"notes":"x"}"#).contains(#""notes":"x""#))
+    }
+}

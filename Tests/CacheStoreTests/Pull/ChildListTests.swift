@@ -1,0 +1,85 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import CacheStore
+
+@Suite("Child lists")
+struct ChildListTests {
+    private func apply(
+        _ records: String, complete: [String], allowance: Int = .max, position: Int64 = .max, _ cache: TestCache
+    ) async throws -> ChildOutcome {
+        let children = PulledChildren(
+            entity: "messages", by: "order_id", records: records, complete: complete, allowance: allowance)
+        return try await cache.store.apply(
+            PulledPage(entity: "orders", records: "[]", position: position, children: children), at: TestCache.now
+        ).children
+    }
+
+    private func filled() async throws -> TestCache {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        _ = try await cache.pull(
+            "messages", #"[{"id":"m","order_id":"a"},{"id":"n","order_id":"a"},{"id":"o","order_id":"b"}]"#)
+        return cache
+    }
+
+    @Test("a child missing from its parent's complete list is deleted; those of other parents stay")
+    func missing() async throws {
+        let cache = try await filled()
+        let outcome = try await apply(#"[{"id":"m","order_id":"a"}]"#, complete: ["a"], cache)
+        #expect(outcome.deleted == 1)
+        #expect(try cache.keys(ListQuery(entity: "messages")) == ["m", "o"])
+        #expect(try cache.store.rowCounts()["messages"] == 2)
+    }
+
+    @Test("an incomplete list deletes nothing")
+    func incomplete() async throws {
+        let cache = try await filled()
+        #expect(try await apply(#"[{"id":"m","order_id":"a"}]"#, complete: [], cache) == ChildOutcome())
+        #expect(try cache.store.rowCounts()["messages"] == 3)
+    }
+
+    @Test("deletions beyond the limit are all held back")
+    func held() async throws {
+        let cache = try await filled()
+        let outcome = try await apply("[]", complete: ["a", "b"], allowance: 2, cache)
+        #expect(outcome.held == 3)
+        #expect(try cache.store.rowCounts()["messages"] == 3)
+    }
+
+    @Test("deleting a parent locally also deletes its children once the server has acknowledged it")
+    func deletedHere() async throws {
+        let cache = try await filled()
+        try await cache.store.delete("orders", key: "a", at: TestCache.now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change, at: TestCache.now)
+        #expect(try cache.record("messages", "m") == nil)
+        let before = try #require(try cache.store.rowCounts()["messages"])
+        try await cache.store.settle(change.id, .acknowledged(record: nil), at: TestCache.now)
+        #expect(try cache.store.rowCounts()["messages"] ?? 0 < before)
+    }
+
+    @Test("a child created locally stays, before and after its acknowledgement")
+    func madeHere() async throws {
+        let cache = try await filled()
+        let position = try cache.store.position()
+        _ = try await cache.store.create(
+            "messages", body: JSONText(parsing: #"{"id":"x","order_id":"a","text":"t"}"#), at: TestCache.now)
+        #expect(try await apply(#"[{"id":"m"},{"id":"n"}]"#, complete: ["a"], position: position, cache).deleted == 0)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change, at: TestCache.now)
+        try await cache.store.settle(change.id, .acknowledged(record: nil), at: TestCache.now)
+        #expect(try await apply(#"[{"id":"m"},{"id":"n"}]"#, complete: ["a"], position: position, cache).deleted == 0)
+        #expect(try cache.record("messages", "x") != nil)
+    }
+
+    @Test("the field that refers to the parent is always indexed, so that a page costs no table scan")
+    func indexed() throws {
+        let yaml = TestCache.shop.replacing(
+            "type: reference, to: orders, index: true,", with: "type: reference, to: orders,")
+        let cache = try TestCache(schema: yaml)
+        let message = try #require(cache.store.schema["messages"])
+        #expect(message[field: "order_id"]?.indexed == true)
+    }
+}

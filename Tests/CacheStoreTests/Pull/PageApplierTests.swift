@@ -1,0 +1,140 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import CacheStore
+
+@Suite("Applying pages")
+struct PageApplierTests {
+    @Test("a record is served byte for byte, with its sync state added")
+    func keepsText() async throws {
+        let cache = try TestCache()
+        let record =
+            #"{"id":"a","total":129.90,"odd":1e-400,"n":123456789012345678901234567890,"x":"\u00e9","status":"new"}"#
+        _ = try await cache.pull("orders", "[\(record)]")
+        let text = try #require(try cache.record("orders", "a")).text
+        #expect(text.hasPrefix(String(record.dropLast())))
+        #expect(
+            text.hasSuffix(
+                #","_sync":{"state":"synced","pending_fields":[],"synced_at":"2026-11-21T10:42:00.000Z","error":null}}"#
+            ))
+    }
+
+    @Test("a page without changes writes nothing")
+    func idempotent() async throws {
+        let cache = try TestCache()
+        let page = #"[{"id":"a","total":1.50},{"id":"b","total":2}]"#
+        #expect(try await cache.pull("orders", page).written == 2)
+        let again = try await cache.pull("orders", page)
+        #expect(again == PageOutcome(records: 2, hadBefore: 2))
+        #expect(try cache.store.rowCounts()["orders"] == 2)
+    }
+
+    @Test("records without a usable key are set aside and the others stored")
+    func setsAside() async throws {
+        let cache = try TestCache()
+        let page = #"[{"id":"a"},{"total":1},{"id":null},{"id":""},{"id":true},{"id":"x\u0000y"},7,null,"s",{"id":5}]"#
+        let outcome = try await cache.pull("orders", page)
+        #expect(outcome.setAside == 8)
+        #expect(outcome.written == 2)
+        #expect(try cache.record("orders", "5") != nil)
+    }
+
+    @Test("a field without local changes follows the server; a field with local changes stays")
+    func merges() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"open","notes":"old","total":1.00}]"#)
+        try await cache.store.update(
+            "orders", key: "a", body: JSONText(parsing: #"{"status":"ready"}"#), at: TestCache.now)
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"open","notes":"new","total":2.50}]"#)
+        let record = try #require(try cache.record("orders", "a"))
+        #expect(record["status"]?.string == "ready")
+        #expect(record["notes"]?.string == "new")
+        #expect(record["total"]?.text == "2.50")
+        #expect(record.at(path: "_sync.state")?.string == "pending")
+        #expect(record.at(path: "_sync.pending_fields")?.text == #"["status"]"#)
+    }
+
+    @Test("a tombstone deletes the record and what cascades from it")
+    func tombstone() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b","deleted_at":null}]"#)
+        _ = try await cache.pull(
+            "messages", #"[{"id":"m","order_id":"a","text":"x"},{"id":"n","order_id":"b","text":"y"}]"#)
+        let outcome = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-01-01"}]"#)
+        #expect(outcome.deleted == 1)
+        #expect(try cache.record("orders", "a") == nil)
+        #expect(try cache.record("messages", "m") == nil)
+        #expect(try cache.record("messages", "n") != nil)
+        #expect(try cache.store.rowCounts() == ["orders": 1, "messages": 1])
+    }
+
+    @Test("the latest change time is found in any notation")
+    func latestChange() async throws {
+        let cache = try TestCache()
+        let page =
+            #"[{"id":"a","updated_at":"2026-01-01T00:00:00Z"},{"id":"b","updated_at":"2026-01-01T01:00:00.5+01:00"},{"id":"c"}]"#
+        #expect(try await cache.pull("orders", page).latestChange == "2026-01-01T00:00:00.500Z")
+    }
+
+    @Test("an implausible change time is not the latest", arguments: ["2099-01-01", "soon"])
+    func implausible(time: String) async throws {
+        let cache = try TestCache()
+        let page = #"[{"id":"a","updated_at":"\#(time)"},{"id":"b","updated_at":"2026-01-01T00:00:00Z"}]"#
+        #expect(try await cache.pull("orders", page).latestChange == "2026-01-01T00:00:00.000Z")
+        #expect(try await cache.pull("orders", #"[{"id":"a","updated_at":"\#(time)"}]"#).latestChange == nil)
+    }
+
+    @Test("the word now in a time field is stored, not evaluated")
+    func wordNow() async throws {
+        let cache = try TestCache()
+        #expect(try await cache.pull("orders", #"[{"id":"a","created_at":"now","updated_at":"now"}]"#).written == 1)
+    }
+
+    @Test("cursor and page are written together and read back")
+    func cursor() async throws {
+        let cache = try TestCache()
+        var cursor = PullCursor(
+            watermark: "2026-01-01T00:00:00.000Z", lastSyncedAt: TestCache.now, lateness: 5, heldDeletions: 3,
+            error: "none")
+        cursor.pull = PullUnderWay(
+            kind: .changes, since: "x", position: "3", seen: 1000, started: TestCache.now, began: 7)
+        let records = #"[{"id":"a","updated_at":"2026-02-01"}]"#
+        let page = PulledPage(entity: "orders", records: records, cursor: cursor)
+        _ = try await cache.store.apply(page, at: TestCache.now)
+        cursor.pull?.latest = "2026-02-01T00:00:00.000Z"
+        #expect(try cache.store.cursor(of: "orders") == cursor)
+        #expect(try cache.store.cursor(of: "messages") == PullCursor())
+    }
+
+    @Test("a page requested before a change was acknowledged does not undo it")
+    func stalePage() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"old"}]"#)
+        try await cache.store.update(
+            "orders", key: "a", body: JSONText(parsing: #"{"notes":"mine"}"#), at: TestCache.now)
+        let position = try cache.store.position()
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change, at: TestCache.now)
+        let answer = try JSONText(parsing: #"{"id":"a","notes":"mine"}"#)
+        try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
+        let stale = PulledPage(entity: "orders", records: #"[{"id":"a","notes":"old"}]"#, position: position)
+        _ = try await cache.store.apply(stale, at: TestCache.now)
+        #expect(try cache.record("orders", "a")?["notes"]?.string == "mine")
+    }
+
+    @Test("parents are listed until their children are fetched for their current value")
+    func details() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","updated_at":"2026-01-01"},{"id":"b"}]"#)
+        let parents = try cache.store.parents(of: "orders", after: 0, all: false, limit: 10)
+        #expect(parents.map(\.key) == ["a"])
+        let fetched = PulledPage.Detail(parent: "orders", key: "a", value: parents[0].value)
+        let page = PulledPage(entity: "messages", records: #"[{"id":"m","order_id":"a"}]"#, details: [fetched])
+        _ = try await cache.store.apply(page, at: TestCache.now)
+        #expect(try cache.store.parents(of: "orders", after: 0, all: false, limit: 10).isEmpty)
+        #expect(try cache.store.parents(of: "orders", after: 0, all: true, limit: 10).count == 2)
+        _ = try await cache.pull("orders", #"[{"id":"a","updated_at":"2026-01-02"}]"#)
+        #expect(try cache.store.parents(of: "orders", after: 0, all: false, limit: 10).map(\.key) == ["a"])
+    }
+}

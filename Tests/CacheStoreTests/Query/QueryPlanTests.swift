@@ -1,0 +1,215 @@
+import EntitySchema
+import Foundation
+import GRDB
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+/// Checks SQLite's query plan for every list on an indexed field of the shipped schemas.
+@Suite("Query plans")
+struct QueryPlanTests {
+    private static let schemas = ["repairminder", "repairminder-live"]
+
+    /// One list and its expectations.
+    private struct Case {
+        var query: ListQuery
+        var field: Field
+
+        init(_ query: ListQuery, _ sort: [SortTerm], _ field: Field) {
+            self.query = query
+            self.query.sort = sort
+            self.field = field
+        }
+
+        /// The first field of the list's order.
+        func first(_ entity: Entity) -> String { query.sort.first?.field ?? entity.sort.first?.field ?? "" }
+    }
+
+    @Test("no list on an indexed field scans the whole table, on the first page or later ones", arguments: schemas)
+    func noScan(_ name: String) throws {
+        let cache = try shipped(name)
+        var count = 0
+        for entity in cache.store.schema.entities {
+            for item in cases(entity) {
+                for plan in try plans(item, entity, cache) {
+                    count += 1
+                    let reads = plan.filter {
+                        $0.hasPrefix("SCAN \(EntityTable(entity: entity).name.filter { $0 != "\"" })")
+                    }
+                    let walksOrder = reads.allSatisfy {
+                        $0.contains(" USING INDEX ") || $0.contains(" USING COVERING INDEX ")
+                    }
+                    let isSought = item.query.filters.contains { $0.isSought } || item.query.sync != nil
+                    #expect(isSought ? reads.isEmpty : walksOrder, "\(item.query) \(plan) \(TestRun.note())")
+                }
+            }
+        }
+        #expect(count > (TestRun.isFull ? 1000 : 500))
+    }
+
+    @Test("nothing is sorted if an index gives the order", arguments: schemas)
+    func noSort(_ name: String) throws {
+        let cache = try shipped(name)
+        for entity in cache.store.schema.entities {
+            let own = entity.sort.first?.field
+            for item in cases(entity) where item.query.sync == nil {
+                let first = item.first(entity)
+                let isEqual =
+                    item.query.filters.first.map { $0.comparison == .equal || $0.comparison == .null && $0.isSought }
+                    ?? false
+                let isNegation = item.query.filters.first.map { !$0.isSought } ?? true
+                guard first == item.field.name || first == own && isEqual || isNegation else { continue }
+                // If several values are merged, each contributes one page at most.
+                for plan in try plans(item, entity, cache) where plan.first != "MERGE (UNION ALL)" {
+                    #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(item.query) \(plan) \(TestRun.note())")
+                }
+            }
+        }
+    }
+
+    @Test("a search looks up the search index and then the records by key", arguments: schemas)
+    func search(_ name: String) throws {
+        let cache = try shipped(name)
+        let searched = cache.store.schema.entities.filter { SearchTable($0) != nil }
+        #expect(!searched.isEmpty)
+        for entity in searched {
+            let table = EntityTable(entity: entity)
+            for text in ["ada smi", "900123", "ada 900123"] {
+                var query = ListQuery(entity: entity.name)
+                query.search = try SearchQuery(text)
+                let plan = try plan(ListStatement(table: table, query: query), cache)
+                #expect(!plan.contains { $0.hasPrefix("SCAN \(table.name.filter { $0 != "\"" })") }, "\(text) \(plan)")
+            }
+        }
+    }
+
+    @Test("a search walk follows an index, and FTS5 reads a range of rows", arguments: schemas)
+    func walk(_ name: String) throws {
+        let cache = try shipped(name)
+        let table = try cache.store.table("orders")
+        var query = ListQuery(entity: "orders")
+        query.search = try SearchQuery("ada")
+        let walk = try #require(try ListStatement(table: table, query: query).walk)
+            .statement(limit: 50, depth: 1000, within: 1...2000)
+        let plan = try plan(walk.sql, walk.arguments, cache)
+        let index = try #require(table.entity.sort.first.map { "orders_by_\($0.field)" })
+        #expect(plan.contains { $0.hasPrefix("SCAN records_orders USING INDEX \(index)") }, "\(plan)")
+        #expect(plan.contains { $0.hasPrefix("CO-ROUTINE") }, "\(plan)")
+        let searched = plan.filter { $0.hasPrefix("SCAN sync_orders_") }
+        #expect(!searched.isEmpty && searched.allSatisfy { $0.hasSuffix("><") }, "\(plan)")
+        // The page itself is sorted.
+        #expect(plan.count { $0.contains("TEMP B-TREE") } == 1, "\(plan)")
+    }
+
+    @Test("the next change to send is found without scanning the queue", arguments: schemas)
+    func ready(_ name: String) throws {
+        let sql = "\(CacheStore.readySQL) AND content IS NULL ORDER BY id LIMIT 8"
+        let plan = try plan(sql, [0.databaseValue], shipped(name))
+        #expect(plan.first == "MERGE (UNION ALL)" && !plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
+        let reads = plan.filter { $0.contains(" sync_outbox ") }
+        #expect(reads.allSatisfy { $0.contains("USING INDEX sync_outbox_by_state (state=?)") }, "\(plan)")
+    }
+
+    @Test("an update of the search index looks up each row", arguments: schemas)
+    func renewal(_ name: String) throws {
+        let cache = try shipped(name)
+        for table in cache.store.schema.entities.compactMap({ SearchTable($0) }) {
+            let records = table.table.name.filter { $0 != "\"" }
+            for sql in table.renew {
+                let plan = try cache.store.pool.read { db in
+                    try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(sql)", arguments: [0])
+                        .map { $0["detail"] as String }
+                }
+                let reads = plan.filter { $0.contains(" \(records) ") }
+                #expect(reads.allSatisfy { $0.hasSuffix("(rowid=?)") }, "\(sql) \(plan)")
+            }
+        }
+    }
+
+    // MARK: Parts
+
+    private func shipped(_ name: String) throws -> TestCache {
+        try TestCache(schema: ProjectFiles.text("config/schemas/\(name).yaml"))
+    }
+
+    /// Lists on each indexed field: every condition in every order by an indexed field, or, unless the run is full, each
+    /// condition in an order that concerns the field and in one order drawn from all, and each order at least once.
+    private func cases(_ entity: Entity) -> [Case] {
+        let fields = entity.fields.filter { EntityTable(entity: entity).isIndexed($0.name) }
+        func orders(_ field: Field) -> [[SortTerm]] {
+            [[SortTerm(text: field.name)], [SortTerm(text: "-\(field.name)")]]
+        }
+        let all = [[]] + fields.flatMap(orders)
+        var deck = Deck(all)
+        var random = SeededRandom()
+        return fields.flatMap { field -> [Case] in
+            let conditions = conditions(field, entity)
+            if TestRun.isFull { return conditions.flatMap { query in all.map { Case(query, $0, field) } } }
+            let own = [[]] + orders(field)
+            let turn = random.below(own.count)
+            return conditions.enumerated().flatMap { index, query in
+                [Case(query, own[(index + turn) % own.count], field), Case(query, deck.draw(), field)]
+            }
+        }
+    }
+
+    /// Every filter on a field, every state of syncing, and no condition.
+    private func conditions(_ field: Field, _ entity: Entity) -> [ListQuery] {
+        filters(field).map { ListQuery(entity: entity.name, filters: [$0]) }
+            + ListQuery.SyncFilter.allCases.map { ListQuery(entity: entity.name, sync: $0) }
+            + [ListQuery(entity: entity.name)]
+    }
+
+    private func filters(_ field: Field) -> [ListQuery.Filter] {
+        let values =
+            switch field.kind {
+            case .integer, .number, .money: ["7", "8"]
+            case .time: ["2026-01-02", "2026-01-03"]
+            case .boolean: ["true", "false"]
+            default: ["x", "y"]
+            }
+        return ListQuery.Filter.Comparison.allCases.flatMap { comparison -> [ListQuery.Filter] in
+            switch comparison {
+            case .equal:
+                [
+                    .init(field: field.name, comparison: .equal, values: [values[0]]),
+                    .init(field: field.name, comparison: .equal, values: values),
+                ]
+            case .null: ["true", "false"].map { .init(field: field.name, comparison: .null, values: [$0]) }
+            default: [.init(field: field.name, comparison: comparison, values: [values[0]])]
+            }
+        }
+    }
+
+    /// The plans of the first page and of a page after a cursor.
+    private func plans(_ item: Case, _ entity: Entity, _ cache: TestCache) throws -> [[String]] {
+        let table = EntityTable(entity: entity)
+        let first = try ListStatement(table: table, query: item.query)
+        var later = item.query
+        let values = first.order.terms.map { term -> DatabaseValue in
+            switch entity[field: term.field]?.kind {
+            case .integer, .number, .money, .boolean: 5.databaseValue
+            default: "2026".databaseValue
+            }
+        }
+        later.cursor = first.cursor(after: values + [9.databaseValue])
+        return try [plan(first, cache), plan(ListStatement(table: table, query: later), cache)]
+    }
+
+    private func plan(_ list: ListStatement, _ cache: TestCache) throws -> [String] {
+        try list.statements.flatMap { try plan($0.sql, $0.arguments, cache) }
+    }
+
+    private func plan(_ sql: String, _ arguments: [DatabaseValue], _ cache: TestCache) throws -> [String] {
+        try cache.store.readers.read { connection in
+            var lines: [String] = []
+            try connection.query("EXPLAIN QUERY PLAN \(sql)", arguments) { statement in
+                lines.append(RecordBytes.text(3, of: statement))
+                return true
+            }
+            return lines
+        }
+    }
+}

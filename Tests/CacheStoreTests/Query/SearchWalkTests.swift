@@ -1,0 +1,85 @@
+import EntitySchema
+import JSONText
+import SQLiteStore
+import Testing
+
+@testable import CacheStore
+
+/// Searches with so many matches that the index of the order is walked.
+@Suite("Search walks")
+struct SearchWalkTests {
+    /// Every third record has the word; ranks are unordered, some repeated, some missing.
+    private func filled(_ count: Int = 900, _ hasWord: (Int) -> Bool = { $0 % 3 == 0 }) async throws -> TestCache {
+        let cache = try TestCache(schema: SearchShop.schema)
+        let records = (0..<count).map { number in
+            JSONText.object([
+                "id": .string("k\(number)"), "name": .string(hasWord(number) ? "Zoe \(number)" : "Bob \(number)"),
+                "extra": .object(["rank": number % 50 == 0 ? .null : .string("r\(number * 7919 % 400 + 100)")]),
+            ])
+        }
+        _ = try await cache.pull("clients", JSONText.array(records).text)
+        try await cache.store.completeSearch()
+        return cache
+    }
+
+    private func query(_ descending: Bool, limit: Int) throws -> ListQuery {
+        var query = ListQuery(
+            entity: "clients", sort: [SortTerm(field: "rank", descending: descending)], limit: limit)
+        query.search = try SearchQuery("zoe")
+        return query
+    }
+
+    private func walks(_ query: ListQuery, _ cache: TestCache) throws -> Bool {
+        let list = try ListStatement(table: cache.store.table(query.entity), query: query)
+        return try cache.store.readers.read { connection in
+            try list.walk?.page(limit: query.limit, connection) { statement in
+                var count = 0
+                try connection.query(statement.sql, statement.arguments) { _ in
+                    count += 1
+                    return true
+                }
+                return ListPage(records: [], count: min(count, query.limit), next: count > query.limit ? "" : nil)
+            } != nil
+        }
+    }
+
+    @Test("page by page, a walk gives the same list as sorting, ascending and descending", arguments: [false, true])
+    func pages(_ descending: Bool) async throws {
+        let cache = try await filled()
+        // No more records match than the page can hold.
+        let sorted = try query(descending, limit: 900)
+        #expect(try !walks(sorted, cache))
+        let whole = try cache.keys(sorted)
+        #expect(whole.count == 300)
+        var page = try query(descending, limit: 7)
+        var keys: [String] = []
+        repeat {
+            let walks = try walks(page, cache)
+            keys += try cache.keys(page)
+            page.cursor = try cache.store.list(page).next
+            #expect(walks == (page.cursor != nil), "a walk cannot know that a page is the last")
+        } while page.cursor != nil
+        #expect(keys == whole)
+    }
+
+    @Test("matches at the far end of the order are still found", arguments: [3, 200])
+    func farEnd(_ limit: Int) async throws {
+        let cache = try await filled(3000) { $0 * 7919 % 400 >= 360 }
+        let whole = try cache.keys(query(false, limit: 1000))
+        #expect(whole.count == 304)
+        let first = try query(false, limit: limit)
+        #expect(try walks(first, cache) == (limit == 200), "a part that holds the whole table has the page")
+        #expect(try cache.keys(first) == Array(whole.prefix(limit)))
+    }
+
+    @Test("with a filter, or by a field without an index, the matches are sorted")
+    func notWalked() async throws {
+        let cache = try await filled()
+        var filtered = try query(false, limit: 7)
+        filtered.filters = [.init(field: "rank", comparison: .equal, values: ["r101"])]
+        #expect(try !walks(filtered, cache))
+        var byName = try query(false, limit: 7)
+        byName.sort = [SortTerm(field: "name", descending: false)]
+        #expect(try !walks(byName, cache))
+    }
+}

@@ -1,0 +1,212 @@
+import EntitySchema
+import JSONText
+import SchemaDrift
+import Testing
+
+@testable import CacheStore
+
+@Suite("Drift")
+struct DriftTests {
+    /// Every kind of field, with a required one and one with a source path.
+    private static let zoo = """
+        schema: zoo
+        upstream: { base_url: "http://localhost", pagination: { style: page } }
+        entities:
+          owners: { fields: { id: { type: string } }, pull: { path: /owners } }
+          animals:
+            fields:
+              id: { type: string }
+              name: { type: string, required: true }
+              legs: { type: integer }
+              weight: { type: number }
+              price: { type: money }
+              tame: { type: boolean }
+              born: { type: time }
+              changed_at: { type: time }
+              kind: { type: enum, index: true, values: { cat: Cat, dog: Dog, "vögel": Birds } }
+              code: { type: enum, secret: true, values: { a: A } }
+              owner: { type: reference, to: owners, from: keeper.person.id }
+              food: { type: object }
+              toys: { type: list }
+            pull: { path: /animals, since: { param: since, field: changed_at }, deleted: gone_at }
+            push: { create: { call: POST /animals }, update: { call: "PATCH /animals/{id}" } }
+        """
+
+    /// A valid animal with the given members set.
+    private func animal(_ changes: String = "{}") throws -> String {
+        let fitting = try JSONText(
+            parsing: #"""
+                {"id":"a","name":"Tom","legs":4,"weight":4.5,"price":129.90,"tame":true,"born":"2020-01-01T10:00:00Z",
+                "kind":"cat","code":"a","keeper":{"person":{"id":"o","x":1},"y":2},"food":{"z":[1]},"toys":[{"q":{}}],
+                "changed_at":"2026-01-01","gone_at":null}
+                """#)
+        return "[\(fitting.setting(try JSONText(parsing: changes)).text)]"
+    }
+
+    private func cache() throws -> TestCache { try TestCache(schema: Self.zoo) }
+
+    private func drift(_ changes: String) async throws -> [Drift] {
+        let cache = try cache()
+        _ = try await cache.pull("animals", animal(changes))
+        return try cache.store.drift()
+    }
+
+    @Test("a valid record is no drift, with nulls, escapes, unusual notation and nested members")
+    func fits() async throws {
+        #expect(try await drift("{}").isEmpty)
+        #expect(
+            try await drift(#"{"legs":null,"weight":3,"price":-1e2,"tame":null,"born":"2020-01-01","kind":null}"#)
+                .isEmpty)
+        let page = #"""
+            [ {"\u006eame" : "a \"b\" {[\\", "id":"k\/1" ,"kind":"v\u00f6gel","born":"2020-01-01 10:00:00.5+02:00",
+            "legs":4,"weight":1,"price":1,"tame":false,"code":"a","owner":7,"food":{},"toys":[],"changed_at":null} ]
+            """#
+        let cache = try cache()
+        #expect(try await cache.pull("animals", page).written == 1)
+        #expect(try cache.store.drift().isEmpty)
+        #expect(try cache.store.standing().drift == 0)
+        #expect(try cache.store.standing().setAside == 0)
+    }
+
+    @Test(
+        "each kind of drift is reported with the expected and the found type",
+        arguments: [
+            (#"{"colour":"red"}"#, "colour", "unknown", nil, "string"),
+            (#"{"colour":{"id":"x"}}"#, "colour", "unknown", nil, "object"),
+            (#"{"name":null}"#, "name", "missing", "string", "null"),
+            (#"{"name":7}"#, "name", "type", "string", "integer"),
+            (#"{"legs":4.0}"#, "legs", "type", "integer", "number"),
+            (#"{"price":"129.90"}"#, "price", "type", "money", "string"),
+            (#"{"tame":1}"#, "tame", "type", "boolean", "integer"),
+            (#"{"born":"yesterday"}"#, "born", "type", "time", "string"),
+            (#"{"born":"2020-13-01T10:00:00Z"}"#, "born", "type", "time", "string"),
+            (#"{"born":1577836800}"#, "born", "type", "time", "integer"),
+            (#"{"kind":"fish"}"#, "kind", "value", "one of cat, dog, vögel", "fish"),
+            (#"{"kind":true}"#, "kind", "type", "one of cat, dog, vögel", "boolean"),
+            (#"{"keeper":{"person":{"id":[]}}}"#, "owner", "type", "key of owners", "array"),
+            (#"{"food":"hay"}"#, "food", "type", "object", "string"),
+            (#"{"toys":{}}"#, "toys", "type", "list", "object"),
+        ] as [(String, String, String, String?, String)])
+    func kinds(changes: String, field: String, kind: String, expected: String?, found: String) async throws {
+        let drift = try await drift(changes)
+        #expect(
+            drift == [
+                Drift(
+                    entity: "animals", field: field, kind: try #require(DriftKind(rawValue: kind)), expected: expected,
+                    found: found, count: 1, example: "a", firstSeen: TestCache.now, lastSeen: TestCache.now)
+            ])
+    }
+
+    @Test("a missing required field is drift; a missing optional field only until a record has it")
+    func missing() async throws {
+        let cache = try cache()
+        let bare = try JSONText(parsing: animal()).elements[0].members.filter { !["name", "legs"].contains($0.key) }
+        let text = JSONText.object(members: bare)
+        _ = try await cache.pull("animals", "[\(text.text),\(text.setting("id", to: "b").text)]")
+        let drift = try cache.store.drift()
+        #expect(drift.map(\.field) == ["legs", "name"])
+        #expect(drift.allSatisfy { $0.kind == .missing && $0.found == "absent" && $0.count == 2 && $0.example == "b" })
+        _ = try await cache.pull("animals", animal(#"{"id":"c","legs":null}"#))
+        #expect(try cache.store.drift().map(\.field) == ["name"])
+        _ = try await cache.pull("animals", "[\(text.setting("id", to: "d").text)]")
+        #expect(try cache.store.drift().map(\.count) == [3])
+    }
+
+    @Test("only record versions that were written are counted; the latest is the example")
+    func counts() async throws {
+        let cache = try cache()
+        let page = try #"[{"id":"x","name":"n","kind":"cat"},\#(animal(#"{"kind":"fish"}"#).dropFirst())"#
+        _ = try await cache.pull("animals", page)
+        _ = try await cache.pull("animals", page)
+        #expect(try cache.store.drift().map(\.count) == [1])
+        let later = TestCache.now + .seconds(60)
+        let changed = PulledPage(
+            entity: "animals", records: page.replacing(#""id":"x""#, with: #""kind":"fish","id":"x""#))
+        _ = try await cache.store.apply(changed, at: later)
+        let drift = try #require(try cache.store.drift().first)
+        #expect((drift.count, drift.example) == (2, "x"))
+        #expect((drift.firstSeen, drift.lastSeen) == (TestCache.now, later))
+    }
+
+    @Test("an enum value outside the schema is stored, served and filterable")
+    func unknownValue() async throws {
+        let cache = try cache()
+        _ = try await cache.pull("animals", animal(#"{"kind":"fish"}"#))
+        #expect(try cache.record("animals", "a")?["kind"]?.string == "fish")
+        let filter = ListQuery.Filter(field: "kind", comparison: .equal, values: ["fish"])
+        #expect(try cache.keys(ListQuery(entity: "animals", filters: [filter])) == ["a"])
+    }
+
+    @Test("the record that acknowledges a change is counted once, and not again when it is pulled")
+    func acknowledged() async throws {
+        let cache = try cache()
+        _ = try await cache.pull("animals", animal())
+        try await cache.store.update("animals", key: "a", body: JSONText(parsing: #"{"legs":3}"#), at: TestCache.now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change, at: TestCache.now)
+        let answer = try JSONText(parsing: animal(#"{"legs":"three"}"#)).elements[0]
+        try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
+        _ = try await cache.pull("animals", "[\(answer.text)]")
+        #expect(try cache.store.drift().map(\.field) == ["legs"])
+        #expect(try cache.store.drift().map(\.count) == [1])
+    }
+
+    @Test("secrets never appear: neither a value outside an enum nor a member of a record set aside")
+    func secrets() async throws {
+        let cache = try cache()
+        _ = try await cache.pull("animals", #"[{"id":"b","name":"n","code":"1234"},{"name":"x","code":"1234"}]"#)
+        let drift = try cache.store.drift().filter { $0.field == "code" }
+        #expect(drift.map(\.found) == ["…"])
+        let aside = try cache.store.setAsideRecords(limit: 10)
+        #expect(aside == [SetAsideRecord(entity: "animals", record: #"{"name":"x"}"#, at: TestCache.now)])
+        #expect(try cache.store.standing().setAside == 1)
+    }
+
+    @Test("distinct values and unknown fields are counted separately only up to a limit")
+    func bounds() async throws {
+        let cache = try cache()
+        let records = (0..<300).map { number in
+            JSONText.object(["id": .string("\(number)"), "name": "n", "kind": .string("kind \(number)")])
+                .setting("f\(number)", to: true)
+        }
+        _ = try await cache.pull("animals", JSONText.array(records).text)
+        let drift = try cache.store.drift()
+        let values = drift.filter { $0.kind == .value }
+        #expect(values.count == 51)
+        #expect(values.first?.found == "…")
+        #expect(values.first?.count == 250)
+        let unknown = drift.filter { $0.kind == .unknown }
+        #expect(unknown.count == 201)
+        #expect(unknown.first?.field == "…")
+        #expect(try cache.store.standing().drift == drift.count)
+    }
+
+    @Test("a changed schema counts the cached records again")
+    func otherSchema() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","status":"lost","colour":"red","total":1}]"#)
+        let before = try cache.store.drift().filter { $0.kind != .missing }.map(\.field)
+        #expect(before == ["colour", "status"])
+        let other = TestCache.shop.replacing("total: { type: money }", with: "colour: { type: string }").replacing(
+            "ready: Ready", with: "lost: Lost")
+        let reopened = try cache.reopened(schema: other)
+        #expect(try reopened.store.drift().filter { $0.kind != .missing }.map(\.field) == ["total"])
+        let again = try reopened.reopened(schema: other)
+        #expect(try again.store.drift().filter { $0.kind != .missing }.map(\.count) == [1])
+        #expect(try again.store.drift(after: 0).found.count == again.store.drift().count)
+        let mark = try again.store.drift(after: 0).mark
+        #expect(try again.store.drift(after: mark) == ([], mark))
+    }
+
+    @Test("truncated text is walked to its end without reading beyond it")
+    func truncated() throws {
+        let rules = DriftRules(try #require(try EntitySchema(yaml: Self.zoo, file: "zoo.yaml")["animals"]))
+        let page = Array(try animal(#"{"name":"\"\\","kind":"\u00e9"}"#).utf8)
+        for count in 0...page.count {
+            page[..<count].withUnsafeBufferPointer { bytes in
+                var walk = DriftWalk(rules, bytes)
+                while walk.next() {}
+            }
+        }
+    }
+}

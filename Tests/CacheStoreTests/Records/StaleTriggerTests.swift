@@ -1,0 +1,95 @@
+import GRDB
+import JSONText
+import SQLiteStore
+import Testing
+
+@testable import CacheStore
+
+/// What a pull marks as stale: nothing if the server sends the aggregates itself.
+@Suite("Stale marks")
+struct StaleTriggerTests {
+    private static let schema = """
+        schema: shop
+        upstream: { base_url: http://localhost }
+        entities:
+          clients:
+            fields:
+              id: { type: string }
+              order_count: { type: integer, derive: { count: orders } }
+              spent: { type: money, derive: { sum: orders.total, unless: { status: cancelled } } }
+            pull: { path: /clients }
+            many:
+              orders: { of: orders, by: client_id }
+          orders:
+            fields:
+              id: { type: string }
+              client_id: { type: reference, to: clients, index: true }
+              total: { type: money }
+              status: { type: string }
+            pull: { path: /orders, deleted: deleted_at }
+            push:
+              create: { call: POST /orders }
+              update: { call: "PATCH /orders/{id}" }
+              delete: { call: "DELETE /orders/{id}" }
+        """
+    private static let said = #"{"id":"said","order_count":2,"spent":"9.50"}"#
+
+    /// The records that writing a page marks as stale, before the refresh.
+    private func notes(_ entity: String, _ page: String, _ cache: TestCache) async throws -> [String] {
+        let store = cache.store
+        let table = try store.table(entity)
+        struct Undone: Error { var noted: [String] }
+        do {
+            return try await store.writer.write { db -> [String] in
+                _ = try IncomingRecords(table, db, at: TestCache.now).fill(page)
+                _ = try PageApplier(table: table, context: store.context(db, at: TestCache.now))
+                    .applyIncoming(clear: page, position: .max)
+                throw Undone(
+                    noted: try String.fetchAll(
+                        db, sql: "SELECT entity || ' ' || record_key FROM sync_stale ORDER BY 1"))
+            }
+        } catch let undone as Undone {
+            return undone.noted
+        }
+    }
+
+    @Test("records sent with all their aggregates mark nothing as stale, not even themselves")
+    func plain() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        #expect(try await notes("clients", "[\(Self.said)]", cache) == [])
+        _ = try await cache.pull("clients", "[\(Self.said)]")
+        let order = #"{"id":"a","client_id":"said","total":4}"#
+        #expect(try await notes("orders", "[\(order)]", cache) == [])
+        _ = try await cache.pull("orders", "[\(order)]")
+        #expect(try await notes("orders", #"[{"id":"a","client_id":"said","total":5}]"#, cache) == [])
+        #expect(try await notes("orders", #"[{"id":"a","deleted_at":"2026-01-01"}]"#, cache) == [])
+        #expect(try await notes("clients", #"[{"id":"said","order_count":3,"spent":1}]"#, cache) == [])
+    }
+
+    @Test("a client without one of its aggregates is recomputed from all orders")
+    func unsaid() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        let unsaid = #"[{"id":"unsaid","order_count":2,"spent":null}]"#
+        #expect(try await notes("clients", unsaid, cache) == ["clients unsaid"])
+        _ = try await cache.pull("clients", unsaid)
+        let order = #"[{"id":"a","client_id":"unsaid","total":4}]"#
+        #expect(try await notes("orders", order, cache) == ["clients unsaid"])
+    }
+
+    @Test("the effect of local changes is recomputed when either side gets another version")
+    func differing() async throws {
+        let cache = try TestCache(schema: Self.schema)
+        _ = try await cache.pull("clients", "[\(Self.said)]")
+        _ = try await cache.pull("orders", #"[{"id":"a","client_id":"said","total":4}]"#)
+        try await cache.store.update(
+            "orders", key: "a", body: JSONText(parsing: #"{"total":6}"#), at: TestCache.now)
+        #expect(try cache.record("clients", "said")?["spent"]?.text == "11.50")
+        #expect(
+            try await notes("clients", #"[{"id":"said","order_count":3,"spent":1}]"#, cache) == ["clients said"])
+        #expect(
+            try await notes("orders", #"[{"id":"a","client_id":"said","total":5}]"#, cache).contains("clients said"))
+        _ = try await cache.pull("clients", #"[{"id":"said","order_count":3,"spent":1}]"#)
+        let spent = try cache.record("clients", "said")?["spent"]
+        #expect(spent?.text == "3")
+    }
+}

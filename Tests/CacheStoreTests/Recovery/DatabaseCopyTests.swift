@@ -1,0 +1,168 @@
+import EntitySchema
+import Foundation
+import GRDB
+import JSONText
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Database copies and restores")
+struct DatabaseCopyTests {
+    private func restore(_ backup: String, to path: String) async throws -> DatabaseRestore.Report {
+        try await DatabaseRestore(
+            path: path, schema: RescueFixture.schema(), sealer: RescueFixture.sealer(), makeID: { UUID().uuidString }
+        ).run(from: backup, at: RescueFixture.later)
+    }
+
+    @Test("a copy made during writes is consistent, private to its owner, and one file")
+    func underLoad() async throws {
+        let fixture = try await RescueFixture()
+        let store = fixture.cache.store
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<4 {
+                group.addTask {
+                    for number in 0..<50 {
+                        _ = try await store.create(
+                            "orders", body: .object(["notes": .string("\(writer) \(number)")]), at: RescueFixture.now)
+                    }
+                }
+            }
+            for number in 0..<5 { try await store.backUp(to: fixture.path + ".copy\(number)") }
+            try await group.waitForAll()
+        }
+        for number in 0..<5 {
+            let copy = fixture.path + ".copy\(number)"
+            #expect(try DatabaseCopy.problems(of: copy).isEmpty)
+            let (rows, changes) = try newOrders(in: copy)
+            #expect(rows == changes)
+            let attributes = try FileManager.default.attributesOfItem(atPath: copy)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            #expect(!FileManager.default.fileExists(atPath: copy + "-wal"))
+        }
+    }
+
+    @Test("between the steps of a copy, other writes run, the log is checkpointed, and the copy has those writes")
+    func steps() async throws {
+        let fixture = try await RescueFixture()
+        let pool = fixture.cache.store.pool
+        try await pool.write { db in try db.execute(sql: "CREATE TABLE written (number INTEGER, ballast)") }
+        var copying = CopyInSteps(writer: pool, pagesPerStep: 1)
+        var steps = 0
+        copying.afterStep = {
+            steps += 1
+            guard steps <= 20 else { return }
+            try pool.writeWithoutTransaction { db in
+                try db.execute(sql: "INSERT INTO written VALUES (?, randomblob(10000))", arguments: [steps])
+                // Throws while any reader uses the log.
+                _ = try db.checkpoint(.truncate)
+            }
+        }
+        let target = fixture.path + ".copy"
+        try DatabaseCopy.make(of: fixture.path, at: target, copyPages: copying.copy)
+        #expect(steps > 20)
+        #expect(try DatabaseCopy.problems(of: target).isEmpty)
+        let copied = try await DatabaseQueue(path: target).read { db in
+            try Int.fetchAll(db, sql: "SELECT number FROM written ORDER BY number")
+        }
+        #expect(copied == Array(1...20))
+    }
+
+    @Test("a copy to a target that cannot be written fails, and the database stays writable")
+    func unwritableStep() async throws {
+        let fixture = try await RescueFixture()
+        let pool = fixture.cache.store.pool
+        let full = try DatabaseQueue(path: fixture.path + ".copy")
+        try await full.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA max_page_count = 3") }
+        #expect(throws: DatabaseError.self) { try CopyInSteps(writer: pool, pagesPerStep: 1).copy(to: full) }
+        _ = try await fixture.cache.pull("orders", #"[{"id":"c"}]"#)
+        #expect(try fixture.cache.record("orders", "c") != nil)
+    }
+
+    /// Counts the records that only the queue has, and the changes that create them.
+    private func newOrders(in path: String) throws -> (rows: Int?, changes: Int?) {
+        try DatabaseQueue(path: path).read { db in
+            let rows = try Int.fetchOne(db, sql: "SELECT count(*) FROM records_orders WHERE _remote IS NULL")
+            let changes = try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM sync_outbox WHERE entity = 'orders' AND operation = 'create'")
+            return (rows, changes)
+        }
+    }
+
+    @Test("a copy never overwrites a file")
+    func existing() async throws {
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        #expect(throws: CacheError.self) { try DatabaseCopy.make(of: fixture.path, at: backup) }
+    }
+
+    @Test("a damaged database cannot be copied")
+    func damaged() async throws {
+        let fixture = try await RescueFixture()
+        try fixture.cache.store.close()
+        try fixture.overwrite(at: fixture.page(of: "sync_drift"), with: Array(repeating: 0xFF, count: 8))
+        let copy = fixture.path + ".copy"
+        #expect(throws: CacheError.self) { try DatabaseCopy.make(of: fixture.path, at: copy) }
+        #expect(!FileManager.default.fileExists(atPath: copy))
+    }
+
+    @Test("a restore starts a new epoch, keeps the replaced file, and has the backup's records")
+    func epoch() async throws {
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        let before = fixture.cache.store.epoch
+        _ = try await fixture.cache.pull("orders", #"[{"id":"c"}]"#)
+        try fixture.cache.store.close()
+        let report = try await restore(backup, to: fixture.path)
+        let cache = try TestCache(in: fixture.cache.folder)
+        #expect(cache.store.epoch != before)
+        #expect(try cache.record("orders", "c") == nil)
+        #expect(try cache.record("orders", "b") != nil)
+        let replaced = try #require(report.replaced)
+        #expect(try DatabaseCopy.problems(of: replaced).isEmpty)
+    }
+
+    @Test("a restore neither resends changes acknowledged since the backup nor loses changes written since")
+    func queue() async throws {
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        try await fixture.sendFirst()
+        try await fixture.cache.store.update(
+            "orders", key: "b", body: .object(["notes": "late"]), at: RescueFixture.now)
+        let before = try fixture.queue()
+        try fixture.cache.store.close()
+        let report = try await restore(backup, to: fixture.path)
+        let cache = try TestCache(in: fixture.cache.folder)
+        #expect(try RescueFixture.queue(cache.store).map(\.key) == before.map(\.key))
+        #expect(report.queued == 3 && report.uncertain == 0)
+        #expect(try cache.record("orders", "a")?["status"]?.string == "open")
+        #expect(try cache.record("orders", "b")?["notes"]?.string == "late")
+    }
+
+    @Test("on another machine, the changes of a backup count as possibly sent")
+    func elsewhere() async throws {
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        let folder = try TemporaryFolder()
+        let report = try await restore(backup, to: folder.path("cache.db"))
+        #expect(report.replaced == nil && report.uncertain == 3)
+        let cache = try TestCache(in: folder)
+        #expect(try RescueFixture.queue(cache.store).map(\.key) == fixture.queue().map(\.key))
+        #expect(try !RescueFixture.queue(cache.store).map(\.tried).contains(false))
+        #expect(try cache.store.pendingCount().pending == 3)
+    }
+
+    @Test("a backup of a newer version is refused, and the database is unchanged")
+    func newer() async throws {
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        try await DatabaseQueue(path: backup).write { db in
+            try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('999: from the future')")
+        }
+        try fixture.cache.store.close()
+        let before = try Data(contentsOf: URL(filePath: fixture.path))
+        await #expect(throws: CacheError.self) { try await restore(backup, to: fixture.path) }
+        #expect(try Data(contentsOf: URL(filePath: fixture.path)) == before)
+    }
+}

@@ -1,0 +1,100 @@
+import EntitySchema
+import Foundation
+import JSONText
+import SQLiteStore
+import Testing
+
+@testable import CacheStore
+
+@Suite("Moving the queue to another machine")
+struct ExportedQueueTests {
+    /// The fixture's queue as the file that another machine gets.
+    private func exported(_ fixture: RescueFixture) throws -> ExportedQueue {
+        try ExportedQueue(text: ExportedQueue(ofDatabaseAt: fixture.path).text())
+    }
+
+    @Test("an import has everything: order, ids, idempotency keys, records created offline")
+    func roundTrip() async throws {
+        let fixture = try await RescueFixture()
+        let other = try TestCache()
+        let count = try await other.store.take(exported(fixture), at: RescueFixture.later)
+        #expect(count == ExportedCount(added: 3, known: 0))
+        #expect(try RescueFixture.queue(other.store).map(\.key) == fixture.queue().map(\.key))
+        #expect(try RescueFixture.queue(other.store).map(\.id) == [1, 2, 3])
+        #expect(try other.record("orders", "a")?["status"]?.string == "ready")
+        #expect(try other.store.readyChanges(limit: 9, at: RescueFixture.now).map(\.entity) == ["orders", "orders"])
+        #expect(try other.store.rowCounts()["messages"] == 1)
+    }
+
+    @Test("importing twice changes nothing, even after the changes have left the queue")
+    func twice() async throws {
+        let fixture = try await RescueFixture()
+        let queue = try exported(fixture)
+        let other = try TestCache()
+        _ = try await other.store.take(queue, at: RescueFixture.later)
+        let change = try #require(try other.store.readyChanges(limit: 1, at: RescueFixture.now).first)
+        #expect(try await other.store.begin(change, at: RescueFixture.now))
+        try await other.store.settle(change.id, .acknowledged(record: nil), at: RescueFixture.now)
+        let again = try await other.store.take(queue, at: RescueFixture.later)
+        #expect(again == ExportedCount(added: 0, known: 3))
+        #expect(try other.store.pendingCount().pending == 2)
+    }
+
+    @Test("importing where the file was exported changes nothing, even for changes acknowledged since")
+    func home() async throws {
+        let fixture = try await RescueFixture()
+        let queue = try exported(fixture)
+        try await fixture.sendFirst()
+        let again = try await fixture.cache.store.take(queue, at: RescueFixture.later)
+        #expect(again == ExportedCount(added: 0, known: 3))
+        #expect(try fixture.queue().count == 2)
+    }
+
+    @Test("a machine with its own queue assigns new ids, in the same order, and keeps its changes")
+    func joined() async throws {
+        let fixture = try await RescueFixture()
+        let other = try TestCache()
+        _ = try await other.pull("orders", #"[{"id":"b"}]"#)
+        try await other.store.update("orders", key: "b", body: .object(["notes": "mine"]), at: RescueFixture.now)
+        _ = try await other.store.take(exported(fixture), at: RescueFixture.later)
+        let queue = try RescueFixture.queue(other.store)
+        #expect(queue.map(\.id) == [1, 2, 3, 4])
+        #expect(try queue.dropFirst().map(\.key) == fixture.queue().map(\.key))
+    }
+
+    @Test("an attempt made before the export still counts, under its key")
+    func tried() async throws {
+        let fixture = try await RescueFixture()
+        let change = try #require(try fixture.cache.store.readyChanges(limit: 1, at: RescueFixture.now).first)
+        #expect(try await fixture.cache.store.begin(change, at: RescueFixture.now))
+        let other = try TestCache()
+        _ = try await other.store.take(exported(fixture), at: RescueFixture.later)
+        let carried = try #require(try other.store.readyChanges(limit: 1, at: RescueFixture.now).first)
+        #expect(carried.idempotencyKey == change.idempotencyKey && carried.tried == 1)
+    }
+
+    @Test("secrets stay sealed in the file, and need their key")
+    func secrets() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+        try await cache.store.update("orders", key: "a", body: .object(["passcode": "CANARY"]), at: RescueFixture.now)
+        let text = try ExportedQueue(ofDatabaseAt: cache.path).text()
+        #expect(!text.contains("CANARY"))
+        let same = try TestCache()
+        _ = try await same.store.take(ExportedQueue(text: text), at: RescueFixture.later)
+        let change = try #require(try same.store.readyChanges(limit: 1, at: RescueFixture.now).first)
+        #expect(change.body["passcode"]?.string == "CANARY")
+        let other = try TestCache(key: 2)
+        await #expect(throws: CacheError.self) {
+            try await other.store.take(ExportedQueue(text: text), at: RescueFixture.later)
+        }
+        #expect(try other.store.pendingCount().pending == 0)
+    }
+
+    @Test(
+        "a file of another kind is refused, and the error names the line",
+        arguments: ["", "{}", "no", #"{"repairminder_sync_queue":2}"#])
+    func garbage(text: String) {
+        #expect(throws: CacheError.self) { try ExportedQueue(text: text) }
+    }
+}

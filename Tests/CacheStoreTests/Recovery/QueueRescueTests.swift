@@ -1,0 +1,199 @@
+import EntitySchema
+import Foundation
+import GRDB
+import JSONText
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Rescuing the queue of a damaged database")
+struct QueueRescueTests {
+    @Test("a zeroed header loses nothing of the queue, and the damaged file is kept unchanged")
+    func zeroedHeader() async throws {
+        let fixture = try await RescueFixture()
+        let before = try fixture.queue()
+        try fixture.cache.store.close()
+        try fixture.overwrite(at: 0, with: Array(repeating: 0, count: 100))
+        let damaged = try Data(contentsOf: URL(filePath: fixture.path))
+        let (cache, report) = try await fixture.rescued()
+        #expect(try RescueFixture.queue(cache.store).map(\.key) == before.map(\.key))
+        #expect(try RescueFixture.queue(cache.store).map(\.id) == before.map(\.id))
+        #expect(try !RescueFixture.queue(cache.store).map(\.tried).contains(true))
+        #expect(report.rescued == 3 && report.uncertain == 0 && report.lost.isEmpty)
+        #expect(try Data(contentsOf: cache.folder.url.appending(path: report.setAside)) == damaged)
+        #expect(try cache.store.rescueNote() == report)
+    }
+
+    @Test("records with queued changes are available at once, others are pulled again, and children wait for parents")
+    func records() async throws {
+        let fixture = try await RescueFixture()
+        try fixture.cache.store.close()
+        try fixture.overwrite(at: 0, with: Array(repeating: 0, count: 100))
+        let (cache, _) = try await fixture.rescued()
+        #expect(try cache.record("orders", "a")?["total"]?.text == "1")
+        #expect(try cache.record("orders", "a")?["status"]?.string == "ready")
+        #expect(try cache.record("orders", "b") == nil)
+        #expect(try cache.store.cursor(of: "orders").lastFullAt == nil)
+        #expect(try cache.store.readyChanges(limit: 9, at: RescueFixture.now).map(\.entity) == ["orders", "orders"])
+    }
+
+    @Test("a file without its first page is read with that of the newest backup")
+    func zeroedFirstPage() async throws {
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        try await fixture.cache.store.update(
+            "orders", key: "b", body: .object(["notes": "late"]), at: RescueFixture.now)
+        let before = try fixture.queue()
+        try fixture.cache.store.close()
+        try fixture.overwrite(at: 0, with: Array(repeating: 0, count: 4096))
+        let (cache, report) = try await fixture.rescued(from: [backup])
+        #expect(try RescueFixture.queue(cache.store).map(\.key) == before.map(\.key))
+        #expect(report.lost.isEmpty)
+    }
+
+    @Test("rows on a torn page of the queue are read from the page itself")
+    func tornQueue() async throws {
+        let fixture = try await RescueFixture()
+        let before = try fixture.queue()
+        try fixture.cache.store.close()
+        // The page type and its number of rows.
+        try fixture.overwrite(at: fixture.page(of: "sync_outbox"), with: [0xFF, 0, 0, 0xFF, 0xFF])
+        let (cache, report) = try await fixture.rescued()
+        #expect(try RescueFixture.queue(cache.store).map(\.key) == before.map(\.key))
+        #expect(report.lost.isEmpty)
+    }
+
+    @Test("the bare pages alone give the whole queue")
+    func barePages() async throws {
+        let fixture = try await RescueFixture()
+        let before = try fixture.queue()
+        try fixture.cache.store.close()
+        let reading = try #require(QueueSnapshot(scanning: fixture.path, withLog: true))
+        #expect(reading.changes.map(\.idempotencyKey) == before.map(\.key))
+    }
+
+    @Test("stored text that is no longer JSON is damage, for readers and writers")
+    func brokenText() async throws {
+        let fixture = try await RescueFixture()
+        try await fixture.cache.store.pool.write { db in
+            try db.execute(sql: "UPDATE sync_outbox SET body = substr(body, 2)")
+        }
+        #expect {
+            try fixture.cache.store.readyChanges(limit: 1, at: RescueFixture.now)
+        } throws: { error in
+            guard case CacheError.damaged? = error as? CacheError else { return false }
+            return true
+        }
+    }
+
+    @Test("a truncated file gives what is left of its queue")
+    func truncated() async throws {
+        let fixture = try await RescueFixture()
+        let before = try fixture.queue()
+        try fixture.cache.store.close()
+        let file = try #require(FileHandle(forUpdatingAtPath: fixture.path))
+        try file.truncate(atOffset: UInt64(try fixture.page(of: "sync_outbox") + 20 * 4096))
+        try file.close()
+        let (cache, _) = try await fixture.rescuedUnseen()
+        #expect(try RescueFixture.queue(cache.store).map(\.key) == before.map(\.key))
+    }
+
+    @Test("a log of another database is neither used nor written back into the file")
+    func foreignLog() async throws {
+        let fixture = try await RescueFixture()
+        let before = try fixture.queue()
+        try fixture.cache.store.close()
+        let other = try await RescueFixture()
+        try Data(contentsOf: URL(filePath: other.path + "-wal")).write(to: URL(filePath: fixture.path + "-wal"))
+        let file = try Data(contentsOf: URL(filePath: fixture.path))
+        let (cache, report) = try await fixture.rescued()
+        #expect(try Data(contentsOf: cache.folder.url.appending(path: report.setAside)) == file)
+        #expect(try RescueFixture.queue(cache.store).map(\.key) == before.map(\.key))
+        try other.cache.store.close()
+    }
+
+    @Test("a change in a backup that the damaged file has as acknowledged is not queued again")
+    func acknowledged() async throws {
+        let fixture = try await RescueFixture()
+        let backup = try fixture.backUp()
+        try await fixture.sendFirst()
+        let before = try fixture.queue()
+        try fixture.cache.store.close()
+        try fixture.overwrite(at: fixture.page(of: "sync_outbox"), with: [0xFF, 0, 0, 0xFF, 0xFF])
+        let (cache, _) = try await fixture.rescued(from: [backup])
+        #expect(before.count == 2)
+        #expect(try RescueFixture.queue(cache.store).map(\.key) == before.map(\.key))
+    }
+
+    @Test("if only a backup is left, its changes are queued as possibly sent, under their keys")
+    func onlyBackup() async throws {
+        let fixture = try await RescueFixture()
+        let before = try fixture.queue()
+        let backup = try fixture.backUp()
+        try fixture.cache.store.close()
+        let size = try Data(contentsOf: URL(filePath: fixture.path)).count
+        try fixture.overwrite(at: 0, with: Array(repeating: 0x5A, count: size))
+        let (cache, report) = try await fixture.rescued(from: [backup])
+        let queue = try RescueFixture.queue(cache.store)
+        #expect(queue.map(\.key) == before.map(\.key))
+        #expect(report.uncertain == 3 && report.mayMissMore)
+        #expect(!queue.map(\.tried).contains(false))
+        #expect(try cache.store.setting("account") == nil)
+    }
+
+    @Test("a change that cannot be read is listed as lost")
+    func lost() async throws {
+        let fixture = try await RescueFixture()
+        try fixture.cache.store.close()
+        let page = try fixture.page(of: "sync_outbox")
+        try fixture.overwrite(at: page, with: Array(repeating: 0, count: 4096))
+        let (cache, report) = try await fixture.rescued()
+        #expect(report.lost == [1, 2, 3])
+        #expect(!report.mayMissMore)
+        // Their ids are not used again.
+        _ = try await cache.store.create("orders", body: .object(["notes": "x"]), at: RescueFixture.later)
+        #expect(try RescueFixture.queue(cache.store).map(\.id) == [4])
+    }
+
+    @Test("damage found by a read is reported to the waiting caller")
+    func readError() async throws {
+        let fixture = try await RescueFixture()
+        try fixture.cache.store.close()
+        try fixture.overwrite(at: fixture.page(of: "orders_by_status"), with: Array(repeating: 0xFF, count: 8))
+        let cache = try TestCache(in: fixture.cache.folder)
+        let open = ListQuery.Filter(field: "status", comparison: .equal, values: ["open"])
+        #expect(throws: CacheError.self) { try cache.keys(ListQuery(entity: "orders", filters: [open])) }
+        await #expect(throws: CacheError.self) { try await cache.store.waitForDamage() }
+        cache.store.abandon()
+        let (rescued, _) = try await fixture.rescuedUnseen()
+        #expect(try RescueFixture.queue(rescued.store).count == 3)
+    }
+
+    @Test("the daily check finds damage that no read has met")
+    func check() async throws {
+        let fixture = try await RescueFixture()
+        try await fixture.cache.store.check()
+        try fixture.cache.store.close()
+        try fixture.overwrite(at: fixture.page(of: "sync_drift"), with: Array(repeating: 0xFF, count: 8))
+        let cache = try TestCache(in: fixture.cache.folder)
+        await #expect(throws: CacheError.self) { try await cache.store.check() }
+        await #expect(throws: CacheError.self) { try await cache.store.waitForDamage() }
+        cache.store.abandon()
+    }
+
+    @Test("a replacement interrupted between two renames is completed by the next start")
+    func cutOff() async throws {
+        let fixture = try await RescueFixture()
+        try fixture.cache.store.close()
+        let stamp = DatabaseFile.stamp(RescueFixture.later)
+        let fresh = fixture.path + ".next.damaged-\(stamp)"
+        try FileManager.default.copyItem(atPath: fixture.path, toPath: fresh)
+        try FileManager.default.moveItem(atPath: fixture.path, toPath: fixture.path + ".damaged-\(stamp)")
+        try DatabaseFile(fixture.path).finishReplacing()
+        let cache = try TestCache(in: fixture.cache.folder)
+        #expect(try RescueFixture.queue(cache.store).count == 3)
+        #expect(DatabaseFile(fixture.path).lastDamage == RescueFixture.later)
+    }
+}

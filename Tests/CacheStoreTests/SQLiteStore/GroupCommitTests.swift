@@ -1,0 +1,93 @@
+import Foundation
+import GRDB
+import SQLiteStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Group commit")
+struct GroupCommitTests {
+    private struct Refused: Error {}
+
+    /// The scheduled commits, and the number of commits and calls.
+    private final class HeldCommits: Sendable {
+        let due = Mutex<[@Sendable () -> Void]>([])
+        let commits = Atomic(0)
+        let calls = Atomic(0)
+    }
+
+    /// Collects writes in one group, which the test commits.
+    private struct Fixture {
+        let held = HeldCommits()
+        private let folder: TemporaryFolder
+        private let pool: DatabasePool
+        private let writer: GroupCommit
+
+        init(refusesToFinish: Bool = false) throws {
+            folder = try TemporaryFolder()
+            pool = try DatabasePool(path: folder.path("group.db"))
+            try pool.write { try $0.execute(sql: "CREATE TABLE numbers (number INTEGER PRIMARY KEY)") }
+            writer = GroupCommit(
+                writer: pool, schedule: { [held] commit in held.due.withLock { $0.append(commit) } },
+                damage: DamageWatch(), finish: { _ in if refusesToFinish { throw Refused() } },
+                committed: { [held] in _ = held.commits.add(1, ordering: .relaxed) })
+        }
+
+        /// The write has joined the group when this returns.
+        func write(_ number: Int, refusing: Bool = false) -> Task<Int, any Error> {
+            Task.immediate { [writer, held] in
+                try await writer.write { db in
+                    held.calls.add(1, ordering: .relaxed)
+                    if number > 0 { try db.execute(sql: "INSERT INTO numbers VALUES (?)", arguments: [number]) }
+                    if refusing { throw Refused() }
+                    return number
+                }
+            }
+        }
+
+        func commit() {
+            for commit in held.due.withLock({ $0 }) { commit() }
+        }
+
+        func numbers() throws -> [Int] {
+            try pool.read { try Int.fetchAll($0, sql: "SELECT number FROM numbers ORDER BY number") }
+        }
+    }
+
+    @Test("a write that throws undoes its own changes and no others")
+    func undoesItself() async throws {
+        let fixture = try Fixture()
+        let (first, second, third) = (fixture.write(1), fixture.write(2, refusing: true), fixture.write(3))
+        fixture.commit()
+        #expect(try await first.value == 1)
+        await #expect(throws: Refused.self) { try await second.value }
+        #expect(try await third.value == 3)
+        #expect(try fixture.numbers() == [1, 3])
+        #expect(fixture.held.commits.load(ordering: .relaxed) == 1)
+    }
+
+    @Test("a write that throws before changing anything costs the others nothing")
+    func changesNothing() async throws {
+        let fixture = try Fixture()
+        let (first, second, third) = (fixture.write(1), fixture.write(0, refusing: true), fixture.write(3))
+        fixture.commit()
+        #expect(try await first.value == 1)
+        await #expect(throws: Refused.self) { try await second.value }
+        #expect(try await third.value == 3)
+        #expect(try fixture.numbers() == [1, 3])
+        #expect(fixture.held.calls.load(ordering: .relaxed) == 3)
+    }
+
+    @Test("if the end of the transaction fails, no write happens and every caller gets the error")
+    func unfinished() async throws {
+        let fixture = try Fixture(refusesToFinish: true)
+        let (first, second) = (fixture.write(1), fixture.write(2))
+        fixture.commit()
+        await #expect(throws: Refused.self) { try await first.value }
+        await #expect(throws: Refused.self) { try await second.value }
+        #expect(try fixture.numbers().isEmpty)
+        #expect(fixture.held.commits.load(ordering: .relaxed) == 0)
+    }
+}

@@ -1,0 +1,80 @@
+import EntitySchema
+import Foundation
+import JSONText
+import TestSupport
+
+@testable import CacheStore
+
+/// A real database in a temporary folder, with a fixed clock and countable ids.
+final class TestCache: Sendable {
+    let folder: TemporaryFolder
+    let store: CacheStore
+
+    static let now = Timestamp.sample
+
+    init(
+        schema yaml: String = TestCache.shop, in folder: TemporaryFolder? = nil, key: UInt8 = 1,
+        goesOn: @escaping @Sendable () -> Bool = { true }
+    ) throws {
+        self.folder = try folder ?? TemporaryFolder()
+        let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
+        let counter = Counter()
+        store = try CacheStore.temporary(schema, in: self.folder, key: key, goesOn: goesOn) {
+            "id-\(counter.next())-\(UUID().uuidString)"
+        }
+    }
+
+    var path: String { folder.path("cache.db") }
+
+    /// Closes the store and opens the same file again, with another schema if one is given.
+    func reopened(schema: String = TestCache.shop, key: UInt8 = 1) throws -> TestCache {
+        try store.close()
+        return try TestCache(schema: schema, in: folder, key: key)
+    }
+
+    func pull(_ entity: String, _ records: String) async throws -> PageOutcome {
+        try await store.apply(PulledPage(entity: entity, records: records), at: Self.now)
+    }
+
+    func record(_ entity: String, _ key: String) throws -> JSONText? {
+        try store.record(entity, key: key).map { try JSONText($0) }
+    }
+
+    func keys(_ query: ListQuery) throws -> [String] {
+        try JSONText(store.list(query).records).elements.compactMap { $0["id"]?.string }
+    }
+
+    static let shop = """
+        schema: shop
+        upstream:
+          base_url: http://localhost
+          pagination: { style: page }
+        entities:
+          orders:
+            sort: -created_at
+            fields:
+              id: { type: string }
+              status: { type: enum, index: true, values: { open: Open, ready: Ready } }
+              total: { type: money }
+              notes: { type: string }
+              passcode: { type: string, secret: true }
+              created_at: { type: time, index: true }
+              updated_at: { type: time, index: true }
+            many:
+              messages: { of: messages, by: order_id, on_delete: cascade }
+            pull: { path: /orders, since: { param: since, field: updated_at }, deleted: deleted_at,
+              detail: { path: "/orders/{id}/messages", into: messages, when_changed: updated_at } }
+            push:
+              create: { call: POST /orders }
+              update: { call: "PATCH /orders/{id}" }
+              delete: { call: "DELETE /orders/{id}" }
+          messages:
+            fields:
+              id: { type: string }
+              order_id: { type: reference, to: orders, index: true, required: true }
+              text: { type: string, required: true }
+            push:
+              create: { call: "POST /orders/{order_id}/messages" }
+            order_within: order_id
+        """
+}

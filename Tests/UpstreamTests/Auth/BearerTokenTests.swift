@@ -1,0 +1,64 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import Upstream
+
+@Suite("The upstream's token")
+struct BearerTokenTests {
+    private func file(_ text: String, mode: Int) throws -> String {
+        let path = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)").path
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        return path
+    }
+
+    @Test("is read from a file that only its owner can read", arguments: [0o600, 0o400])
+    func reads(_ mode: Int) throws {
+        #expect(try BearerToken(path: file("abc.def\n", mode: mode)).current() == "abc.def")
+    }
+
+    @Test("is rejected when others can read it, with what to do", arguments: [0o640, 0o604, 0o644])
+    func othersCanRead(_ mode: Int) throws {
+        let path = try file("abc", mode: mode)
+        #expect {
+            try BearerToken(path: path)
+        } throws: { ($0 as? TokenFileError)?.message.contains("chmod 600") == true }
+    }
+
+    @Test(
+        "may be root's file with an access list, as systemd passes it, but not another group's",
+        arguments: [
+            (owner: 0, group: 0, mode: 0o440, isOpen: false), (owner: 0, group: 0, mode: 0o444, isOpen: true),
+            (owner: 0, group: 50, mode: 0o440, isOpen: true), (owner: 1000, group: 0, mode: 0o440, isOpen: true),
+        ])
+    func handedOver(_ owner: UInt32, _ group: UInt32, _ mode: UInt32, _ isOpen: Bool) {
+        var status = stat()
+        status.st_uid = owner
+        status.st_gid = group
+        status.st_mode = mode
+        #expect(PrivateFile.isOpenToOthers(status, for: 1000) == isOpen)
+        #expect(PrivateFile.isOpenToOthers(status, for: 0), "root is handed nothing over")
+    }
+
+    @Test(
+        "is rejected when the file is missing, empty or not a valid header value",
+        arguments: ["", "\n", "a b", "a\u{7F}", "é"])
+    func unusable(_ text: String) throws {
+        let path = try file(text, mode: 0o600)
+        #expect(throws: TokenFileError.self) { try BearerToken(path: path) }
+        #expect(throws: TokenFileError.self) { try BearerToken(path: path + "-missing") }
+    }
+
+    @Test("is read again when it is refused, and reports whether it has changed")
+    func reloads() throws {
+        let path = try file("old", mode: 0o600)
+        let token = try BearerToken(path: path)
+        #expect(!token.renew(refused: "old"))
+        try Data("new".utf8).write(to: URL(filePath: path))
+        #expect(token.renew(refused: "old"))
+        #expect(token.current() == "new")
+        #expect(token.renew(refused: "old"), "refused before another request had read the new one")
+        #expect(!token.renew(refused: "new"))
+    }
+}

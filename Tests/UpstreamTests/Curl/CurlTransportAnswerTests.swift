@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+@testable import Upstream
+
+@Suite("libcurl transport: responses", .timeLimit(.minutes(1)))
+struct CurlTransportAnswerTests {
+    private func answer(_ text: String, to request: (String) -> HTTPRequest = { HTTPRequest(url: $0) }) async throws
+        -> HTTPResponse
+    {
+        let server = try ScriptedServer([.receive, .send(text)])
+        return try await CurlTransport(userAgent: "test").send(request(server.url))
+    }
+
+    @Test("status, headers and body come back as they were sent")
+    func wholeAnswer() async throws {
+        let response = try await answer("HTTP/1.1 201 Created\r\nX-A:  one \r\nContent-Length: 2\r\n\r\nhi")
+        let headers = [HTTPHeader("X-A", "one"), HTTPHeader("Content-Length", "2")]
+        #expect(response == HTTPResponse(status: 201, headers: headers, body: Array("hi".utf8)))
+    }
+
+    @Test("repeated headers stay separate and in order")
+    func doubledHeaders() async throws {
+        let response = try await answer(
+            "HTTP/1.1 200 OK\r\nLink: a\r\nX: 1\r\nLink: b\r\nContent-Length: 0\r\n\r\n")
+        #expect(response.headers.filter { $0.name == "Link" }.map(\.value) == ["a", "b"])
+        #expect(response.headers.map(\.name) == ["Link", "X", "Link", "Content-Length"])
+    }
+
+    @Test("the headers of an interim response are dropped")
+    func interimAnswer() async throws {
+        let response = try await answer(
+            "HTTP/1.1 103 Early Hints\r\nLink: early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        #expect(response.status == 200)
+        #expect(response.header("link") == nil)
+    }
+
+    @Test("trailers are not headers")
+    func trailers() async throws {
+        let response = try await answer(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: 1\r\n\r\n")
+        #expect(response.body == Array("hi".utf8))
+        #expect(response.header("X-Sum") == nil)
+    }
+
+    @Test("304 is a response without a body, whatever length it announces")
+    func notModified() async throws {
+        let response = try await answer("HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nContent-Length: 9\r\n\r\n")
+        #expect(response.status == 304)
+        #expect(response.body.isEmpty)
+        #expect(response.header("etag") == "\"a\"")
+    }
+
+    @Test("HEAD returns only headers, even for a body larger than allowed")
+    func head() async throws {
+        let response = try await answer("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n") {
+            HTTPRequest(method: "HEAD", url: $0, maximumBody: 10)
+        }
+        #expect(response.header("Content-Length") == "1000000")
+        #expect(response.body.isEmpty)
+    }
+
+    @Test("an error status is a response", arguments: [400, 401, 404, 409, 429, 500, 503])
+    func errorStatus(_ status: Int) async throws {
+        let response = try await answer("HTTP/1.1 \(status) No\r\nContent-Length: 2\r\n\r\nno")
+        #expect(response.status == status)
+        #expect(response.body == Array("no".utf8))
+    }
+
+    @Test("a redirect is returned, and its credentials go nowhere else")
+    func redirect() async throws {
+        let elsewhere = try ScriptedServer([.receive])
+        let server = try ScriptedServer(
+            [.receive, .send("HTTP/1.1 302 Found\r\nLocation: \(elsewhere.url)/x\r\nContent-Length: 0\r\n\r\n")])
+        let request = HTTPRequest(url: server.url, headers: [HTTPHeader("Authorization", "Bearer s3cret")])
+        let response = try await CurlTransport(userAgent: "test").send(request)
+        #expect(response.status == 302)
+        #expect(response.header("location") == "\(elsewhere.url)/x")
+        #expect(elsewhere.acceptedConnections == 0)
+    }
+
+    @Test("a gzip body is decompressed")
+    func gzip() async throws {
+        let packed = Gzip.stored("hello")
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n"
+        let server = try ScriptedServer([.receive, .send(Array(head.utf8) + packed)])
+        let response = try await CurlTransport(userAgent: "test").send(HTTPRequest(url: server.url))
+        #expect(String(decoding: response.body, as: UTF8.self) == "hello")
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Upstream
+
+@Suite("libcurl transport: connections and shutdown", .timeLimit(.minutes(1)))
+struct CurlTransportConnectionTests {
+    private static let ok = ScriptedServer.Step.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    private let transport: CurlTransport
+
+    init() throws {
+        transport = try CurlTransport(userAgent: "test")
+    }
+
+    @Test("a connection is reused")
+    func keepAlive() async throws {
+        let server = try ScriptedServer([.receive, Self.ok, .receive, Self.ok, .receive, Self.ok])
+        for _ in 1...3 { _ = try await transport.send(HTTPRequest(url: server.url)) }
+        #expect(server.acceptedConnections == 1)
+    }
+
+    @Test(
+        "a reused connection that was closed while idle is replaced transparently", arguments: ["GET", "POST", "PATCH"])
+    func droppedIdle(_ method: String) async throws {
+        let dropped = ScriptedServer.Gate()
+        let server = try ScriptedServer([.receive, Self.ok, .finish, .open(dropped)], [.receive, Self.ok])
+        let first = try await transport.send(HTTPRequest(method: method, url: server.url))
+        dropped.pass()
+        let second = try await transport.send(HTTPRequest(method: method, url: server.url))
+        #expect(first.status == 200 && second.status == 200)
+        #expect(server.acceptedConnections == 2)
+    }
+
+    @Test("a safe request lost on a reused connection is sent again")
+    func swallowedGet() async throws {
+        let server = try ScriptedServer([.receive, Self.ok, .receive, .reset], [.receive, Self.ok])
+        for _ in 1...2 { _ = try await transport.send(HTTPRequest(url: server.url)) }
+        #expect(server.acceptedConnections == 2)
+    }
+
+    @Test(
+        "a change that a kept connection swallowed is never sent twice", arguments: ["POST", "PATCH", "PUT", "DELETE"])
+    func swallowedChange(_ method: String) async throws {
+        let server = try ScriptedServer([.receive, Self.ok, .receive], [.receive, Self.ok])
+        let request = HTTPRequest(method: method, url: server.url, body: Array("{}".utf8))
+        _ = try await transport.send(request)
+        #expect(try await transport.failure(of: request).kind == .ambiguous)
+    }
+
+    // MARK: After a network change
+
+    @Test("no older connection is reused")
+    func keptBeforeChange() async throws {
+        let server = try ScriptedServer(
+            [.receive, Self.ok, .receive, Self.ok], [.receive, Self.ok, .receive, Self.ok])
+        _ = try await transport.send(HTTPRequest(url: server.url))
+        transport.networkChanged()
+        _ = try await transport.send(HTTPRequest(url: server.url))
+        #expect(server.acceptedConnections == 2)
+    }
+
+    @Test("a request that was not sent yet restarts")
+    func connecting() async throws {
+        let seen = ScriptedServer.Gate()
+        let again = ScriptedServer.Gate()
+        // Neither speaks TLS, so nothing is ever sent.
+        let server = try ScriptedServer(
+            [.open(seen), .awaitClientLeaving], [.open(again), .awaitClientLeaving])
+        let transport = transport
+        let flying = Task {
+            try await transport.failure(of: HTTPRequest(url: server.url.replacing("http:", with: "https:")))
+        }
+        await waiting { seen.pass() }
+        transport.networkChanged()
+        await waiting { again.pass() }
+        flying.cancel()
+        #expect(try await flying.value == .cancelled)
+    }
+
+    @Test("a request sent from an address that is gone fails, and its connection is closed")
+    func addressGone() async throws {
+        let reset = ScriptedServer.Gate()
+        let server = try ScriptedServer([.receive, .awaitClientReset(reset)])
+        let transport = try CurlTransport(userAgent: "test", localAddresses: { ["192.0.2.1"] })
+        let flying = Task { try await transport.failure(of: HTTPRequest(method: "POST", url: server.url)) }
+        _ = await server.nextRequest()
+        transport.networkChanged()
+        #expect(try await flying.value.kind == .ambiguous)
+        await waiting { reset.pass() }
+    }
+
+    @Test("nothing is sent over a link that is down, and the next request checks again")
+    func linkDown() async throws {
+        let server = try ScriptedServer([.receive, Self.ok])
+        let isDown = Mutex(true)
+        let transport = try CurlTransport(userAgent: "test", isLinkDown: { _ in isDown.withLock { $0 } })
+        let failure = try await transport.failure(of: HTTPRequest(method: "POST", url: server.url))
+        #expect(failure.kind == .unreachable)
+        #expect(failure.message.contains("link"))
+        #expect(server.acceptedConnections == 0)
+        isDown.withLock { $0 = false }
+        #expect(try await transport.send(HTTPRequest(method: "POST", url: server.url)).status == 200)
+    }
+
+    @Test("a request sent from an address that still exists continues")
+    func addressThere() async throws {
+        let changed = ScriptedServer.Gate()
+        let server = try ScriptedServer([.receive, .pass(changed), Self.ok])
+        let transport = transport
+        let flying = Task { try await transport.send(HTTPRequest(url: server.url)).status }
+        _ = await server.nextRequest()
+        transport.networkChanged()
+        changed.open()
+        #expect(try await flying.value == 200)
+    }
+
+    /// Waits on a thread that may block.
+    private func waiting(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+
+    @Test("requests run concurrently")
+    func parallel() async throws {
+        let count = 20
+        let gates = (0..<count).map { _ in ScriptedServer.Gate() }
+        // Each connection gets its response only when all have sent their request.
+        let script: [ScriptedServer.Step] = gates.map { .pass($0) }
+        let server = try ScriptedServer(
+            connections: gates.map { [.receive, .open($0)] + script + [Self.ok] })
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<count { group.addTask { try await transport.send(HTTPRequest(url: server.url)).status } }
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect(server.acceptedConnections == count)
+    }
+
+    @Test("cancelling the task ends only its exchange")
+    func cancellation() async throws {
+        let left = ScriptedServer.Gate()
+        let server = try ScriptedServer(
+            [.receive, .awaitClientLeaving, .open(left)], [.receive, .pass(left), Self.ok])
+        let transport = transport
+        let doomed = Task { try await transport.failure(of: HTTPRequest(url: server.url)) }
+        _ = await server.nextRequest()
+        async let other = transport.send(HTTPRequest(url: server.url))
+        _ = await server.nextRequest()
+        doomed.cancel()
+        #expect(try await doomed.value == .cancelled)
+        #expect(try await other.status == 200)
+    }
+
+    @Test("a task already cancelled sends nothing")
+    func cancelledBefore() async throws {
+        let transport = transport
+        let gate = AsyncStream<Void>.makeStream()
+        let server = try ScriptedServer([.awaitClientLeaving])
+        let task = Task {
+            for await _ in gate.stream {}
+            return try await transport.failure(of: HTTPRequest(url: server.url))
+        }
+        task.cancel()
+        gate.continuation.finish()
+        #expect(try await task.value == .cancelled)
+    }
+
+    @Test("shutdown fails requests in flight and all later ones, and is idempotent")
+    func shutdown() async throws {
+        let server = try ScriptedServer([.receive, .awaitClientLeaving])
+        let transport = transport
+        let flying = Task { try await transport.failure(of: HTTPRequest(url: server.url)) }
+        _ = await server.nextRequest()
+        transport.shutdown()
+        #expect(try await flying.value == .cancelled)
+        transport.shutdown()
+        #expect(try await transport.failure(of: HTTPRequest(url: server.url)) == .cancelled)
+    }
+
+    @Test("the last reference closes idle connections")
+    func lastReference() async throws {
+        let left = ScriptedServer.Gate()
+        let server = try ScriptedServer([.receive, Self.ok, .awaitClientLeaving, .open(left)])
+        do {
+            let transport = try CurlTransport(userAgent: "test")
+            _ = try await transport.send(HTTPRequest(url: server.url))
+        }
+        left.pass()
+    }
+}

@@ -1,0 +1,162 @@
+import EntitySchema
+import Foundation
+import JSONText
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Upstream
+
+@Suite(.timeLimit(.minutes(1)))
+struct ContentTransferTests {
+    /// The bytes that a sink received.
+    private final class Taken: Sendable {
+        private let bytes = Mutex<[UInt8]>([])
+        var all: [UInt8] { bytes.withLock { $0 } }
+
+        func sink(limit: Int = .max) -> BodySink {
+            BodySink { piece in
+                self.bytes.withLock { bytes in
+                    guard bytes.count + piece.count <= limit else { return false }
+                    bytes += piece
+                    return true
+                }
+            }
+        }
+    }
+
+    private struct FixedToken: Credentials {
+        func current() async throws(UpstreamError) -> String? { "secret" }
+        func renew(refused token: String?) async throws(UpstreamError) -> Bool { false }
+    }
+
+    private func upstream(_ transport: any HTTPTransport, base: String = "https://api.example/v1") throws
+        -> HTTPUpstream
+    {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: "\(base)" }
+                entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
+                """, file: "s.yaml")
+        return HTTPUpstream(
+            plan: schema.upstream, transport: transport, token: FixedToken(),
+            now: { Timestamp.sample })
+    }
+
+    private func asked(for address: String, status: Int = 200) async throws -> HTTPRequest {
+        let transport = ScriptedTransport { _ in HTTPResponse(status: status) }
+        _ = try await upstream(transport).download(address, limit: 10, into: Taken().sink())
+        return try #require(transport.requests.first)
+    }
+
+    // MARK: Hosts and credentials
+
+    @Test(arguments: ["https://api.example/v1/pictures/1", "/v1/pictures/1"])
+    func `asks the upstream itself with the token`(_ address: String) async throws {
+        let request = try await asked(for: address)
+        #expect(request.url == "https://api.example/v1/pictures/1")
+        #expect(request.header("Authorization") == "Bearer secret")
+    }
+
+    @Test(arguments: [
+        "https://cdn.example/1.png", "http://api.example/v1/1.png", "https://api.example:8443/v1/1.png",
+        "https://api.example/other/1.png", "//cdn.example/1.png", "https://api.example@cdn.example/v1/1.png",
+    ])
+    func `asks everybody else without it, and nobody in the neighbourhood`(_ address: String) async throws {
+        let request = try await asked(for: address)
+        #expect(request.header("Authorization") == nil)
+        #expect(request.isPublicOnly)
+    }
+
+    @Test func `follows no redirect`() async throws {
+        let transport = ScriptedTransport { _ in
+            HTTPResponse(status: 302, headers: [HTTPHeader("Location", "http://127.0.0.1/")])
+        }
+        await #expect(throws: UpstreamError.self) {
+            try await upstream(transport).download("https://cdn.example/1.png", limit: 10, into: Taken().sink())
+        }
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func `ignores another host's failures as evidence about the upstream`() async throws {
+        let unreachable = ScriptedTransport { _ throws(TransportError) in throw .unreachable("no route") }
+        await #expect(throws: UpstreamError.unclear(status: nil, "no route")) {
+            try await upstream(unreachable).download("https://cdn.example/1.png", limit: 10, into: Taken().sink())
+        }
+        #expect(try !upstream(unreachable).serves("https://cdn.example/1.png"))
+    }
+
+    @Test(arguments: [
+        "127.0.0.1", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254", "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1", "::1", "fe80::1", "fd00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "nonsense", "",
+    ])
+    func `recognises local addresses`(_ address: String) {
+        #expect(!NetworkAddress.isPublic(address))
+    }
+
+    @Test(arguments: ["93.184.216.34", "172.32.0.1", "100.128.0.1", "2606:2800:220:1::1", "::ffff:93.184.216.34"])
+    func `recognises public addresses`(_ address: String) {
+        #expect(NetworkAddress.isPublic(address))
+    }
+
+    @Test func `sends nothing to a local address that a record names`() async throws {
+        let server = try ScriptedServer([.receive, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")])
+        var request = HTTPRequest(url: server.url + "/admin")
+        request.isPublicOnly = true
+        let sent = request
+        let error = await #expect(throws: TransportError.self) {
+            try await CurlTransport(userAgent: "test/1").send(sent)
+        }
+        guard case .unreachable(let message) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(message.contains("127.0.0.1"))
+    }
+
+    // MARK: Over a socket
+
+    @Test func `sends a body from its source`() async throws {
+        let server = try ScriptedServer([.receive, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")])
+        var request = HTTPRequest(
+            method: "PUT", url: server.url + "/a", headers: [HTTPHeader("Content-Type", "image/png")])
+        request.source = BodySource(size: 10) { offset, count in
+            Array("0123456789".utf8.dropFirst(offset).prefix(count))
+        }
+        _ = try await CurlTransport(userAgent: "test/1").send(request)
+        let text = try #require(await server.nextRequest())
+        #expect(text.hasPrefix("PUT /a HTTP/1.1\r\n"))
+        #expect(text.contains("Content-Length: 10\r\n"))
+        #expect(text.hasSuffix("\r\n\r\n0123456789"))
+    }
+
+    @Test func `passes a successful body to the sink, and keeps an error's text`() async throws {
+        let taken = Taken()
+        let server = try ScriptedServer(
+            [.receive, .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcde")],
+            [.receive, .send("HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone")])
+        var request = HTTPRequest(url: server.url + "/a")
+        request.sink = taken.sink()
+        let transport = try CurlTransport(userAgent: "test/1")
+        #expect(try await transport.send(request).body.isEmpty)
+        #expect(taken.all == Array("abcde".utf8))
+        #expect(try await transport.send(request).body == Array("gone".utf8))
+        #expect(taken.all.count == 5)
+    }
+
+    @Test func `aborts a response that the sink refuses`() async throws {
+        let server = try ScriptedServer([.receive, .send("HTTP/1.1 200 OK\r\n\r\n"), .flood(Array("abcdefgh".utf8))])
+        var request = HTTPRequest(url: server.url + "/a")
+        request.sink = Taken().sink(limit: 1000)
+        let sent = request
+        let error = await #expect(throws: TransportError.self) {
+            try await CurlTransport(userAgent: "test/1").send(sent)
+        }
+        guard case .unacceptable = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+}

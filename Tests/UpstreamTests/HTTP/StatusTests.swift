@@ -1,0 +1,150 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+
+@testable import Upstream
+
+/// The error for each status.
+@Suite("What a status means")
+struct StatusTests {
+    // Sat, 21 Nov 2026 10:42:00 GMT
+    private static let now = Timestamp.sample
+
+    private func failure(
+        _ status: Int, retryAfter: String? = nil, body: String = #"{"error":{"text":"the shop says no"}}"#,
+        token: FixedToken? = nil
+    ) async throws -> UpstreamError {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: "https://shop.example", error_message: error.text }
+                entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
+                """, file: "s.yaml")
+        let headers = retryAfter.map { [HTTPHeader("retry-after", $0)] } ?? []
+        let transport = ScriptedTransport { _ in HTTPResponse.json(status, body, headers) }
+        let upstream = HTTPUpstream(
+            plan: schema.upstream, transport: transport, token: token, now: { Self.now })
+        let error = await #expect(throws: UpstreamError.self) {
+            try await upstream.push(
+                PushRequest(method: "PATCH", path: "/orders/1?x=1", body: .object(["a": 1])), idempotencyKey: "k")
+        }
+        return try #require(error)
+    }
+
+    private struct FixedToken: Credentials {
+        let text: String
+
+        func current() async throws(UpstreamError) -> String? { text }
+        func renew(refused: String?) async throws(UpstreamError) -> Bool { false }
+    }
+
+    @Test("an error that repeats the token is quoted without it", arguments: [401, 403, 409, 422, 500])
+    func tokenQuoted(_ status: Int) async throws {
+        let body = #"{"error":{"text":"Bearer s3cret-t0ken is not good"}}"#
+        let failure = try await failure(status, body: body, token: FixedToken(text: "s3cret-t0ken"))
+        #expect(failure.message == "\(words) \(status): Bearer … is not good")
+    }
+
+    @Test("a long error text is cut and marked")
+    func longWords() async throws {
+        let text = String(repeating: "no ", count: 1000)
+        let failure = try await failure(422, body: #"{"error":{"text":"\#(text)"}}"#)
+        #expect(failure.message == "\(words) 422: \(text.prefix(500))…")
+    }
+
+    private let words = "PATCH /orders/1 answered"
+
+    @Test("an unknown outcome is unclear", arguments: [408, 425, 500, 501, 502, 503, 504, 599])
+    func unclear(_ status: Int) async throws {
+        #expect(try await failure(status) == .unclear(status: status, "\(words) \(status): the shop says no"))
+    }
+
+    @Test("a rejected token is unauthorized, and without any token the message says what to do")
+    func unauthorized() async throws {
+        let advice = "no token is configured: set upstream.token_file"
+        #expect(try await failure(401) == .unauthorized("\(words) 401: the shop says no; \(advice)"))
+    }
+
+    @Test("a modified record is changed", arguments: [409, 412])
+    func changed(_ status: Int) async throws {
+        #expect(try await failure(status) == .changed(status: status, "\(words) \(status): the shop says no"))
+    }
+
+    @Test("a missing record is gone", arguments: [404, 410])
+    func gone(_ status: Int) async throws {
+        #expect(try await failure(status) == .gone(status: status, "\(words) \(status): the shop says no"))
+    }
+
+    @Test(
+        "an error that someone must correct is refused",
+        arguments: [400, 402, 403, 405, 406, 413, 415, 418, 422, 428, 451])
+    func refused(_ status: Int) async throws {
+        #expect(try await failure(status) == .refused(status: status, "\(words) \(status): the shop says no"))
+    }
+
+    @Test("a redirect is refused, and the message says what to do", arguments: [300, 301, 302, 303, 307, 308])
+    func redirect(_ status: Int) async throws {
+        guard case .refused(status, let message) = try await failure(status) else {
+            Issue.record("sorted in another way")
+            return
+        }
+        #expect(message.contains("base_url"))
+    }
+
+    @Test(
+        "429 waits as long as it is told, at most an hour, half a minute where it is not told",
+        arguments: [
+            ("7", 7), ("0", 0), ("99999999999999999999", 3600), ("Sat, 21 Nov 2026 10:43:00 GMT", 60),
+            ("Sat, 21 Nov 2026 10:41:00 GMT", 0), ("Fri, 01 Jan 2100 00:00:00 GMT", 3600), ("soon", 30), ("-5", 30),
+            ("", 30), ("1.5", 30), (nil, 30),
+        ])
+    func throttled(_ text: String?, _ seconds: Int) async throws {
+        let expected = UpstreamError.throttled(.seconds(seconds), "\(words) 429: the shop says no")
+        #expect(try await failure(429, retryAfter: text) == expected)
+    }
+
+    @Test("503 is throttled with Retry-After, and unclear without it")
+    func unavailable() async throws {
+        #expect(
+            try await failure(503, retryAfter: "12") == .throttled(.seconds(12), "\(words) 503: the shop says no"))
+        #expect(
+            try await failure(503, retryAfter: "soon") == .unclear(status: 503, "\(words) 503: the shop says no"))
+    }
+
+    @Test(
+        "an error response without a text is reported without one", arguments: ["", "<html>", "[]", #"{"error":null}"#])
+    func wordless(_ body: String) async throws {
+        #expect(try await failure(422, body: body) == .refused(status: 422, "\(words) 422"))
+    }
+
+    @Test("an endless error text is cut")
+    func long() async throws {
+        let text = String(repeating: "x", count: 10_000)
+        #expect(try await failure(422, body: #"{"error":{"text":"\#(text)"}}"#).message.count < 600)
+    }
+}
+
+@Suite("Retry-After")
+struct RetryAfterTests {
+    // Sun, 06 Nov 1994 08:49:37 GMT
+    private let now = Timestamp(milliseconds: 784_111_777_000)
+
+    @Test(
+        "seconds and dates are read, never negative, never more than an hour",
+        arguments: [
+            ("0", 0), ("120", 120), ("99999", 3600), ("99999999999999999999", 3600),
+            ("Sun, 06 Nov 1994 08:50:37 GMT", 60), ("Sun, 06 Nov 1994 08:40:00 GMT", 0),
+            ("Fri, 01 Jan 2100 00:00:00 GMT", 3600),
+        ])
+    func reads(_ text: String, _ seconds: Int) {
+        #expect(RetryAfter.delay(text, now: now) == .seconds(seconds))
+    }
+
+    @Test(
+        "anything else is no delay",
+        arguments: ["", "soon", "-1", "1.5", "1 2", "Sun, 06 Foo 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT"])
+    func refuses(_ text: String) {
+        #expect(RetryAfter.delay(text, now: now) == nil)
+    }
+}

@@ -1,0 +1,52 @@
+import Testing
+
+@testable import Upstream
+
+@Suite("References in responses")
+struct BaseAddressTests {
+    private let base = BaseAddress("https://api.example.org/v2")
+
+    @Test(
+        "a reference below the base is resolved, whatever its form",
+        arguments: [
+            ("https://api.example.org/v2/orders?page=2", "/orders?page=2"),
+            ("HTTPS://API.Example.ORG:443/v2/orders?page=2", "/orders?page=2"),
+            ("//api.example.org/v2/orders?page=2", "/orders?page=2"),
+            ("/v2/orders?page=2", "/orders?page=2"),
+            ("orders?page=2", "/shop/orders?page=2"),
+            ("?page=2", "/shop/list?page=2"),
+            ("../orders", "/orders"),
+            ("./orders/../x/.", "/shop/x/"),
+            ("", "/shop/list?page=1"),
+            ("?next=http://elsewhere.org/a/../b", "/shop/list?next=http://elsewhere.org/a/../b"),
+            ("/v2/orders?page=2#top", "/orders?page=2"),
+            ("/v2/a%2Fb/c", "/a%2Fb/c"),
+        ])
+    func below(_ reference: String, _ path: String) {
+        #expect(base.path(of: reference, from: "/shop/list?page=1") == path)
+    }
+
+    @Test(
+        "a reference to another place is rejected",
+        arguments: [
+            "http://api.example.org/v2/orders", "https://api.example.org:8443/v2/orders",
+            "https://evil.example.org/v2/orders", "https://api.example.org.evil.org/v2/orders",
+            "https://api.example.org@evil.org/v2/orders", "https://evil.org@api.example.org/v2/orders",
+            "//evil.org/v2/orders", "https://api.example.org/v1/orders", "https://api.example.org/v22/orders",
+            "https://api.example.org/v2/../admin", "/v2/%2e%2E/admin", "../../admin", "https://api.example.org",
+            "https:orders", "https:///v2/orders", "javascript:alert(1)", "/v2/or ders", "/v2\\orders", "/v2/a\r\nX: y",
+            "https://api.example.org:x/v2/orders", "https://[::1]/v2/orders",
+        ])
+    func elsewhere(_ reference: String) {
+        #expect(base.path(of: reference, from: "/shop/list") == nil)
+    }
+
+    @Test("a base needs no path, and may have a port or an IPv6 address")
+    func others() {
+        let base = BaseAddress("http://[::1]:8080")
+        #expect(base.path(of: "http://[::1]:8080/a?b", from: "/") == "/a?b")
+        #expect(base.path(of: "http://[::1]/a?b", from: "/") == nil)
+        #expect(base.path(of: "../../a", from: "/x/y") == "/a")
+        #expect(BaseAddress("http://a.org:80").path(of: "http://a.org/x", from: "/") == "/x")
+    }
+}

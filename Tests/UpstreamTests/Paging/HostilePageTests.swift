@@ -1,0 +1,139 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import Upstream
+
+/// Whatever an upstream sends, a page is accepted as a whole or not at all.
+@Suite("Invalid pages", .timeLimit(.minutes(1)))
+struct HostilePageTests {
+    private let schema: EntitySchema
+    private let list: ListPlan
+
+    init() throws {
+        schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream:
+                  base_url: https://shop.example
+                  records: data
+                  pagination: { style: cursor, next: next, total: total }
+                entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
+                """, file: "s.yaml")
+        list = try #require(schema["orders"]?.pull?.list)
+    }
+
+    private func page(of upstream: HTTPUpstream) async -> Result<Page, UpstreamError> {
+        do throws(UpstreamError) {
+            return .success(try await upstream.page(PageRequest(path: "/orders", list: list)))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func page(_ body: [UInt8]) async -> Result<Page, UpstreamError> {
+        let transport = ScriptedTransport { _ in HTTPResponse(status: 200, body: body) }
+        return await page(
+            of: HTTPUpstream(
+                plan: schema.upstream, transport: transport, token: nil, now: { Timestamp(milliseconds: 0) }))
+    }
+
+    private func expectMalformed(_ result: Result<Page, UpstreamError>, _ comment: Comment? = nil) {
+        guard case .failure(.malformed(let message)) = result else {
+            Issue.record("taken, or refused in another way: \(result)")
+            return
+        }
+        #expect(message.contains("/orders") || message.contains("127.0.0.1"), comment)
+    }
+
+    private static let good = #"{"data":[{"id":"1","n":{"a":[1,{"b":"c"}]}},{"id":"2"}],"next":"x","total":"2"}"#
+
+    @Test("a valid page is accepted, even with a total in quotes")
+    func good() async throws {
+        let page = try await page(Array(Self.good.utf8)).get()
+        #expect(page.count == 2 && page.total == 2 && page.next == "x")
+    }
+
+    @Test("a page truncated anywhere is rejected")
+    func cutOff() async {
+        for count in 0..<Self.good.utf8.count {
+            expectMalformed(await page(Array(Self.good.utf8.prefix(count))), "cut after \(count) bytes")
+        }
+    }
+
+    @Test(
+        "a page without its list is rejected",
+        arguments: [
+            "", "null", "[]", "{}", "7", #""data""#, #"{"data":null}"#, #"{"data":{}}"#, #"{"data":"[]"}"#,
+            #"{"data":{"0":{"id":"1"}}}"#, "<html></html>", "\u{FEFF}{\"data\":[]}",
+        ])
+    func wrongType(_ body: String) async {
+        expectMalformed(await page(Array(body.utf8)))
+    }
+
+    @Test("a page with a duplicate member anywhere is rejected")
+    func doubled() async {
+        for body in [
+            #"{"data":[{"id":"1","id":"2"}]}"#, #"{"data":[],"data":[{"id":"1"}]}"#, #"{"data":[],"x":{"y":1,"y":1}}"#,
+            #"{"data":[{"id":"1"},{"id":"2","n":[{"a":1,"\u0061":2}]}]}"#,
+        ] { expectMalformed(await page(Array(body.utf8))) }
+    }
+
+    @Test("a page nested 10,000 levels deep is rejected", arguments: ["[", #"{"a":"#])
+    func deep(_ opening: String) async {
+        let nested = String(repeating: opening, count: 10_000)
+        expectMalformed(await page(Array(#"{"data":[{"id":"1","n":\#(nested)"#.utf8)))
+        let closed = String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000)
+        expectMalformed(await page(Array(#"{"data":[{"id":"1","n":\#(closed)}]}"#.utf8)))
+    }
+
+    @Test("a page with invalid UTF-8 is rejected")
+    func notText() async {
+        expectMalformed(await page(Array(#"{"data":[{"id":""#.utf8) + [0xFF, 0xFE] + Array(#""}]}"#.utf8)))
+        expectMalformed(await page([UInt8](repeating: 0, count: 1000)))
+    }
+
+    // MARK: Over a socket
+
+    private func page(from server: ScriptedServer, maximum: Int) async throws -> Result<Page, UpstreamError> {
+        await page(
+            of: HTTPUpstream(
+                plan: schema.upstream, baseURL: server.url, transport: try CurlTransport(userAgent: "test"), token: nil,
+                maximumBody: maximum, now: { Timestamp(milliseconds: 0) }))
+    }
+
+    @Test("an endless page is aborted at the limit", arguments: ["", "Content-Length: 9999999999\r\n"])
+    func endless(_ header: String) async throws {
+        let block = Array(repeating: UInt8(ascii: " "), count: 65_536)
+        let server = try ScriptedServer(
+            [.receive, .send("HTTP/1.1 200 OK\r\n\(header)\r\n{\"data\":["), .flood(block)])
+        expectMalformed(try await page(from: server, maximum: 1 << 20))
+    }
+
+    @Test("a compression bomb is aborted at the limit")
+    func bomb() async throws {
+        let bomb = Gzip.endlessZeros(copies: 40_000)
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n"
+        let server = try ScriptedServer([.receive, .send(Array(head.utf8) + bomb), .awaitClientLeaving])
+        expectMalformed(try await page(from: server, maximum: 1 << 20))
+    }
+
+    @Test("a page truncated on the wire is unclear and is requested again")
+    func cutOnWire() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(Self.good.utf8.count)\r\n\r\n"
+        let server = try ScriptedServer([.receive, .send(head + Self.good.dropLast(5))])
+        guard case .failure(.unclear(nil, _)) = try await page(from: server, maximum: 1 << 20) else {
+            Issue.record("taken, or refused in another way")
+            return
+        }
+    }
+
+    @Test("the limit is 8 MiB unless configured")
+    func limit() async {
+        let transport = ScriptedTransport { _ in HTTPResponse.json(200, Self.good) }
+        _ = await page(
+            of: HTTPUpstream(
+                plan: schema.upstream, transport: transport, token: nil, now: { Timestamp(milliseconds: 0) }))
+        #expect(transport.requests.map(\.maximumBody) == [8 << 20])
+    }
+}
