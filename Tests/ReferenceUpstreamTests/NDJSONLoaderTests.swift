@@ -61,7 +61,7 @@ struct NDJSONLoaderTests {
         arguments: [
             ("{\"id\":\"b\"", "not JSON"), ("[1]", "JSON object"), ("{\"total\":1}", "id is missing"),
             ("{\"id\":null}", "id is missing"), ("{\"id\":\"\"}", "id is missing"),
-            ("{\"id\":\"a\"}", "line 1 already"),
+            ("{\"id\":\"a\"}", "already in line 1"),
             ("{\"id\":\"b\"}x", "text after the value"),
         ])
     func broken(_ line: String, _ problem: String) throws {

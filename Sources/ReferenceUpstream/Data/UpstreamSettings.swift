@@ -6,7 +6,7 @@ package struct UpstreamSettings: Sendable {
     package var account = "company-1"
     /// The bearer token that every call but the probe needs; nil for none.
     package var token: String?
-    /// The user who can sign in as the schema's `auth` describes; every call but those and the probe then needs a
+    /// The user who can sign in as the schema's `auth` describes; every call except sign-in and probe then needs a
     /// token.
     package var user: User?
     /// The server chooses the keys of new records, whatever a create sends.

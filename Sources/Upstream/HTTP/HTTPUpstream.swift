@@ -9,7 +9,7 @@ package struct HTTPUpstream: Upstream {
     private let token: (any Credentials)?
     private let identity = IdentityMemory()
 
-    /// `baseURL` replaces the schema's; `deadline` is for each exchange as a whole, `maximumBody` for each answer, in
+    /// `baseURL` replaces the schema's; `deadline` is for each exchange as a whole, `maximumBody` for each response, in
     /// bytes. `clock` observes every response.
     package init(
         plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: (any Credentials)?,
