@@ -33,7 +33,7 @@ struct ReloadTests {
     @Test(
         "an invalid configuration is refused with a reason and changes nothing until it is corrected",
         arguments: [
-            ("retry: { base: soon }", "retry.base: \"soon\" cannot be used"),
+            ("retry: { base: soon }", "retry.base: \"soon\" is not valid"),
             ("secret_key_file: /none", "secret_key_file"),
         ])
     func bad(more: String, reason: String) async throws {
