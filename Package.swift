@@ -107,19 +107,25 @@ let package = Package(
         .executableTarget(
             name: "bench-server", dependencies: ["JSONText", "SocketServer"], swiftSettings: strict),
 
+        // What the tests of several targets share.
+        .target(
+            name: "TestSupport", dependencies: ["CacheStore", "EntitySchema", "ReferenceUpstream", "Secrets"],
+            path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["JSONText", "Secrets"], swiftSettings: strict),
-        .testTarget(name: "ContentStoreTests", dependencies: ["ContentStore", "EntitySchema"], swiftSettings: strict),
+        .testTarget(
+            name: "ContentStoreTests", dependencies: ["ContentStore", "EntitySchema", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "PicturesTests", dependencies: ["CGD", "Pictures", "repairminder-sync"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("gd")]),
-        .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema"], swiftSettings: strict),
+        .testTarget(name: "EntitySchemaTests", dependencies: ["EntitySchema", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "SyncEngineTests",
             dependencies: [
                 "CacheStore", "SQLiteStore", "SchemaDrift", "ContentStore", "EntitySchema", "JSONText", "Secrets",
                 "SyncEngine", "Upstream",
-                .product(name: "Logging", package: "swift-log"),
+                "TestSupport", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(
@@ -128,7 +134,8 @@ let package = Package(
                 "CacheStore", "SQLiteStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPI",
                 "LocalAPIServer", "Pictures",
                 "ReferenceUpstream", "Secrets",
-                "SocketServer", "SyncEngine", "Upstream", .product(name: "Logging", package: "swift-log"),
+                "SocketServer", "SyncEngine", "Upstream", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(name: "LocalAPITests", dependencies: ["JSONText", "LocalAPI"], swiftSettings: strict),
@@ -138,19 +145,21 @@ let package = Package(
                 "CacheStore", "EntitySchema", "JSONText", "LocalAPI", "Secrets",
                 "SyncEngine", "Upstream",
                 "repairminder-sync",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "TestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "ReferenceUpstreamTests",
-            dependencies: ["CZlib", "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer", "Upstream"],
+            dependencies: [
+                "CZlib", "EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer", "Upstream", "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "JSONText", "SocketServer", "Upstream", "repairminder-sync", "repairminder-upstream",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .testTarget(
@@ -159,22 +168,27 @@ let package = Package(
                 "CacheStore", "EntitySchema", "JSONText", "ReferenceUpstream", "Secrets",
                 "SocketServer", "SyncEngine",
                 "Upstream",
-                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
+                "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "NetworkMonitorTests", dependencies: ["CLinux", "NetworkMonitor"], swiftSettings: strict),
-        .testTarget(name: "ServiceManagerTests", dependencies: ["ServiceManager"], swiftSettings: strict),
+        .testTarget(
+            name: "NetworkMonitorTests", dependencies: ["CLinux", "NetworkMonitor", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ServiceManagerTests", dependencies: ["ServiceManager", "TestSupport"], swiftSettings: strict),
         .testTarget(name: "ResidentMemoryTests", dependencies: ["ResidentMemory"], swiftSettings: strict),
         .testTarget(name: "CallerLookupTests", dependencies: ["CallerLookup"], swiftSettings: strict),
-        .testTarget(name: "SocketServerTests", dependencies: ["SocketServer"], swiftSettings: strict),
+        .testTarget(name: "SocketServerTests", dependencies: ["SocketServer", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "UpstreamTests",
-            dependencies: ["EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer", "Upstream"],
+            dependencies: ["EntitySchema", "JSONText", "ReferenceUpstream", "SocketServer", "Upstream", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "CacheStoreTests",
             dependencies: [
-                "CacheStore", "SQLiteStore", "SchemaDrift", "Secrets", .product(name: "GRDB", package: "GRDB.swift"),
+                "CacheStore", "SQLiteStore", "SchemaDrift", "Secrets", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
     ]

@@ -1,10 +1,14 @@
 import ContentStore
 import EntitySchema
 import Foundation
+import TestSupport
 import Testing
 
 struct ContentFolderTests {
-    let path = FileManager.default.temporaryDirectory.appending(path: "content-\(UUID().uuidString)").path
+    private let temporary: TemporaryFolder
+    private var path: String { temporary.path("content") }
+
+    init() throws { temporary = try TemporaryFolder() }
 
     @Test func `keeps content under its SHA-256`() async throws {
         let folder = try ContentFolder(path: path)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import EntitySchema
@@ -90,9 +91,7 @@ struct DashboardTests {
     @Test(
         "both Repair Minder schemas declare the app's five figures", arguments: ["repairminder", "repairminder-live"])
     func shipped(_ name: String) throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "config/schemas/\(name).yaml")
-        let plan = try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path).dashboard
+        let plan = try ProjectFiles.schema(name).dashboard
         #expect(
             plan?.figures.map(\.name) == ["devices", "revenue", "clients", "new_clients", "returning_clients"])
     }

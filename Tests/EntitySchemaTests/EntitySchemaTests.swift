@@ -1,14 +1,13 @@
 import Foundation
 import JSONText
+import TestSupport
 import Testing
 
 @testable import EntitySchema
 
 @Suite("Schema files")
 struct EntitySchemaTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    private static let folder = root.appending(path: "config/schemas")
+    private static let folder = ProjectFiles.root.appending(path: "config/schemas")
 
     private static let small = """
         schema: small
@@ -31,7 +30,7 @@ struct EntitySchemaTests {
 
     @Test("the schema for fuzzing is valid")
     func fuzzed() throws {
-        let file = Self.root.appending(path: "Fuzz/schema.yaml")
+        let file = ProjectFiles.root.appending(path: "Fuzz/schema.yaml")
         #expect(try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)["orders"] != nil)
     }
 

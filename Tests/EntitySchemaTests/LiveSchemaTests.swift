@@ -1,5 +1,6 @@
 import Foundation
 import JSONText
+import TestSupport
 import Testing
 
 @testable import EntitySchema
@@ -9,9 +10,7 @@ struct LiveSchemaTests {
     private let schema: EntitySchema
 
     init() throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "config/schemas/repairminder-live.yaml")
-        schema = try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)
+        schema = try ProjectFiles.schema("repairminder-live")
     }
 
     @Test("records are in four places: beside the paging, below data under two names, and inside a ticket")
@@ -114,9 +113,7 @@ struct LiveSchemaTests {
 
     @Test("both shapes have the same sign-in")
     func signIn() throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "config/schemas/repairminder.yaml")
-        let design = try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)
+        let design = try ProjectFiles.schema("repairminder")
         #expect(design.upstream.login == schema.upstream.login && design.upstream.refresh == schema.upstream.refresh)
         #expect(schema.upstream.login.map(\.name) == ["password", "magic_link"])
         #expect(schema.upstream.login.first?.questions.map(\.name) == ["email", "password", "code"])

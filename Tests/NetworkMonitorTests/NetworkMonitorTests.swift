@@ -1,4 +1,4 @@
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import NetworkMonitor
@@ -8,23 +8,23 @@ struct NetworkMonitorTests {
     @Test("the first change of a burst is reported immediately, the rest together")
     func bursts() async {
         let changes = ChangeCount()
-        let clock = StepClock()
+        let clock = SkippingClock()
         let monitor = NetworkMonitor(clock: clock, settling: .milliseconds(200))
         for _ in 0..<5 { changes.note() }
         var told = 0
         await monitor.forEachBurst(of: changes) {
-            #expect(clock.slept.count == told)
+            #expect(clock.sleeps.count == told)
             told += 1
             if told == 1 { for _ in 0..<5 { changes.note() } } else { changes.end() }
         }
         #expect(told == 2)
-        #expect(clock.slept == [.milliseconds(200), .milliseconds(200)])
+        #expect(clock.sleeps == [.milliseconds(200), .milliseconds(200)])
     }
 
     @Test("it ends with its task, without reporting a change")
     func cancelled() async {
         let changes = ChangeCount()
-        let task = Task { await NetworkMonitor(clock: StepClock()).forEachBurst(of: changes) {} }
+        let task = Task { await NetworkMonitor(clock: SkippingClock()).forEachBurst(of: changes) {} }
         task.cancel()
         await task.value
     }
@@ -37,7 +37,7 @@ struct NetworkMonitorTests {
         defer { network.close() }
         try network.setAddress(true)
         try network.setAddress(false)
-        let monitor = NetworkMonitor(clock: StepClock())
+        let monitor = NetworkMonitor(clock: SkippingClock())
         // It waits forever unless the changes are reported.
         await withTaskGroup(of: Void.self) { group in
             let (heard, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -68,26 +68,5 @@ struct NetworkMonitorTests {
         while network.routes.read(into: &buffer) == .change { readings += 1 }
         #expect(network.routes.read(into: &buffer) == .empty)
         #expect((1..<2000).contains(readings))
-    }
-}
-
-/// A clock whose sleeps end immediately; records their durations.
-private final class StepClock: Clock, Sendable {
-    struct Instant: InstantProtocol {
-        var offset: Duration
-        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Duration { other.offset - offset }
-        static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
-    }
-
-    private let naps = Mutex<[Duration]>([])
-
-    var slept: [Duration] { naps.withLock { $0 } }
-    var now: Instant { Instant(offset: naps.withLock { $0.reduce(.zero, +) }) }
-    var minimumResolution: Duration { .nanoseconds(1) }
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        let nap = now.duration(to: deadline)
-        naps.withLock { $0.append(nap) }
     }
 }

@@ -1,6 +1,7 @@
 import JSONText
 import ReferenceUpstream
 import SocketServer
+import TestSupport
 import Testing
 
 @Suite("Faults")

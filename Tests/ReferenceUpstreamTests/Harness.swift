@@ -3,12 +3,13 @@ import JSONText
 import ReferenceUpstream
 import SocketServer
 import Synchronization
+import TestSupport
 import Testing
 
 /// A reference upstream called as a function, with a wall clock that the test sets.
 struct Harness {
     let upstream: ReferenceUpstream
-    let clock = TestClock()
+    let clock = SkippingClock()
     private let time = Time()
 
     private final class Time: Sendable {
@@ -77,52 +78,5 @@ struct Reply {
     /// The plain text of one field of every record at `path`.
     func column(_ field: String, of path: String = "data") throws -> [String] {
         try at(path).elements.map { $0[field]?.plain ?? "–" }
-    }
-}
-
-/// A clock on which every sleep ends at once, and which records the duration of each.
-///
-/// With `stops`, a sleep ends only with the cancellation of its task.
-final class TestClock: Clock, Sendable {
-    typealias Instant = ContinuousClock.Instant
-
-    private struct State {
-        var elapsed = Duration.zero
-        var sleeps: [Duration] = []
-        var stops = false
-    }
-
-    private let start = ContinuousClock.now
-    private let state = Mutex(State())
-    private let started = AsyncStream.makeStream(of: Void.self)
-
-    var now: Instant { start + state.withLock { $0.elapsed } }
-    var minimumResolution: Duration { .nanoseconds(1) }
-    var sleeps: [Duration] { state.withLock { $0.sleeps } }
-
-    func stop() {
-        state.withLock { $0.stops = true }
-    }
-
-    /// Returns when the next sleep has begun.
-    func sleepBegins() async {
-        for await _ in started.stream { return }
-    }
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        try Task.checkCancellation()
-        let stops = state.withLock { state in
-            let length = deadline - (start + state.elapsed)
-            state.sleeps.append(length)
-            if !state.stops { state.elapsed += length }
-            return state.stops
-        }
-        started.continuation.yield()
-        guard stops else { return }
-        // This clock never moves again, so only cancellation ends the wait.
-        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
-        for await _ in never {}
-        withExtendedLifetime(continuation) {}
-        try Task.checkCancellation()
     }
 }

@@ -1,6 +1,7 @@
 import EntitySchema
 import JSONText
 import ReferenceUpstream
+import TestSupport
 import Testing
 
 @Suite("Sample records for any schema")
@@ -8,7 +9,7 @@ struct SampleGeneratorTests {
     static let schemas = ["propdocs", "itori", "messages", "repairminder", "repairminder-live"]
 
     private func sample(_ name: String) throws -> (schema: EntitySchema, records: [String: [JSONText]]) {
-        let schema = try TestSchema.shipped(name)
+        let schema = try ProjectFiles.schema(name)
         return (schema, SampleGenerator(schema: schema, rows: 90, seed: 3).records())
     }
 

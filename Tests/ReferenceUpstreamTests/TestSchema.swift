@@ -1,20 +1,12 @@
 import EntitySchema
-import Foundation
+import TestSupport
 
 /// Schemas for reference upstreams.
 enum TestSchema {
-    static func repairminder() throws -> EntitySchema { try shipped("repairminder") }
+    static func repairminder() throws -> EntitySchema { try ProjectFiles.schema("repairminder") }
 
     /// Repair Minder as its service really responds.
-    static func live() throws -> EntitySchema { try shipped("repairminder-live") }
-
-    /// One of `config/schemas`.
-    static func shipped(_ name: String) throws -> EntitySchema {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let file = root.appending(path: "config/schemas/\(name).yaml")
-        return try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)
-    }
+    static func live() throws -> EntitySchema { try ProjectFiles.schema("repairminder-live") }
 
     /// Another system: other names for everything, a key that is not `id`, conditions, renames.
     static func planner() throws -> EntitySchema { try EntitySchema(yaml: plannerYAML, file: "planner.yaml") }

@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import Secrets
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import repairminder_sync
@@ -20,14 +21,13 @@ struct BackupKeeperTests {
     private final class Scene: Sendable {
         let folder: TemporaryFolder
         let store: CacheStore
-        let time = Mutex(Timestamp(milliseconds: 1_795_257_720_000))
+        let time = Mutex(Timestamp.sample)
 
         init() throws {
             folder = try TemporaryFolder()
-            let sealer = try #require(SecretSealer(key: Array(repeating: 1, count: SecretSealer.keyLength)))
             store = try CacheStore(
                 path: folder.path + "/shop-new.db", schema: EntitySchema(yaml: schema, file: "shop.yaml"),
-                sealer: sealer,
+                sealer: SecretSealer.sample(),
                 makeID: { UUID().uuidString })
         }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import LocalAPI
+import TestSupport
 import Testing
 
 @testable import repairminder_sync
@@ -41,8 +42,7 @@ import Testing
 
     @Test("docs/cli.md documents every exit status", arguments: CommandStatus.allCases)
     func documentation(status: CommandStatus) throws {
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
-        let page = try String(contentsOf: package.appendingPathComponent("docs/cli.md"), encoding: .utf8)
+        let page = try ProjectFiles.text("docs/cli.md")
         #expect(page.contains("| \(status.rawValue) | \(status.meaning)"))
     }
 

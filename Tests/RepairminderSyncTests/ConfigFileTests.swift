@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import repairminder_sync
@@ -10,8 +11,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
-        text = try String(contentsOf: package.appendingPathComponent("config/config.yaml"), encoding: .utf8)
+        text = try ProjectFiles.text("config/config.yaml")
     }
 
     @Test("the shipped file sets nothing")
@@ -42,8 +42,7 @@ import Testing
         "docs/config.md lists every key with its flag and its environment variable",
         arguments: ConfigurationKey.allCases)
     func documentation(key: ConfigurationKey) throws {
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
-        let page = try String(contentsOf: package.appendingPathComponent("docs/config.md"), encoding: .utf8)
+        let page = try ProjectFiles.text("docs/config.md")
         #expect(page.contains("| `\(key.rawValue)` | `--\(key.flag)` | `\(key.variable)` |"))
     }
 }

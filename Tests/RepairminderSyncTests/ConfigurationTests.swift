@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import TestSupport
 import Testing
 
 @testable import repairminder_sync

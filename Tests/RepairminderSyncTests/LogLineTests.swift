@@ -2,12 +2,13 @@ import EntitySchema
 import JSONText
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import repairminder_sync
 
 @Suite struct LogLineTests {
-    static let time = Timestamp(milliseconds: 1_795_257_720_000)
+    static let time = Timestamp.sample
 
     private func line(_ message: String, _ metadata: Logger.Metadata = [:], level: Logger.Level = .info) -> LogLine {
         LogLine(time: Self.time, level: level, label: "sync", message: message, metadata: metadata)

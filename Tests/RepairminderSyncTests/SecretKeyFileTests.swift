@@ -1,6 +1,7 @@
 import Foundation
 import JSONText
 import Secrets
+import TestSupport
 import Testing
 import Upstream
 
@@ -8,12 +9,12 @@ import Upstream
 
 @Suite("The key file")
 struct SecretKeyFileTests {
-    private let folder: String
+    private let temporary: TemporaryFolder
+    private var folder: String { temporary.path }
     private var path: String { folder + "/secret.key" }
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "key-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        temporary = try TemporaryFolder()
     }
 
     private var file: SecretKeyFile { SecretKeyFile(named: nil, stateDirectory: folder) }

@@ -1,17 +1,18 @@
 import CacheStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import repairminder_sync
 
 @Suite struct StateDirectoryTests {
-    private let folder: String
+    private let temporary: TemporaryFolder
+    private var folder: String { temporary.path }
     private let here = CacheOrigin(schema: "shop", upstream: "https://a.example")
     private let there = CacheOrigin(schema: "shop", upstream: "https://b.example/")
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "state-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        temporary = try TemporaryFolder()
     }
 
     /// Each file contains the address of its upstream, or nothing.

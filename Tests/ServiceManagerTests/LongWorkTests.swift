@@ -1,5 +1,6 @@
 import ServiceManager
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Long work")

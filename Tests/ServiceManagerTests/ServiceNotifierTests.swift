@@ -1,4 +1,5 @@
 import ServiceManager
+import TestSupport
 import Testing
 
 @Suite("Notifying the service manager")

@@ -1,5 +1,6 @@
 import ServiceManager
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Status reporter", .timeLimit(.minutes(1)))
@@ -69,7 +70,7 @@ struct StatusReporterTests {
 
 /// A service with one status line; records what its reporter does, in order.
 private final class Scene: Sendable {
-    let clock = StepClock()
+    let clock = ManualClock()
     let line = Mutex<String?>("idle")
     let looks = Mutex(0)
     private let changes = Mutex(0)

@@ -1,5 +1,6 @@
 import ServiceManager
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Watchdog", .timeLimit(.minutes(1)))
@@ -59,7 +60,7 @@ struct WatchdogTests {
 
 /// A watchdog with a clock that stands still; records what it does, in order.
 private struct Scene {
-    let clock = StepClock()
+    let clock = ManualClock()
     private let events = AsyncStream.makeStream(of: String.self)
 
     /// The next recorded event.

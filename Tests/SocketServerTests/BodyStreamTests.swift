@@ -1,5 +1,6 @@
 import SocketServer
 import Synchronization
+import TestSupport
 import Testing
 
 extension SocketServerTests {

@@ -1,4 +1,5 @@
 import SocketServer
+import TestSupport
 import Testing
 
 extension SocketServerTests {

@@ -1,5 +1,6 @@
 import Dispatch
 import SocketServer
+import TestSupport
 import Testing
 
 extension SocketServerTests {

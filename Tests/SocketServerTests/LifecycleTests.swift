@@ -1,5 +1,6 @@
 import Glibc
 import SocketServer
+import TestSupport
 import Testing
 
 extension SocketServerTests {

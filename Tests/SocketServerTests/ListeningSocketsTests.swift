@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SocketServer
+import TestSupport
 import Testing
 
 extension SocketServerTests {

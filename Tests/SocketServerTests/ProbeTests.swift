@@ -1,4 +1,5 @@
 import SocketServer
+import TestSupport
 import Testing
 
 /// The input of one connection and the statuses it gets before the server closes.

@@ -1,4 +1,5 @@
 import SocketServer
+import TestSupport
 import Testing
 
 /// The parent of every suite that talks to a server. Serialized because the client blocks its thread.

@@ -7,6 +7,7 @@ import Logging
 import SQLiteStore
 import Secrets
 import SyncEngine
+import TestSupport
 import Testing
 import Upstream
 
@@ -30,10 +31,11 @@ struct ContentTests {
 
     private let upstream: PictureUpstream
     private let store: CacheStore
+    private let folder: TemporaryFolder
     private let contents: ContentFolder
     private let engine: SyncEngine
     private let photos: Entity
-    private let now: @Sendable () -> Timestamp = { Timestamp(milliseconds: 1_795_257_720_000) }
+    private let now: @Sendable () -> Timestamp = { .sample }
 
     init() async throws {
         try await self.init(picture: Self.png)
@@ -45,9 +47,9 @@ struct ContentTests {
         upstream = PictureUpstream(records: records, picture: picture)
         let schema = try EntitySchema(yaml: Self.home, file: "home.yaml")
         photos = try #require(schema["photos"])
-        store = try TestEngine.newStore(schema)
-        contents = try ContentFolder(
-            path: FileManager.default.temporaryDirectory.appending(path: "content-\(UUID().uuidString)").path)
+        store = try CacheStore.temporary(schema)
+        folder = try TemporaryFolder()
+        contents = try ContentFolder(path: folder.path("content"))
         engine = SyncEngine(
             store: store, contents: contents, schema: schema, upstream: upstream,
             settings: SyncSettings(

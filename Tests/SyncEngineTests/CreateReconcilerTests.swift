@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import TestSupport
 import Testing
 import Upstream
 
@@ -15,7 +16,7 @@ struct CreateReconcilerTests {
         _ = try await test.store.create("orders", body: body, at: test.clock.timestamp)
         let change = try #require(try test.store.readyChanges(limit: 1, at: test.clock.timestamp).first)
         let answers = try pages.map { try JSONText(parsing: $0) }
-        let count = Counting()
+        let count = Counter()
         test.upstream.answering { request in
             let number = count.next() - 1
             return .success(

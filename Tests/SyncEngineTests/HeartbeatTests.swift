@@ -1,4 +1,5 @@
 import SyncEngine
+import TestSupport
 import Testing
 
 @Suite("Loop heartbeats", .timeLimit(.minutes(1)))

@@ -1,5 +1,6 @@
 import CacheStore
 import SyncEngine
+import TestSupport
 import Testing
 
 @Suite("Changes of the network")

@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import TestSupport
 import Testing
 import Upstream
 
@@ -103,7 +104,7 @@ struct PositionTests {
         let test = try TestPull()
         try test.upstream.serve([#"[{"id":"a","updated_at":"2026-01-01"}]"#])
         try await test.pull()
-        let records = Counting()
+        let records = Counter()
         test.upstream.answering { request in
             let number = request.position.flatMap { Int($0) } ?? 0
             return .success(
@@ -118,7 +119,7 @@ struct PositionTests {
     @Test("the same page under new positions ends the pull")
     func samePage() async throws {
         let test = try TestPull()
-        let positions = Counting()
+        let positions = Counter()
         let records = try JSONText(parsing: #"[{"id":"a"},{"id":"b"}]"#)
         test.upstream.answering { _ in .success(Page(records: records, count: 2, next: "p\(positions.next())")) }
         try await expectLoop(test, "the same page twice", asking: 4)
@@ -127,7 +128,7 @@ struct PositionTests {
     @Test("more than 100 empty pages in a row end the pull, 100 do not")
     func emptyPages() async throws {
         let test = try TestPull()
-        let positions = Counting()
+        let positions = Counter()
         test.upstream.answering { _ in
             let number = positions.next()
             let isLast = number > 100

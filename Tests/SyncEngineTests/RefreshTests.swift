@@ -4,6 +4,7 @@ import Foundation
 import JSONText
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 import Upstream
 
@@ -42,7 +43,7 @@ struct RefreshTests {
 
     private func engine(_ upstream: SlowUpstream, _ clock: ManualClock) throws -> (SyncEngine, CacheStore, Entity) {
         let schema = try EntitySchema(yaml: TestEngine.shop, file: "shop.yaml")
-        let store = try TestEngine.newStore(schema)
+        let store = try CacheStore.temporary(schema)
         let engine = SyncEngine(
             store: store, schema: schema, upstream: upstream, settings: SyncSettings(), clock: clock,
             now: { clock.timestamp }, random: { 0.5 }, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

@@ -4,6 +4,7 @@ import JSONText
 import Logging
 import SQLiteStore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SyncEngine
@@ -44,7 +45,7 @@ struct ReminderKeeperTests {
     private let store: CacheStore
 
     init() throws {
-        store = try TestEngine.newStore(EntitySchema(yaml: Self.schema, file: "home.yaml"))
+        store = try CacheStore.temporary(EntitySchema(yaml: Self.schema, file: "home.yaml"))
     }
 
     private func keeper(_ recipient: Recipient? = nil) -> ReminderKeeper {

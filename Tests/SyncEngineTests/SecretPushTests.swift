@@ -5,6 +5,7 @@ import JSONText
 import Logging
 import Secrets
 import Synchronization
+import TestSupport
 import Testing
 import Upstream
 
@@ -74,22 +75,18 @@ struct SecretPushTests {
 
     @Test("a change whose secret cannot be opened fails and is not sent")
     func unreadable() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "secret-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let folder = try TemporaryFolder()
         let yaml = TestEngine.shop.replacing("notes: { type: string }", with: Self.fields)
         let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
         func store(_ key: UInt8) throws -> CacheStore {
-            let sealer = try #require(SecretSealer(key: Array(repeating: key, count: 32)))
-            return try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema, sealer: sealer) {
-                UUID().uuidString
-            }
+            try CacheStore.temporary(schema, in: folder, key: key)
         }
         let now = ManualClock().timestamp
         let first = try store(1)
         _ = try await first.apply(PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#), at: now)
         try await first.update("orders", key: "a", body: JSONText(parsing: #"{"pin":"1234","notes":"x"}"#), at: now)
         // The key is lost, and the cache is set to use another one.
-        try await first.setSetting("secrets_key", to: #require(SecretSealer(key: Array(repeating: 2, count: 32))).mark)
+        try await first.setSetting("secrets_key", to: SecretSealer.sample(2).mark)
         try first.close()
         let second = try store(2)
         let test = try TestEngine(store: second, schema: yaml)

@@ -1,12 +1,10 @@
 import CacheStore
 import EntitySchema
-import Foundation
 import JSONText
 import Logging
-import Secrets
 import SyncEngine
 import Synchronization
-import Testing
+import TestSupport
 
 /// An engine with a real cache, a fake upstream and a clock that stands still.
 struct TestEngine {
@@ -34,21 +32,12 @@ struct TestEngine {
         let clock = ManualClock()
         self.clock = clock
         let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
-        self.store = try store ?? Self.newStore(schema)
+        self.store = try store ?? CacheStore.temporary(schema)
         engine = SyncEngine(
             store: self.store, schema: schema, upstream: upstream,
             settings: SyncSettings(retry: RetryPolicy(maximumAttempts: 3)), clock: clock,
             now: { clock.timestamp }, random: { 0.5 },
             measure: { [measurements] in measurements.add($0) }, log: log)
-    }
-
-    static func newStore(_ schema: EntitySchema) throws -> CacheStore {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let sealer = try #require(SecretSealer(key: Array(repeating: 1, count: SecretSealer.keyLength)))
-        return try CacheStore(
-            path: folder.appending(path: "cache.db").path, schema: schema, sealer: sealer
-        ) { UUID().uuidString }
     }
 
     /// Runs the engine while `body` does its work, and ends it.

@@ -1,8 +1,7 @@
 import EntitySchema
-import Foundation
 import JSONText
-import Secrets
 import Synchronization
+import TestSupport
 import Testing
 import Upstream
 
@@ -22,12 +21,7 @@ struct TestPull {
         create: String = "call: POST /orders"
     ) throws {
         schema = try EntitySchema(yaml: Self.shop(pull, create), file: "shop.yaml")
-        let folder = FileManager.default.temporaryDirectory.appending(path: "pull-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let sealer = try #require(SecretSealer(key: Array(repeating: 1, count: SecretSealer.keyLength)))
-        store = try CacheStore(
-            path: folder.appending(path: "cache.db").path, schema: schema, sealer: sealer
-        ) { UUID().uuidString }
+        store = try CacheStore.temporary(schema)
     }
 
     func puller(confirmed: Set<String> = []) -> Puller {

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -78,8 +79,8 @@ import Testing
         let reopened = try cache.reopened()
         #expect(reopened.store.epoch == epoch)
         try reopened.store.close()
-        let copy = try TestCache.temporaryFolder()
-        try FileManager.default.copyItem(atPath: cache.path, toPath: copy.appending(path: "cache.db").path)
+        let copy = try TemporaryFolder()
+        try FileManager.default.copyItem(atPath: cache.path, toPath: copy.path("cache.db"))
         #expect(try TestCache(in: copy).store.epoch != epoch)
     }
 

@@ -4,6 +4,7 @@ import GRDB
 import JSONText
 import SQLiteStore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -55,7 +56,7 @@ struct OpeningTests {
         try cache.store.pool.writeWithoutTransaction { db in
             try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('999: from the future')")
         }
-        let folder = try TestCache.temporaryFolder()
+        let folder = try TemporaryFolder()
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(
                 atPath: cache.path + suffix, toPath: folder.path + "/cache.db" + suffix)
@@ -65,7 +66,7 @@ struct OpeningTests {
         #expect(try bytes(in: folder) == before)
     }
 
-    private func bytes(in folder: URL) throws -> [Data] {
+    private func bytes(in folder: TemporaryFolder) throws -> [Data] {
         try ["", "-wal"].map { try Data(contentsOf: URL(filePath: folder.path + "/cache.db" + $0)) }
     }
 

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -31,7 +32,7 @@ struct SealingAdapterTests {
 
     private func found(_ cache: TestCache) throws -> [String] {
         let names = try FileManager.default.contentsOfDirectory(atPath: cache.folder.path)
-        let bytes = try names.map { try Data(contentsOf: cache.folder.appending(path: $0)) }
+        let bytes = try names.map { try Data(contentsOf: cache.folder.url.appending(path: $0)) }
         return ["PULLED-", "LOCAL-", "THERE-", "ASIDE-"].filter { text in
             bytes.contains { $0.range(of: Data(text.utf8)) != nil }
         }

@@ -1,5 +1,6 @@
 import Foundation
 import JSONText
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -23,7 +24,7 @@ struct QueuedSecretTests {
 
     private func holds(_ cache: TestCache, _ text: String) throws -> Bool {
         try FileManager.default.contentsOfDirectory(atPath: cache.folder.path).contains { name in
-            try Data(contentsOf: cache.folder.appending(path: name)).range(of: Data(text.utf8)) != nil
+            try Data(contentsOf: cache.folder.url.appending(path: name)).range(of: Data(text.utf8)) != nil
         }
     }
 

@@ -1,6 +1,7 @@
 import EntitySchema
 import Foundation
 import JSONText
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -10,18 +11,16 @@ import Testing
 struct PagingTests {
     @Test("records that do not change during paging are neither repeated nor skipped")
     func pagingWhileRecordsMove() async throws {
-        var random = SplitMix64.chosen()
-        print("paging with seed \(random.seed); SEED=\(random.seed) repeats it")
+        var random = SeededRandom()
         for _ in 0..<25 { try await pageOnce(&random) }
     }
 
-    private func pageOnce(_ random: inout SplitMix64) async throws {
+    private func pageOnce(_ random: inout SeededRandom) async throws {
         let cache = try TestCache()
-        let seed = random.seed
         let records = (0..<60).map { record("k\($0)", &random) }
         _ = try await cache.pull("orders", JSONText.array(records).text)
         var query = randomQuery(&random)
-        let description = "\(query), seed \(seed)"
+        let description = "\(query), \(TestRun.note())"
         var untouched = Set((0..<60).map { "k\($0)" })
         var seen: [String] = []
         repeat {
@@ -38,7 +37,7 @@ struct PagingTests {
     }
 
     /// Changes, deletes or creates a record; returns its key.
-    private func disturb(_ cache: TestCache, _ random: inout SplitMix64) async throws -> String {
+    private func disturb(_ cache: TestCache, _ random: inout SeededRandom) async throws -> String {
         let key = "k\(Int.random(in: 0..<80, using: &random))"
         switch Int.random(in: 0..<4, using: &random) {
         case 0: _ = try await cache.pull("orders", #"[{"id":"\#(key)","deleted_at":"2026-01-01"}]"#)
@@ -50,7 +49,7 @@ struct PagingTests {
         return key
     }
 
-    private func record(_ key: String, _ random: inout SplitMix64) -> JSONText {
+    private func record(_ key: String, _ random: inout SeededRandom) -> JSONText {
         let totals: [JSONText] = [0, 5, .decimal(1250, places: 2), .null]
         let day = Int.random(in: 0..<8, using: &random)
         return .object([
@@ -60,7 +59,7 @@ struct PagingTests {
         ])
     }
 
-    private func randomQuery(_ random: inout SplitMix64) -> ListQuery {
+    private func randomQuery(_ random: inout SeededRandom) -> ListQuery {
         let sorts = [
             "", "created_at", "-created_at", "status", "-status", "total", "-total,status", "updated_at", "-id",
         ]
@@ -85,8 +84,7 @@ struct PagingTests {
 
     @Test("a filtered list matches a check of every record")
     func filtersAgree() async throws {
-        var random = SplitMix64.chosen()
-        print("filtering with seed \(random.seed); SEED=\(random.seed) repeats it")
+        var random = SeededRandom()
         let cache = try TestCache()
         _ = try await cache.pull("orders", JSONText.array((0..<60).map { record("k\($0)", &random) }).text)
         let all = try JSONText(cache.store.list(ListQuery(entity: "orders", limit: 1000)).records).elements
@@ -106,33 +104,10 @@ struct PagingTests {
                     default: status >= "open"
                     }
                 }
-                #expect(found.sorted() == expected.compactMap { $0["id"]?.string }.sorted(), "\(comparison) \(sort)")
+                #expect(
+                    found.sorted() == expected.compactMap { $0["id"]?.string }.sorted(),
+                    "\(comparison) \(sort), \(TestRun.note())")
             }
         }
-    }
-}
-
-/// Gives the same numbers for the same seed, so that a failed run can be repeated.
-struct SplitMix64: RandomNumberGenerator {
-    let seed: UInt64
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        self.seed = seed
-        state = seed
-    }
-
-    /// Uses the seed in `SEED`, else a random one.
-    static func chosen() -> SplitMix64 {
-        let given = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) }
-        return SplitMix64(seed: given ?? UInt64.random(in: .min ... .max))
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

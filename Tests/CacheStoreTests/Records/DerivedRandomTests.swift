@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -11,15 +12,15 @@ import Testing
 /// each step. A failure reports the seed and step that reproduce it.
 @Suite("Derived values against a full recomputation")
 struct DerivedRandomTests {
-    @Test("after any operation both are the same", arguments: 1...12)
+    @Test("after any operation both are the same", arguments: TestRun.seeds(3, full: 12))
     func same(_ seed: UInt64) async throws {
         var day = ChatDay(seed: seed, cache: try TestCache(schema: DerivedFieldSchema.yaml))
         for step in 0..<60 {
             try await day.act()
             let model = try ChatModel(day.cache)
             let (found, expected) = (model.found, model.expected)
-            #expect(found == expected, "seed \(seed), step \(step), after \(day.last)")
-            #expect(try day.cache.staleCount() == 0, "seed \(seed), step \(step)")
+            #expect(found == expected, "\(TestRun.note(seed)), step \(step), after \(day.last)")
+            #expect(try day.cache.staleCount() == 0, "\(TestRun.note(seed)), step \(step)")
         }
     }
 }
@@ -107,14 +108,17 @@ private struct ChatModel {
 
 /// Runs random operations.
 private struct ChatDay {
-    private var choice: SeededChoice
+    private var choice: SeededRandom
+    /// Every kind of operation comes up in each round of fourteen steps.
+    private var operations: Deck<Int>
     var cache: TestCache
     var last = ""
     private var made = 0
     private let now = TestCache.now
 
     init(seed: UInt64, cache: TestCache) {
-        choice = SeededChoice(seed: seed)
+        choice = SeededRandom(seed: seed)
+        operations = Deck(Array(0..<14), seed: seed)
         self.cache = cache
     }
 
@@ -123,7 +127,7 @@ private struct ChatDay {
     private mutating func one(of keys: [String]) -> String? { keys.isEmpty ? nil : keys[below(keys.count)] }
 
     mutating func act() async throws {
-        switch below(14) {
+        switch operations.draw() {
         case 0...1: try await pullTalks()
         case 2...4: try await pullLines()
         case 5...6: try await makeLine()

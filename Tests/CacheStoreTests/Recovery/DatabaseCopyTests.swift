@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -143,8 +144,8 @@ struct DatabaseCopyTests {
     func elsewhere() async throws {
         let fixture = try await RescueFixture()
         let backup = try fixture.backUp()
-        let folder = try TestCache.temporaryFolder()
-        let report = try await restore(backup, to: folder.appending(path: "cache.db").path)
+        let folder = try TemporaryFolder()
+        let report = try await restore(backup, to: folder.path("cache.db"))
         #expect(report.replaced == nil && report.uncertain == 3)
         let cache = try TestCache(in: folder)
         #expect(try RescueFixture.queue(cache.store).map(\.key) == fixture.queue().map(\.key))

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import JSONText
 import SQLiteStore
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -21,7 +22,7 @@ struct QueueRescueTests {
         #expect(try RescueFixture.queue(cache.store).map(\.id) == before.map(\.id))
         #expect(try !RescueFixture.queue(cache.store).map(\.tried).contains(true))
         #expect(report.rescued == 3 && report.uncertain == 0 && report.lost.isEmpty)
-        #expect(try Data(contentsOf: cache.folder.appending(path: report.setAside)) == damaged)
+        #expect(try Data(contentsOf: cache.folder.url.appending(path: report.setAside)) == damaged)
         #expect(try cache.store.rescueNote() == report)
     }
 
@@ -108,7 +109,7 @@ struct QueueRescueTests {
         try Data(contentsOf: URL(filePath: other.path + "-wal")).write(to: URL(filePath: fixture.path + "-wal"))
         let file = try Data(contentsOf: URL(filePath: fixture.path))
         let (cache, report) = try await fixture.rescued()
-        #expect(try Data(contentsOf: cache.folder.appending(path: report.setAside)) == file)
+        #expect(try Data(contentsOf: cache.folder.url.appending(path: report.setAside)) == file)
         #expect(try RescueFixture.queue(cache.store).map(\.key) == before.map(\.key))
         try other.cache.store.close()
     }

@@ -4,6 +4,7 @@ import GRDB
 import JSONText
 import SQLiteStore
 import Secrets
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -41,7 +42,7 @@ struct RescueFixture {
     }
 
     func backUp() throws -> String {
-        let backup = cache.folder.appending(path: "backup-\(UUID().uuidString).db").path
+        let backup = cache.folder.path("backup-\(UUID().uuidString).db")
         try DatabaseCopy.make(of: path, at: backup)
         return backup
     }
@@ -67,7 +68,7 @@ struct RescueFixture {
     // MARK: Rescue
 
     static func sealer() throws -> SecretSealer {
-        try #require(SecretSealer(key: Array(repeating: 1, count: SecretSealer.keyLength)))
+        try SecretSealer.sample()
     }
 
     static func schema() throws -> EntitySchema { try EntitySchema(yaml: TestCache.shop, file: "shop.yaml") }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SQLiteStore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -20,11 +21,13 @@ struct GroupCommitTests {
     /// Collects writes in one group, which the test commits.
     private struct Fixture {
         let held = HeldCommits()
+        private let folder: TemporaryFolder
         private let pool: DatabasePool
         private let writer: GroupCommit
 
         init(refusesToFinish: Bool = false) throws {
-            pool = try DatabasePool(path: TestCache.temporaryFolder().appending(path: "group.db").path)
+            folder = try TemporaryFolder()
+            pool = try DatabasePool(path: folder.path("group.db"))
             try pool.write { try $0.execute(sql: "CREATE TABLE numbers (number INTEGER PRIMARY KEY)") }
             writer = GroupCommit(
                 writer: pool, schedule: { [held] commit in held.due.withLock { $0.append(commit) } },

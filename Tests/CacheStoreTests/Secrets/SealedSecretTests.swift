@@ -4,6 +4,7 @@ import JSONText
 import SQLiteStore
 import SchemaDrift
 import Secrets
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -37,7 +38,7 @@ struct SealedSecretTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: cache.folder.path)
         #expect(names.contains("cache.db"))
         return try names.filter {
-            try Data(contentsOf: cache.folder.appending(path: $0)).range(of: Data(text.utf8)) != nil
+            try Data(contentsOf: cache.folder.url.appending(path: $0)).range(of: Data(text.utf8)) != nil
         }
     }
 

@@ -1,45 +1,35 @@
 import EntitySchema
 import Foundation
 import JSONText
-import Secrets
-import Synchronization
-import Testing
+import TestSupport
 
 @testable import CacheStore
 
 /// A real database in a temporary folder, with a fixed clock and countable ids.
 final class TestCache: Sendable {
-    let folder: URL
+    let folder: TemporaryFolder
     let store: CacheStore
 
-    static let now = Timestamp(milliseconds: 1_795_257_720_000)
+    static let now = Timestamp.sample
 
     init(
-        schema yaml: String = TestCache.shop, in folder: URL? = nil, key: UInt8 = 1,
+        schema yaml: String = TestCache.shop, in folder: TemporaryFolder? = nil, key: UInt8 = 1,
         goesOn: @escaping @Sendable () -> Bool = { true }
     ) throws {
-        let folder = try folder ?? Self.temporaryFolder()
-        self.folder = folder
+        self.folder = try folder ?? TemporaryFolder()
         let schema = try EntitySchema(yaml: yaml, file: "shop.yaml")
         let counter = Counter()
-        let sealer = try #require(SecretSealer(key: Array(repeating: key, count: SecretSealer.keyLength)))
-        store = try CacheStore(
-            path: folder.appending(path: "cache.db").path, schema: schema, sealer: sealer, goesOn: goesOn
-        ) { counter.next() }
+        store = try CacheStore.temporary(schema, in: self.folder, key: key, goesOn: goesOn) {
+            "id-\(counter.next())-\(UUID().uuidString)"
+        }
     }
 
-    var path: String { folder.appending(path: "cache.db").path }
+    var path: String { folder.path("cache.db") }
 
     /// Closes the store and opens the same file again, with another schema if one is given.
     func reopened(schema: String = TestCache.shop, key: UInt8 = 1) throws -> TestCache {
         try store.close()
         return try TestCache(schema: schema, in: folder, key: key)
-    }
-
-    static func temporaryFolder() throws -> URL {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "cache-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return folder
     }
 
     func pull(_ entity: String, _ records: String) async throws -> PageOutcome {
@@ -87,15 +77,4 @@ final class TestCache: Sendable {
               create: { call: "POST /orders/{order_id}/messages" }
             order_within: order_id
         """
-}
-
-final class Counter: Sendable {
-    private let count = Mutex(0)
-
-    func next() -> String {
-        count.withLock { count in
-            count += 1
-            return "id-\(count)-\(UUID().uuidString)"
-        }
-    }
 }

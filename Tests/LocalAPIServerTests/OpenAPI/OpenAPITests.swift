@@ -1,6 +1,7 @@
 import EntitySchema
 import Foundation
 import JSONText
+import TestSupport
 import Testing
 
 @testable import LocalAPIServer
@@ -67,8 +68,7 @@ struct OpenAPITests {
     @Test("it has every call of the manual")
     func matchesTheManual() async throws {
         let (_, document) = try await document()
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
-        let manual = try String(contentsOf: root.appending(path: "docs/api.md"), encoding: .utf8)
+        let manual = try ProjectFiles.text("docs/api.md")
         let paths = document["paths"] ?? .null
         for line in manual.split(separator: "\n") where line.hasPrefix("| `") {
             let parts = line.dropFirst(3).prefix { $0 != "`" }.split(separator: " ")

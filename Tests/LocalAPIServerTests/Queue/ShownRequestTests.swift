@@ -7,25 +7,26 @@ import ReferenceUpstream
 import SocketServer
 import SyncEngine
 import Synchronization
+import TestSupport
 import Testing
 import Upstream
 
 @Suite("The request that is shown and the one that is sent")
 struct ShownRequestTests {
-    private static let now = Timestamp(milliseconds: 1_795_257_720_000)
+    private static let now = Timestamp.sample
     private static let secret = "secret-4711"
 
     @Test(
         "are the same for every operation and route of a shipped schema, but for secrets",
         arguments: ["repairminder", "repairminder-live"])
     func everyRoute(_ name: String) async throws {
-        let schema = try Self.schema(name)
+        let schema = try ProjectFiles.schema(name)
         let records =
             name.hasSuffix("live") ? LiveShopGenerator(orders: 20).records() : ShopGenerator(orders: 20).records()
         let line = RecordingLine(ReferenceUpstream(schema: schema, records: records, now: { Self.now }))
         let upstream = HTTPUpstream(
             plan: schema.upstream, baseURL: RecordingLine.base, transport: line, token: nil, now: { Self.now })
-        let store = try Self.store(schema)
+        let store = try CacheStore.temporary(schema)
         for (entity, records) in records {
             let page = PulledPage(entity: entity, records: JSONText.array(records).text)
             _ = try await store.apply(page, at: Self.now)
@@ -122,20 +123,6 @@ struct ShownRequestTests {
     }
 
     // MARK: Parts
-
-    private static func schema(_ name: String) throws -> EntitySchema {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
-        let file = root.appending(path: "config/schemas/\(name).yaml")
-        return try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.lastPathComponent)
-    }
-
-    private static func store(_ schema: EntitySchema) throws -> CacheStore {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "shown-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return try CacheStore(
-            path: folder.appending(path: "cache.db").path, schema: schema, sealer: TestAPI.sealer()
-        ) { UUID().uuidString }
-    }
 
     /// Lets an engine send everything.
     private static func sync(_ schema: EntitySchema, _ store: CacheStore, _ upstream: any Upstream) async throws {

@@ -8,11 +8,13 @@ import Pictures
 import SocketServer
 import SyncEngine
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import LocalAPIServer
 
 struct ContentTests {
+    private let folder: TemporaryFolder
     private let store: CacheStore
     private let api: LocalAPIServer
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Array(0..<92)
@@ -33,14 +35,10 @@ struct ContentTests {
                     content: { url: url }
                     pull: { path: /scans }
                 """, file: "home.yaml")
-        let folder = FileManager.default.temporaryDirectory.appending(path: "api-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        store = try CacheStore(path: folder.appending(path: "cache.db").path, schema: schema, sealer: TestAPI.sealer())
-        {
-            UUID().uuidString
-        }
+        folder = try TemporaryFolder()
+        store = try CacheStore.temporary(schema, in: folder)
         let engine = SyncEngine(
-            store: store, contents: try ContentFolder(path: folder.appending(path: "content").path), schema: schema,
+            store: store, contents: try ContentFolder(path: folder.path("content")), schema: schema,
             upstream: AbsentUpstream(), settings: SyncSettings(), clock: ContinuousClock(), now: { TestAPI.now },
             random: { 0.5 }, log: Logger(label: "test"))
         api = LocalAPIServer(

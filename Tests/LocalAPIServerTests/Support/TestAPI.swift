@@ -4,16 +4,16 @@ import Foundation
 import JSONText
 import LocalAPIServer
 import Logging
-import Secrets
 import SocketServer
 import SyncEngine
+import TestSupport
 import Testing
 import Upstream
 
 /// The local API over a real cache, called without a socket; its upstream is unreachable.
 struct TestAPI {
     static let token = "0123456789abcdef"
-    static let now = Timestamp(milliseconds: 1_795_257_720_000)
+    static let now = Timestamp.sample
 
     let store: CacheStore
     let api: LocalAPIServer
@@ -25,8 +25,6 @@ struct TestAPI {
         upstream: any Upstream = AbsentUpstream(), clock: any Clock<Duration> = ContinuousClock(),
         streamLimit: Int = 64, deletes: Bool = false, log: Logger = Logger(label: "test")
     ) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "api-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let update = #"update: { call: "PATCH /orders/{id}" }"#
         let content =
             #"content: { upload: { call: "PUT /orders/{id}/scan" }, delete: { call: "DELETE /orders/{id}/scan" } }"#
@@ -37,9 +35,7 @@ struct TestAPI {
         .replacing(update, with: update + delete)
         .replacing("total: { type: money }", with: "total: { type: money }\(field.map { "\n      \($0)" } ?? "")")
         let schema = try EntitySchema(yaml: yaml ?? shop, file: "shop.yaml")
-        store = try CacheStore(
-            path: folder.appending(path: "cache.db").path, schema: schema, sealer: Self.sealer()
-        ) { UUID().uuidString }
+        store = try CacheStore.temporary(schema)
         let engine = SyncEngine(
             store: store, schema: schema, upstream: upstream, settings: SyncSettings(),
             clock: ContinuousClock(), now: { Self.now }, random: { 0.5 }, clockOffset: { clockOffset },
@@ -49,10 +45,6 @@ struct TestAPI {
             callers: CallerGuard(token: Self.token, owners: [1000], group: nil),
             about: LocalAPIServer.About(version: "1", startedAt: Self.now - .seconds(5)), now: { Self.now },
             clock: clock, streamLimit: streamLimit, log: log)
-    }
-
-    static func sealer() throws -> SecretSealer {
-        try #require(SecretSealer(key: Array(repeating: 1, count: SecretSealer.keyLength)))
     }
 
     /// An API whose cache holds order `a`, ready, of 129.90, and order `b`.

@@ -2,6 +2,7 @@ import EntitySchema
 import JSONText
 import SQLiteStore
 import SocketServer
+import TestSupport
 import Testing
 
 @testable import CacheStore
@@ -66,7 +67,7 @@ struct ChangesTests {
             while api.store.signal.waiterCount < 200 { await Task.yield() }
             try await Self.pull(api, 0..<1)
             for poller in pollers {
-                #expect(try poller.read(through: "}],\"next\":1}").contains("\"id\":\"k0\""))
+                #expect(try poller.receive(through: "}],\"next\":1}").contains("\"id\":\"k0\""))
             }
         }
     }
@@ -80,7 +81,7 @@ struct ChangesTests {
             try await Self.pull(api, 0..<1)
             let message = PulledPage(entity: "messages", records: #"[{"id":"m","order_id":"k0","text":"t"}]"#)
             _ = try await api.store.apply(message, at: TestAPI.now)
-            #expect(try poller.read(through: "\"next\":2}").contains("\"id\":\"m\""))
+            #expect(try poller.receive(through: "\"next\":2}").contains("\"id\":\"m\""))
         }
     }
 
@@ -88,7 +89,7 @@ struct ChangesTests {
     func callerGone() async throws {
         let api = try TestAPI()
         try await APISocket.run(api) { server in
-            var poller: APIConnection? = try server.get("/v1/changes?since=0&wait=60")
+            var poller: RawConnection? = try server.get("/v1/changes?since=0&wait=60")
             while api.store.signal.waiterCount < 1 { await Task.yield() }
             withExtendedLifetime(poller) {}
             poller = nil
@@ -105,11 +106,11 @@ struct ChangesTests {
         try await APISocket.run(api, limits: limits) { server in
             let pollers = try (0..<5).map { _ in try server.get("/v1/changes?since=0&wait=60") }
             let stream = try server.get("/v1/events")
-            _ = try stream.read(through: "retry: 3000\n\n")
+            _ = try stream.receive(through: "retry: 3000\n\n")
             while api.store.signal.waiterCount < 6 { await Task.yield() }
             server.stop()
-            for poller in pollers { #expect(try poller.readAll().hasSuffix("\"data\":[],\"next\":0}")) }
-            _ = try stream.readAll()
+            for poller in pollers { #expect(try poller.receiveAll().hasSuffix("\"data\":[],\"next\":0}")) }
+            _ = try stream.receiveAll()
         }
     }
 
@@ -120,14 +121,14 @@ struct ChangesTests {
         let api = try await TestAPI.filled()
         try await APISocket.run(api) { server in
             let stream = try server.get("/v1/events?since=1")
-            let head = try stream.read(through: "\r\n\r\n")
+            let head = try stream.receive(through: "\r\n\r\n")
             #expect(
                 head.contains("Content-Type: text/event-stream\r\n") && head.contains("Cache-Control: no-store\r\n"))
-            let past = try stream.read(through: "\"change_id\":null}\n\n")
+            let past = try stream.receive(through: "\"change_id\":null}\n\n")
             #expect(past.contains("id: \(api.store.epoch)-2\nevent: upserted\ndata: {\"seq\":2,"))
             while api.store.signal.waiterCount < 1 { await Task.yield() }
             try await Self.pull(api, 0..<1)
-            #expect(try stream.read(through: "\"change_id\":null}\n\n").contains("\"id\":\"k0\""))
+            #expect(try stream.receive(through: "\"change_id\":null}\n\n").contains("\"id\":\"k0\""))
         }
     }
 
@@ -136,11 +137,11 @@ struct ChangesTests {
         let api = try await TestAPI.filled()
         try await APISocket.run(api) { server in
             let stream = try server.get("/v1/events?since=0", "Last-Event-ID: \(api.store.epoch)-1")
-            #expect(try !stream.read(through: "\"seq\":2,").contains("\"seq\":1,"))
+            #expect(try !stream.receive(through: "\"seq\":2,").contains("\"seq\":1,"))
             let other = try server.get("/v1/events", "Last-Event-ID: other-1")
-            #expect(try other.read(through: "\r\n").contains(" 410 "))
+            #expect(try other.receive(through: "\r\n").contains(" 410 "))
             let broken = try server.get("/v1/events", "Last-Event-ID: 12")
-            #expect(try broken.read(through: "\r\n").contains(" 400 "))
+            #expect(try broken.receive(through: "\r\n").contains(" 400 "))
         }
     }
 
@@ -150,7 +151,7 @@ struct ChangesTests {
         try await Self.pull(api, 0..<3)
         try await APISocket.run(api) { server in
             let stream = try server.get("/v1/events?since=0&kind=conflict")
-            #expect(try stream.read(through: ": \nid: \(api.store.epoch)-3\n\n").contains("retry: 3000\n\n"))
+            #expect(try stream.receive(through: ": \nid: \(api.store.epoch)-3\n\n").contains("retry: 3000\n\n"))
         }
     }
 
@@ -158,13 +159,13 @@ struct ChangesTests {
     func limit() async throws {
         let api = try TestAPI(streamLimit: 1)
         try await APISocket.run(api) { server in
-            var first: APIConnection? = try server.get("/v1/events")
-            _ = try first?.read(through: "retry:")
-            let refused = try server.get("/v1/events").read(through: "\r\n\r\n")
+            var first: RawConnection? = try server.get("/v1/events")
+            _ = try first?.receive(through: "retry:")
+            let refused = try server.get("/v1/events").receive(through: "\r\n\r\n")
             #expect(refused.contains(" 503 ") && refused.contains("Retry-After:"))
             first = nil
             while api.api.handlers.streams.openCount > 0 { await Task.yield() }
-            #expect(try server.get("/v1/events").read(through: "\r\n").contains(" 200 "))
+            #expect(try server.get("/v1/events").receive(through: "\r\n").contains(" 200 "))
         }
     }
 
@@ -177,13 +178,13 @@ struct ChangesTests {
         limits.write = .seconds(4)
         try await APISocket.run(api, limits: limits) { server in
             let slow = try server.get("/v1/events?since=0")
-            _ = try slow.read(through: "retry:")
+            _ = try slow.receive(through: "retry:")
             let quick = try server.get("/v1/events?since=0")
-            _ = try quick.read(through: "\"seq\":4000,")
+            _ = try quick.receive(through: "\"seq\":4000,")
             while api.api.handlers.streams.openCount > 1 { await Task.yield() }
             try await Self.pull(api, 4000..<4001)
-            _ = try quick.read(through: "\"id\":\"k4000\"")
-            #expect(try !slow.readAll().contains("\"seq\":4000,"))
+            _ = try quick.receive(through: "\"id\":\"k4000\"")
+            #expect(try !slow.receiveAll().contains("\"seq\":4000,"))
         }
     }
 }

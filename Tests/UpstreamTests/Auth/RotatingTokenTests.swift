@@ -1,6 +1,7 @@
 import Foundation
 import JSONText
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import EntitySchema
@@ -13,7 +14,7 @@ struct RotatingTokenTests {
     private let time = Time()
 
     private final class Time: Sendable {
-        let now = Mutex(Timestamp(milliseconds: 1_795_257_720_000))
+        let now = Mutex(Timestamp.sample)
     }
 
     init() throws {

@@ -3,6 +3,7 @@ import Foundation
 import JSONText
 import ReferenceUpstream
 import SocketServer
+import TestSupport
 import Testing
 
 @testable import Upstream
@@ -14,10 +15,7 @@ struct SignInSessionTests {
     private let now: @Sendable () -> Timestamp = { Timestamp(milliseconds: 1_700_000_000_000) }
 
     init() throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "config/schemas/repairminder-live.yaml")
-        schema = try EntitySchema(yaml: String(contentsOf: file, encoding: .utf8), file: file.path)
+        schema = try ProjectFiles.schema("repairminder-live")
         var settings = ReferenceUpstream.Settings()
         settings.user = ReferenceUpstream.User(name: "ada@example.org", password: "right")
         reference = ReferenceUpstream(schema: schema, settings: settings, now: now)

@@ -1,5 +1,6 @@
 import EntitySchema
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Upstream
@@ -35,7 +36,7 @@ struct TokenStoreTests {
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         let text = try String(contentsOfFile: store.path, encoding: .utf8)
         #expect(text == #"{"token":"a.b","refresh_token":"r\"1","expires_at":"2026-11-21T10:42:00.123Z"}"# + "\n")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.root) == ["tokens.json"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["tokens.json"])
     }
 
     @Test("is rejected when others can read it, with what to do", arguments: [0o640, 0o604, 0o620])
@@ -74,33 +75,8 @@ struct TokenStoreTests {
 
     @Test("is rejected when it is a folder or larger than any token")
     func odd() throws {
-        #expect(throws: TokenFileError.self) { try TokenStore(path: folder.root).load() }
+        #expect(throws: TokenFileError.self) { try TokenStore(path: folder.path).load() }
         try PrivateFile(path: store.path).write([UInt8](repeating: 0x20, count: 100_000))
         #expect(throws: TokenFileError.self) { try store.load() }
-    }
-}
-
-/// A folder for one test, removed with the last reference.
-final class TemporaryFolder: Sendable {
-    let root: String
-
-    init() throws {
-        root = FileManager.default.temporaryDirectory.appending(path: "upstream-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: false)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: root)
-    }
-
-    func path(_ name: String) -> String { "\(root)/\(name)" }
-
-    /// Puts a folder in the file's place, so that writing fails even for root.
-    func block(_ name: String) throws {
-        try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: false)
-    }
-
-    func unblock(_ name: String) throws {
-        try FileManager.default.removeItem(atPath: path(name))
     }
 }

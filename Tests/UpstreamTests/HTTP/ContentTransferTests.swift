@@ -2,6 +2,7 @@ import EntitySchema
 import Foundation
 import JSONText
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Upstream
@@ -40,7 +41,7 @@ struct ContentTransferTests {
                 """, file: "s.yaml")
         return HTTPUpstream(
             plan: schema.upstream, transport: transport, token: FixedToken(),
-            now: { Timestamp(milliseconds: 1_795_257_720_000) })
+            now: { Timestamp.sample })
     }
 
     private func asked(for address: String, status: Int = 200) async throws -> HTTPRequest {

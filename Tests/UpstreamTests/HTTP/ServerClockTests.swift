@@ -1,5 +1,6 @@
 import EntitySchema
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Upstream
@@ -8,7 +9,7 @@ import Testing
 struct ServerClockTests {
     /// A wall clock that can be set, and a monotonic one.
     private final class Machine: Sendable {
-        private let state = Mutex((wall: Timestamp(milliseconds: 1_795_257_720_000), monotonic: Duration.seconds(1000)))
+        private let state = Mutex((wall: Timestamp.sample, monotonic: Duration.seconds(1000)))
 
         var wall: Timestamp { state.withLock { $0.wall } }
         var monotonic: Duration { state.withLock { $0.monotonic } }

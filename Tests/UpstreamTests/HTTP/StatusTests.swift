@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import TestSupport
 import Testing
 
 @testable import Upstream
@@ -8,7 +9,7 @@ import Testing
 @Suite("What a status means")
 struct StatusTests {
     // Sat, 21 Nov 2026 10:42:00 GMT
-    private static let now = Timestamp(milliseconds: 1_795_257_720_000)
+    private static let now = Timestamp.sample
 
     private func failure(
         _ status: Int, retryAfter: String? = nil, body: String = #"{"error":{"text":"the shop says no"}}"#,

@@ -1,6 +1,7 @@
 import JSONText
 import ReferenceUpstream
 import SocketServer
+import TestSupport
 import Testing
 import Upstream
 
@@ -13,7 +14,7 @@ enum UpstreamFixture: CaseIterable {
     /// The same HTTP without sockets.
     case calls
 
-    static let now = Timestamp(milliseconds: 1_795_257_720_000)
+    static let now = Timestamp.sample
 
     /// Runs `body` with the upstream and the reference upstream behind it.
     func with(

@@ -1,0 +1,120 @@
+import Foundation
+import Glibc
+import JSONText
+import TestSupport
+import Testing
+
+/// SIGHUP, tested with the built daemon.
+@Suite("Reloading the configuration", .serialized, .timeLimit(.minutes(3)))
+struct ReloadTests {
+    @Test(
+        "a valid configuration and schema take effect, the queue is kept, and the service manager gets the start time")
+    func good() async throws {
+        try await SupervisedDaemon.run(setup: { try $0.configure() }) { daemon throws in
+            _ = try await daemon.manager.message(containing: "READY=1")
+            _ = try await daemon.program.line(containing: "opened the cache")
+            #expect(try await daemon.call("POST", "/v1/orders", JSONText.object(["client_id": "c1"])).status == 201)
+            #expect(try await daemon.call("GET", "/v1/clients?shoe_size=42").status == 400)
+            try daemon.files.configure(more: "log: { format: json }") {
+                $0.replacing(
+                    "order_count: { type: integer, derive: { count: orders } }", with: "shoe_size: { type: integer }")
+            }
+            let before = Self.monotonicTime()
+            let messages = try await daemon.reload()
+            let after = Self.monotonicTime()
+            let began = try #require(messages.compactMap { $0.firstMatch(of: /MONOTONIC_USEC=([0-9]+)/) }.first)
+            #expect((before...after).contains(try #require(Int(began.1))))
+            #expect(try await daemon.call("GET", "/v1/clients?shoe_size=42").status == 200)
+            #expect(try await daemon.call("GET", "/v1/pending/count").body["pending"]?.integer == 1)
+            #expect(try await daemon.program.line(containing: "opened the cache").hasPrefix("{"))
+        }
+    }
+
+    @Test(
+        "an invalid configuration is refused with a reason and changes nothing until it is corrected",
+        arguments: [
+            ("retry: { base: soon }", "retry.base: \"soon\" is not valid"),
+            ("secret_key_file: /none", "secret_key_file"),
+        ])
+    func bad(more: String, reason: String) async throws {
+        try await SupervisedDaemon.run(setup: { try $0.configure() }) { daemon throws in
+            _ = try await daemon.manager.message(containing: "READY=1")
+            let connection = try RawConnection(port: try await daemon.port())
+            #expect(try connection.exchange(Self.status) == 200)
+            try daemon.files.configure(more: more)
+            let messages = try await daemon.reload()
+            #expect(
+                messages.contains { $0.hasPrefix("STATUS=the new configuration is invalid: ") && $0.contains(reason) })
+            #expect(try await daemon.program.line(containing: "is invalid").contains(" error daemon: "))
+            // Nothing was interrupted: the same connection still works.
+            #expect(try connection.exchange(Self.status) == 200)
+            let status = try await daemon.manager.message(containing: "STATUS=new configuration rejected")
+            #expect(status.contains("signed in") && status.contains("0 pending"))
+            try daemon.files.configure()
+            _ = try await daemon.reload()
+            _ = try await daemon.manager.message(containing: "STATUS=not set up")
+        }
+    }
+
+    @Test("an invalid schema or another state_dir is refused too")
+    func others() async throws {
+        try await SupervisedDaemon.run(setup: { try $0.configure() }) { daemon throws in
+            _ = try await daemon.manager.message(containing: "READY=1")
+            try daemon.files.configure { $0.replacing("type: integer", with: "type: number of things") }
+            #expect(try await daemon.reload().contains { $0.contains("shop.yaml:") })
+            try daemon.files.configure()
+            let config = try String(contentsOfFile: daemon.files.config, encoding: .utf8)
+            try config.replacing("/state\n", with: "/elsewhere\n")
+                .write(toFile: daemon.files.config, atomically: true, encoding: .utf8)
+            #expect(try await daemon.reload().contains { $0.contains("requires a restart") })
+            #expect(!FileManager.default.fileExists(atPath: daemon.folder.path + "/elsewhere"))
+            #expect(try await daemon.call("GET", "/v1/orders").status == 200)
+        }
+    }
+
+    @Test("after a schema that the cache cannot be migrated to, the working one stays in use")
+    func unfit() async throws {
+        try await SupervisedDaemon.run(setup: { try $0.configure() }) { daemon throws in
+            _ = try await daemon.manager.message(containing: "READY=1")
+            try daemon.files.configure {
+                $0.replacing("  clients:\n", with: "  clients:\n    key: email\n")
+            }
+            let messages = try await daemon.reload()
+            #expect(messages.contains { $0.hasPrefix("STATUS=the new configuration is invalid: ") })
+            #expect(try await daemon.call("GET", "/v1/clients").status == 200)
+        }
+    }
+
+    @Test("a request in progress is finished with the old configuration, and a later one is answered with the new")
+    func inFlight() async throws {
+        try await SupervisedDaemon.run(setup: { try $0.configure() }) { daemon throws in
+            _ = try await daemon.manager.message(containing: "READY=1")
+            let port = try await daemon.port()
+            let half = try RawConnection(port: port)
+            let body = #"{"client_id":"c1"}"#
+            half.send(
+                """
+                POST /v1/orders HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+                Content-Length: \(body.utf8.count)\r\n\r\n{
+                """)
+            // Once another connection is answered, the server has read the head.
+            #expect(try await daemon.call("GET", "/healthz").status == 200)
+            await daemon.program.signal(SIGHUP)
+            _ = try await daemon.program.line(containing: "reloaded the configuration")
+            let between = try RawConnection(port: port)
+            between.send(Self.status)
+            #expect(try half.exchange(String(body.dropFirst())) == 201)
+            #expect(try between.exchange("") == 200)
+            #expect(try await daemon.call("GET", "/v1/pending/count").body["pending"]?.integer == 1)
+        }
+    }
+
+    private static let status = "GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    /// The kernel's monotonic clock, in microseconds.
+    private static func monotonicTime() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+    }
+}

@@ -1,0 +1,48 @@
+import SocketServer
+import Upstream
+
+/// A proxy to the upstream. While it is closed nothing listens at its address, as when the network is down.
+actor Gateway {
+    private let target: String
+    private let transport: CurlTransport
+    private var port: UInt16 = 0
+    private var serving: Task<Void, any Error>?
+
+    init(to target: String) throws {
+        self.target = target
+        transport = try CurlTransport(userAgent: "gateway")
+    }
+
+    var address: String { "http://127.0.0.1:\(port)" }
+
+    /// Listens, on the same port as before.
+    func open() throws {
+        var limits = ServerLimits()
+        limits.bodyBytes = 256 << 20
+        let server = SocketServer(listeners: [.tcp(host: "127.0.0.1", port: port)], limits: limits, threads: 1) {
+            [target, transport] in
+            await Self.forward($0, to: target, transport)
+        }
+        guard case .tcp(let endpoint) = try server.bind().first else { return }
+        port = endpoint.port
+        serving = Task { try await server.run() }
+    }
+
+    /// Returns when nothing listens.
+    func close() async {
+        serving?.cancel()
+        _ = await serving?.result
+        serving = nil
+    }
+
+    static func forward(_ request: Request, to target: String, _ transport: CurlTransport) async -> Response {
+        let headers = request.headers.fields.filter { !["host", "content-length"].contains($0.name.lowercased()) }
+        let query = request.query.map { "?\($0)" } ?? ""
+        let carried = HTTPRequest(
+            method: request.method, url: target + request.path + query,
+            headers: headers.map { HTTPHeader($0.name, $0.value) }, body: request.body.isEmpty ? nil : request.body)
+        guard let answer = try? await transport.send(carried) else { return Response(status: 502) }
+        let kept = answer.headers.filter { ["content-type", "etag"].contains($0.name.lowercased()) }
+        return Response(status: answer.status, headers: kept.map { ($0.name, $0.value) }, body: answer.body)
+    }
+}

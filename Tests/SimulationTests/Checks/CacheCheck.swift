@@ -1,0 +1,176 @@
+import EntitySchema
+import JSONText
+
+@testable import CacheStore
+
+/// Checks one daemon's cache after each step.
+struct CacheCheck {
+    let daemon: SimulatedDaemon
+    let store: CacheStore
+    let world: World
+
+    private var server: SimulatedServer { world.server }
+
+    private var reader: CacheReader { CacheReader(store: store) }
+
+    func run() throws {
+        let changes = try reader.changes()
+        var deleted: [String: Set<String>] = [:]
+        for entity in world.settings.entities {
+            deleted[entity] = Set(try reader.records(entity).filter(\.isDeleted).map(\.key))
+        }
+        for entity in world.settings.entities {
+            let queued = Dictionary(grouping: changes.filter { $0.entity == entity }, by: \.key)
+            let records = try reader.records(entity)
+            for record in records {
+                let goes = goesWithOwner(entity, record, deleted)
+                try world.check { try checkLayers(entity, record, queued[record.key] ?? [], goesWithOwner: goes) }
+            }
+            try world.check { try checkCursor(entity, records) }
+        }
+        try world.check { try checkRetries(changes) }
+        try world.check { try checkPause() }
+        try world.check { try checkLoad() }
+    }
+
+    // MARK: Layers
+
+    /// Whether a record belongs to one whose deletion is queued.
+    private func goesWithOwner(
+        _ entity: String, _ record: CacheReader.Record, _ deleted: [String: Set<String>]
+    ) -> Bool {
+        let ties = server.schema[entity]?.ties.filter { $0.onDelete == .cascade } ?? []
+        return ties.contains { tie in
+            guard let owner = (record.document ?? record.remote)?[tie.field]?.plain else { return false }
+            return deleted[tie.entity]?.contains(owner) ?? false
+        }
+    }
+
+    /// Every changed field has the local value, every other field the server's.
+    private func checkLayers(
+        _ entity: String, _ record: CacheReader.Record, _ changes: [CacheReader.Change], goesWithOwner: Bool
+    ) throws {
+        func fail(_ what: String) -> Violation {
+            Violation(
+                rule: .notOverwritten,
+                detail: """
+                    d\(daemon.number) \(entity)/\(record.key) \(what): server \(record.remote?.text ?? "nothing"), \
+                    shown \(record.document?.text ?? "the same"), \
+                    queued \(changes.map { "\($0.operation) \($0.body.text)" }.joined(separator: ", "))
+                    """)
+        }
+        if let remote = record.remote, !server.hasSaid(remote.text, of: entity, record.key),
+            !isAssumed(remote, entity)
+        {
+            throw fail("has a version that the server never had")
+        }
+        guard let last = changes.last else {
+            guard record.document == nil, record.local == nil, record.isDeleted == goesWithOwner, record.remote != nil
+            else {
+                throw fail("has local values but no queued change")
+            }
+            return
+        }
+        guard record.isDeleted == (last.operation == .delete || goesWithOwner) else {
+            throw fail("is shown although its deletion is queued")
+        }
+        var expected = fields(of: record.remote)
+        for change in changes { expected.merge(fields(of: change.body)) { $1 } }
+        var shown = fields(of: record.document)
+        if record.remote == nil, changes.first?.operation != .create {
+            // Deleted upstream, edited here: the other values stay visible until the conflict is resolved.
+            guard shown["id"] != nil else { throw fail("has lost its key") }
+            shown = shown.filter { expected[$0.key] != nil }
+        }
+        guard shown == expected else { throw fail("shows other values") }
+    }
+
+    /// When the outcome of a change is unknown, the cache holds what was sent until the next pull.
+    private func isAssumed(_ remote: JSONText, _ entity: String) -> Bool {
+        guard daemon.network.hidesOutcomes else { return false }
+        let marked = remote.members.filter { SimulationSettings.markedFields[entity]?.contains($0.key) == true }
+        return marked.allSatisfy { field, value in
+            let value = SimulatedServer.FieldValue(entity: entity, field: field, value: value.text)
+            return !server.changeTimes(of: value).isEmpty
+        }
+    }
+
+    private func fields(of record: JSONText?) -> [String: String] {
+        Dictionary((record?.members ?? []).map { ($0.key, $0.value.text) }) { $1 }
+    }
+
+    // MARK: The cursor
+
+    /// The cache has everything that changed before the watermark, less the overlap.
+    private func checkCursor(_ entity: String, _ records: [CacheReader.Record]) throws {
+        guard server.settings.sortsByKey, let plan = server.schema[entity]?.pull, plan.isSince,
+            let watermark = try store.cursor(of: entity).watermark.flatMap(Timestamp.init(iso8601:))
+        else { return }
+        let overlap = Duration.seconds(server.settings.overlap)
+        let known = Dictionary(records.map { ($0.key, $0) }) { $1 }
+        let undecided = try reader.undecidedRecords()
+        for row in server.rows(entity) where row.changedAt < watermark - overlap {
+            // A record that becomes visible long after its change time is found by the next full pull.
+            let lateness = server.time(at: row.visibleAt).since(row.changedAt)
+            guard lateness < overlap / 2, !undecided.contains("\(entity)/\(row.key)") else { continue }
+            let remote = known[row.key]?.remote
+            guard row.isDeleted ? remote != nil : remote?.text != row.record.text else { continue }
+            throw Violation(
+                rule: .cursorBehindData,
+                detail: """
+                    d\(daemon.number) has pulled \(entity) up to \(watermark) but lacks \(row.record.text); it has \
+                    \(remote?.text ?? "nothing")
+                    """)
+        }
+    }
+
+    // MARK: Sending
+
+    private func checkRetries(_ changes: [CacheReader.Change]) throws {
+        let limit = server.settings.maximumAttempts
+        for change in changes where change.attempts > limit {
+            throw Violation(
+                rule: .boundedRetries,
+                detail: "d\(daemon.number) change \(change.id) counts \(change.attempts) attempts")
+        }
+        guard let upstream = daemon.life?.upstream else { return }
+        for (key, count) in upstream.failures.sorted(by: { $0.key < $1.key }) where count > limit {
+            throw Violation(
+                rule: .boundedRetries,
+                detail: "d\(daemon.number) sent \(key) \(count) times without success; \(limit) are allowed")
+        }
+    }
+
+    /// In an outage, retries may be a tenth of the first attempts, plus a few.
+    private func checkLoad() throws {
+        guard let load = daemon.life?.upstream.load else { return }
+        let settings = server.settings
+        // One trial request at a time, 2 s to 60 s apart.
+        var trials = 2
+        var gap = 2.0
+        var left = (load.lastAt - load.beganAt) / .seconds(1)
+        while left > 0 {
+            left -= gap
+            gap = min(gap * 2, 60)
+            trials += 1
+        }
+        let isOver: Bool
+        switch load.kind {
+        case .fails, .isSilent, .looksWell:
+            // Each answered probe allows one trial of a change, one of another entity, and one look at the account.
+            let allowed = load.kind == .looksWell ? 3 * load.probes : 0
+            isOver =
+                Double(load.repeated + load.reads) > Double(load.first) * 0.1
+                + Double(10 + settings.parallel + allowed)
+        case .failsChanges:
+            isOver = Double(load.repeated) > Double(load.first) * 0.1 + Double(10 + settings.parallel + trials)
+        }
+        guard isOver else { return }
+        throw Violation(rule: .cheapOutage, detail: "d\(daemon.number) in an outage: \(load)")
+    }
+
+    private func checkPause() throws {
+        guard let begun = daemon.life?.upstream.begunWhilePaused, begun > 0 else { return }
+        throw Violation(rule: .silentWhilePaused, detail: "d\(daemon.number) began \(begun) requests while paused")
+    }
+}

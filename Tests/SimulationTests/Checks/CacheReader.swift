@@ -1,0 +1,139 @@
+import EntitySchema
+import GRDB
+import JSONText
+
+@testable import CacheStore
+
+/// Reads a store's tables directly, without the code under test.
+struct CacheReader {
+    struct Record {
+        var key: String
+        var remote: JSONText?
+        var local: JSONText?
+        var document: JSONText?
+        var isDeleted: Bool
+    }
+
+    struct Change {
+        var id: Int64
+        var entity: String
+        var key: String
+        var operation: Operation
+        var body: JSONText
+        var state: String
+        var attempts: Int
+        var idempotencyKey: String
+    }
+
+    /// A conflict between a local edit and one upstream that was resolved.
+    struct LastWrite {
+        var entity: String
+        var key: String
+        var operation: Operation
+        /// Nil for the whole record.
+        var field: String?
+        var local: JSONText?
+        var server: JSONText?
+        var serverAt: Timestamp?
+        /// `local` or `server`.
+        var winner: String
+    }
+
+    let store: CacheStore
+
+    func visibleKeys(_ entity: String) throws -> [String] {
+        try store.pool.read { db in
+            try String.fetchAll(
+                db.cachedStatement(
+                    sql: "SELECT _key FROM records_\(entity) WHERE _deleted = 0 ORDER BY _key"))
+        }
+    }
+
+    func records(_ entity: String) throws -> [Record] {
+        try store.pool.read { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: "SELECT _key, _remote, _local, _document, _deleted FROM records_\(entity) ORDER BY _key")
+            ).map { row in
+                Record(
+                    key: row[0], remote: try json(row[1]), local: try json(row[2]), document: try json(row[3]),
+                    isDeleted: row[4])
+            }
+        }
+    }
+
+    /// The queue, oldest first.
+    func changes() throws -> [Change] {
+        try store.pool.read { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT id, entity, record_key, operation, body, state, attempt_count, idempotency_key
+                        FROM sync_outbox ORDER BY id
+                        """)
+            ).map { row in
+                Change(
+                    id: row[0], entity: row[1], key: row[2], operation: Operation(rawValue: row[3]) ?? .update,
+                    body: try JSONText(parsing: row[4]), state: row[5], attempts: row[6], idempotencyKey: row[7])
+            }
+        }
+    }
+
+    /// The current key of a record that was given `key` here.
+    func current(_ entity: String, _ key: String) throws -> String {
+        try store.pool.read { db in try KeyAlias.current(of: key, entity, db) }
+    }
+
+    /// All logged conflicts as text, which contains both values.
+    func conflicts() throws -> [String] {
+        try store.pool.read { db in
+            try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM sync_conflict")).map(\.description)
+        }
+    }
+
+    /// Conflicts that the last write won.
+    func lastWrites() throws -> [LastWrite] {
+        try store.pool.read { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT entity, record_key, operation, field, local, server, server_at, winner FROM sync_conflict
+                        WHERE rule = 'last_write_wins' AND winner IS NOT NULL
+                        """)
+            ).map { row in
+                LastWrite(
+                    entity: row[0], key: row[1], operation: Operation(rawValue: row[2]) ?? .update, field: row[3],
+                    local: try json(row[4]), server: try json(row[5]),
+                    serverAt: (row[6] as Int64?).map { Timestamp(milliseconds: $0) }, winner: row[7])
+            }
+        }
+    }
+
+    /// Records, as `entity/key`, with a conflict that a user must resolve before they follow the server.
+    func undecidedRecords() throws -> Set<String> {
+        try store.pool.read { db in
+            try String.fetchSet(
+                db.cachedStatement(
+                    sql: """
+                        SELECT entity || '/' || record_key FROM sync_conflict WHERE winner IS NULL AND field IS NULL
+                        """))
+        }
+    }
+
+    /// Changes that wait for a user, and those that wait for these.
+    func stuckChanges() throws -> Set<Int64> {
+        try store.pool.read { db in
+            try Int64.fetchSet(
+                db.cachedStatement(
+                    sql: """
+                        WITH RECURSIVE stuck (id) AS (
+                          SELECT id FROM sync_outbox WHERE state = 'failed'
+                          UNION SELECT change_id FROM sync_conflict WHERE winner IS NULL
+                          UNION SELECT change_id FROM sync_dependency JOIN stuck ON needs_id = stuck.id)
+                        SELECT id FROM stuck
+                        """))
+        }
+    }
+
+    private func json(_ text: String?) throws -> JSONText? { try text.map { try JSONText(parsing: $0) } }
+}

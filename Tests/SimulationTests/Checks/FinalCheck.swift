@@ -1,0 +1,115 @@
+import EntitySchema
+import JSONText
+import SyncEngine
+
+@testable import CacheStore
+
+/// The end of every script: removes the faults, then checks what must hold once they are gone.
+struct FinalCheck {
+    let world: World
+
+    /// The rules that are checked only here.
+    static let rules: Set<Violation.Rule> = [.neverLost, .othersGoOn, .equalInTheEnd, .cheapOutage]
+
+    func run() throws {
+        for daemon in world.daemons {
+            daemon.network.heal()
+            try daemon.start()
+            world.resume(daemon)
+        }
+        try settle(after: .seconds(100), full: false)
+        if !world.server.poisoned.isEmpty {
+            log("still poisoned: \(world.server.poisoned)")
+            let spared = Set(world.server.poisoned)
+            try world.check { try WriteCheck(world: world).run(sparing: spared) }
+            try world.check { try checkEquality(sparing: spared) }
+            world.server.heal()
+            try settle(after: .seconds(100), full: false)
+        }
+        // A wait stored before the clock was set and the process ended is limited to an hour.
+        if try hasWaiting() { try settle(after: .seconds(3600), full: false) }
+        if world.settings.endsWithOutage {
+            for daemon in world.daemons { try world.check { try OutageScenario(world: world, daemon: daemon).run() } }
+            try settle(after: .seconds(100), full: false)
+        }
+        try settle(after: .seconds(1), full: true)
+        try world.check { try checkQueues() }
+        try world.check { try checkEquality(sparing: []) }
+        try world.check { try WriteCheck(world: world).run(sparing: []) }
+    }
+
+    private func log(_ line: String) { world.log.add("final check: \(line)") }
+
+    /// Lets time pass without faults, then syncs.
+    ///
+    /// 100 s is longer than the longest wait between two attempts or two probes.
+    private func settle(after time: Duration, full: Bool) throws {
+        world.executor.run(for: time)
+        for daemon in world.daemons { world.sync(daemon, full: full) }
+        world.executor.run(for: .seconds(20))
+        try world.checkAfterStep()
+    }
+
+    private func hasWaiting() throws -> Bool {
+        try world.daemons.contains { daemon in
+            try daemon.life.map { try CacheReader(store: $0.store).changes().contains { $0.state == "waiting" } }
+                ?? false
+        }
+    }
+
+    /// Only changes that failed or conflict are left, and those that wait for them.
+    private func checkQueues() throws {
+        for daemon in world.daemons {
+            guard let store = daemon.life?.store else { continue }
+            let reader = CacheReader(store: store)
+            let stuck = try reader.stuckChanges()
+            for change in try reader.changes() where !stuck.contains(change.id) {
+                throw Violation(
+                    rule: .equalInTheEnd,
+                    detail: """
+                        d\(daemon.number) still has \(change.operation) \(change.entity)/\(change.key) \(change.body.text) \
+                        (\(change.state), \(change.attempts) attempts)
+                        """)
+            }
+        }
+    }
+
+    // MARK: Equality
+
+    /// `spared`: entities, and records as `entity/key`, that may differ.
+    private func checkEquality(sparing spared: Set<String>) throws {
+        let rule: Violation.Rule = spared.isEmpty ? .equalInTheEnd : .othersGoOn
+        for daemon in world.daemons {
+            guard let store = daemon.life?.store else { continue }
+            let reader = CacheReader(store: store)
+            // Visits are listed only with their customers, and not while the deletion of these waits for a user.
+            let hidden = Set(try reader.records("customers").filter(\.isDeleted).map(\.key))
+            let spared = try spared.union(reader.undecidedRecords())
+                .union(spared.contains("customers") ? ["visits"] : [])
+            for entity in world.settings.entities where !spared.contains(entity) {
+                let truth = Dictionary(uniqueKeysWithValues: world.server.records(entity).map { ($0.key, $0.record) })
+                var here: [String: JSONText] = [:]
+                for record in try reader.records(entity) { here[record.key] = record.remote }
+                for key in Set(truth.keys).union(here.keys).sorted() where !spared.contains("\(entity)/\(key)") {
+                    guard !Self.same(truth[key], here[key]) else { continue }
+                    let customer = (truth[key] ?? here[key])?["customer_id"]?.string ?? ""
+                    if entity == "visits", hidden.contains(customer) || spared.contains("customers/\(customer)") {
+                        continue
+                    }
+                    throw Violation(
+                        rule: rule,
+                        detail: """
+                            d\(daemon.number) \(entity)/\(key): the server has \(truth[key]?.text ?? "nothing"), \
+                            the cache \(here[key]?.text ?? "nothing")
+                            """)
+                }
+            }
+        }
+    }
+
+    static func same(_ one: JSONText?, _ other: JSONText?) -> Bool {
+        guard let one, let other else { return (one == nil) == (other == nil) }
+        func sorted(_ record: JSONText) -> [String] { record.members.map { "\($0.key)=\($0.value.text)" }.sorted() }
+        return one == other || sorted(one) == sorted(other)
+    }
+}

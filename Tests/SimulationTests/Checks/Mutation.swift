@@ -1,0 +1,172 @@
+import EntitySchema
+import GRDB
+import JSONText
+import Synchronization
+import TestSupport
+import Upstream
+
+@testable import CacheStore
+
+/// A fault that is put into the engine on purpose, to test that the check of its rule catches it.
+enum Mutation: String, Sendable, CaseIterable {
+    /// Failed changes are deleted.
+    case dropsFailedChanges
+    /// Every attempt has another idempotency key.
+    case changesKeys
+    /// A record that is written while it has queued changes shows the server's values.
+    case overwritesLocalValues
+    /// One entity's failure counts as an outage of everything.
+    case stopsForOneFailure
+    /// Some cached records never follow the server.
+    case ignoresUpdates
+    /// Changes do not wait for the ones before them.
+    case forgetsOrder
+    /// Failed attempts are not counted.
+    case forgetsAttempts
+    /// A pause is answered but has no effect.
+    case ignoresPause
+    /// The watermark is stored an hour ahead.
+    case runsAheadOfData
+    /// Local edits are timed by the local clock alone.
+    case ignoresServersClock
+    /// A failure counts as the answer of a working upstream.
+    case takesFailuresForAnswers
+
+    /// The rule that it breaks.
+    var rule: Violation.Rule {
+        switch self {
+        case .dropsFailedChanges: .neverLost
+        case .changesKeys: .onlyOnce
+        case .overwritesLocalValues: .notOverwritten
+        case .stopsForOneFailure: .othersGoOn
+        case .ignoresUpdates: .equalInTheEnd
+        case .forgetsOrder: .inOrder
+        case .forgetsAttempts: .boundedRetries
+        case .ignoresPause: .silentWhilePaused
+        case .runsAheadOfData: .cursorBehindData
+        case .ignoresServersClock: .lastWriteWins
+        case .takesFailuresForAnswers: .cheapOutage
+        }
+    }
+
+    /// Steps before the seed's own script that make the fault take effect early.
+    var provocation: [Step] {
+        let actions: [(Step.Action, wait: Int)] =
+            switch self {
+            case .stopsForOneFailure: [(.poison(entity: "customers", pick: nil, .alwaysFails), 100)]
+            case .forgetsOrder:
+                [
+                    (.nothing, 5000), (.fault(daemon: 0, .failsBefore, times: 1), 0),
+                    (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 700),
+                    (.edit(daemon: 0, entity: "customers", pick: 0, fields: 1), 5000),
+                ]
+            default: []
+            }
+        return actions.map { Step(number: 0, action: $0, wait: $1) }
+    }
+
+    /// Puts the fault into a store that was just opened.
+    func damage(_ store: CacheStore) throws {
+        try store.pool.write { db in
+            for sql in triggers(store.schema.entities.map(\.name)) {
+                try db.execute(sql: "CREATE TRIGGER IF NOT EXISTS \(sql); END")
+            }
+        }
+    }
+
+    private func triggers(_ entities: [String]) -> [String] {
+        switch self {
+        case .changesKeys, .stopsForOneFailure, .ignoresPause, .ignoresServersClock, .takesFailuresForAnswers: []
+        case .dropsFailedChanges:
+            [
+                """
+                mutation AFTER UPDATE OF state ON sync_outbox WHEN NEW.state = 'failed'
+                BEGIN DELETE FROM sync_outbox WHERE id = NEW.id
+                """
+            ]
+        case .overwritesLocalValues:
+            entities.map { entity in
+                """
+                mutation_\(entity) AFTER UPDATE OF _document ON records_\(entity)
+                WHEN NEW._document IS NOT NULL AND OLD._document IS NOT NULL AND NEW._remote IS NOT NULL
+                BEGIN UPDATE records_\(entity) SET _document = _remote WHERE _pk = NEW._pk
+                """
+            }
+        case .ignoresUpdates:
+            entities.map { entity in
+                """
+                mutation_\(entity) BEFORE UPDATE OF _remote ON records_\(entity)
+                WHEN OLD._pk % 2 = 0 AND OLD._remote IS NOT NULL BEGIN SELECT RAISE(IGNORE)
+                """
+            }
+        case .forgetsOrder:
+            [
+                """
+                mutation AFTER INSERT ON sync_dependency
+                BEGIN DELETE FROM sync_dependency WHERE change_id = NEW.change_id AND needs_id = NEW.needs_id
+                """
+            ]
+        case .forgetsAttempts:
+            [
+                """
+                mutation AFTER UPDATE OF attempt_count ON sync_outbox
+                BEGIN UPDATE sync_outbox SET attempt_count = 0 WHERE id = NEW.id
+                """
+            ]
+        case .runsAheadOfData:
+            ["INSERT", "UPDATE OF watermark"].map { event in
+                """
+                mutation_\(event.prefix(6)) AFTER \(event) ON sync_cursor BEGIN UPDATE sync_cursor
+                  SET watermark = strftime('%Y-%m-%dT%H:%M:%fZ', watermark, '+1 hour') WHERE entity = NEW.entity
+                """
+            }
+        }
+    }
+
+    func damaged(_ upstream: SimulatedUpstream) -> any Upstream {
+        switch self {
+        case .changesKeys, .stopsForOneFailure, .takesFailuresForAnswers:
+            DamagedUpstream(upstream: upstream, mutation: self)
+        default: upstream
+        }
+    }
+}
+
+/// The upstream as an engine with the fault would use it.
+private final class DamagedUpstream: Upstream {
+    private let upstream: SimulatedUpstream
+    private let mutation: Mutation
+    private let attempts = Counter()
+
+    init(upstream: SimulatedUpstream, mutation: Mutation) {
+        self.upstream = upstream
+        self.mutation = mutation
+    }
+
+    func account() async throws(UpstreamError) -> String? { try await upstream.account() }
+
+    func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
+        do { return try await upstream.page(request) } catch { throw damaged(error) }
+    }
+
+    func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
+        try await upstream.record(of: entity, known: known)
+    }
+
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
+        let attempt = attempts.next()
+        let key = mutation == .changesKeys ? "\(idempotencyKey)/\(attempt)" : idempotencyKey
+        do { return try await upstream.push(request, idempotencyKey: key) } catch { throw damaged(error) }
+    }
+
+    func probe() async throws(UpstreamError) { try await upstream.probe() }
+
+    private func damaged(_ error: UpstreamError) -> UpstreamError {
+        switch (mutation, error) {
+        case (.stopsForOneFailure, .unclear), (.stopsForOneFailure, .refused), (.stopsForOneFailure, .malformed):
+            .offline(error.message)
+        case (.takesFailuresForAnswers, .unclear): .malformed(error.message)
+        default: error
+        }
+    }
+}

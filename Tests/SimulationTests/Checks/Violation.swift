@@ -1,0 +1,23 @@
+/// A broken rule.
+struct Violation: Error, Sendable, CustomStringConvertible {
+    enum Rule: String, Sendable, CaseIterable {
+        case neverLost = "1: an acknowledged write is never lost"
+        case onlyOnce = "2: a write reaches the upstream once"
+        case notOverwritten = "3: a queued local change is never overwritten; every other field follows the server"
+        case othersGoOn = "4: one bad record, change or entity never stops the others"
+        case equalInTheEnd = "5: after one sync without faults, cache and upstream are equal"
+        case inOrder = "changes of one record are sent in the order written"
+        case boundedRetries = "no change is tried more often than the settings allow"
+        case silentWhilePaused = "nothing is sent while paused"
+        case cursorBehindData = "the cursor never passes data that was not applied"
+        case lastWriteWins = "the last write wins, by the server's clock"
+        case cheapOutage = "an outage costs few requests, and the queue is sent at once after it"
+        case endsCleanly = "a cancelled engine ends"
+        case sameLog = "two runs of a seed are the same"
+    }
+
+    var rule: Rule
+    var detail: String
+
+    var description: String { "\(rule.rawValue): \(detail)" }
+}

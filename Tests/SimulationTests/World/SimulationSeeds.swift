@@ -1,0 +1,13 @@
+import TestSupport
+
+/// The seeds that a simulation runs.
+enum SimulationSeeds {
+    /// `TEST_SEED` alone, `SEEDS` of them from `FIRST_SEED` as `scripts/simulate` sets them, or else as many as the test says.
+    static func chosen(_ count: UInt64, full: UInt64) -> [UInt64] {
+        let first = TestRun.environment["FIRST_SEED"].flatMap { UInt64($0) }
+        let number = TestRun.environment["SEEDS"].flatMap { UInt64($0) }
+        guard TestRun.replayed == nil, first != nil || number != nil else { return TestRun.seeds(count, full: full) }
+        let start = first ?? 1
+        return Array(start..<start + (number ?? full))
+    }
+}
