@@ -110,7 +110,7 @@ struct ServiceManagerTests {
             let database = try DatabaseQueue(path: daemon.files.state + "/current.db", configuration: configuration)
             // Another writer can lock out the daemon's for as long as it likes.
             try database.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
-            let line = try await daemon.program.line(containing: "a part does not move")
+            let line = try await daemon.program.line(containing: "a component is stuck")
             #expect(line.hasSuffix("parts=\"database writer\""))
             try database.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
             _ = try await daemon.manager.message(containing: "WATCHDOG=1")
