@@ -46,7 +46,7 @@ import Testing
             ("log: {format: xml}", "config.yaml:1: log.format: \"xml\" is not valid; expected one of text, json"),
             (
                 "upstream: {base_url: 'ftp://a'}",
-                "config.yaml:1: upstream.base_url: \"ftp://a\" is not valid; expected an address such as "
+                "config.yaml:1: upstream.base_url: \"ftp://a\" is not valid; expected a URL such as "
                     + "https://api.example.com, without user, query or fragment"
             ),
             ("state_dir: ''", "config.yaml:1: state_dir: the value is empty; expected a path"),
@@ -98,7 +98,7 @@ import Testing
 
     @Test("a duplicate key is rejected")
     func doubledKey() throws {
-        let message = "config.yaml:2: in what begins here, base stands more than once"
+        let message = "config.yaml:2: duplicate key in this mapping: base"
         #expect(try folder.refusal(yaml: "retry:\n  base: 1s\n  base: 2s") == message)
     }
 
@@ -113,7 +113,7 @@ import Testing
     func remote() throws {
         let yaml = "listen: {tcp: '0.0.0.0:7679'}"
         let message = try #require(try folder.refusal(yaml: yaml))
-        #expect(message.contains("listen.tcp: 0.0.0.0:7679 can be reached from other machines"))
+        #expect(message.contains("listen.tcp: 0.0.0.0:7679 is reachable from other machines"))
         let allowed = try folder.configuration(yaml: yaml, flags: [.listenAllowRemote: "true"])
         #expect(allowed.listen.tcp == ListenAddress("0.0.0.0:7679"))
     }
@@ -136,7 +136,7 @@ import Testing
         let error = #expect(throws: ConfigurationError.self) {
             try ConfigurationReader(path: "/nowhere/c.yaml", flags: [:], environment: folder.environment())
         }
-        #expect(error?.description == "/nowhere/c.yaml: the file is not there")
+        #expect(error?.description == "/nowhere/c.yaml: the file does not exist")
     }
 
     @Test(

@@ -46,6 +46,6 @@ import Testing
         let message = try #require(error?.description.replacing(folder.path + "/", with: ""))
         #expect(
             message == "schema: no schema named repairmindr; did you mean repairminder? "
-                + "Looked for repairmindr.yaml in schemas, etc/schemas, share/repairminder-sync/schemas")
+                + "Searched for repairmindr.yaml in schemas, etc/schemas, share/repairminder-sync/schemas")
     }
 }

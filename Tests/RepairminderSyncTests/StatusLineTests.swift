@@ -41,7 +41,7 @@ struct StatusLineTests {
         line.conflicts = 2
         #expect(
             try text(line)
-                == "offline (no route), 3 pending, 1 failed, 2 conflicts to decide, no sync since the start")
+                == "offline (no route), 3 pending, 1 failed, 2 conflicts to resolve, no sync since the start")
     }
 
     @Test("missing setup and a rejected configuration come first")

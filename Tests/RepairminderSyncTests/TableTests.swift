@@ -71,7 +71,7 @@ import Testing
                 """#)
         #expect(
             StatusText.summary(status)
-                == "state        syncing (pull orders)\nupstream     not reachable\npending      3\n")
+                == "state        syncing (pull orders)\nupstream     unreachable\npending      3\n")
         #expect(StatusText.entities(status).rows == [["orders", "2", "syncing", "", ""]])
     }
 
