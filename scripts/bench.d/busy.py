@@ -10,8 +10,8 @@ from figures import Row
 
 TITLE = "Reads while it works"
 HOW = """
-400 reads a second over 8 connections. They are sent at that rate whatever the daemon does, so waiting counts in full. First
-during a first pull with 100 changes sent a second, then alone. The upstream runs on the same cores.
+400 reads a second over 8 connections. They are sent at that rate no matter how fast the daemon answers, so waiting counts in
+full. They run first during a first pull with 100 changes sent a second, then alone. The upstream runs on the same cores.
 """
 
 # Low enough for two cores that also run the upstream: the topic measures latency, not throughput.

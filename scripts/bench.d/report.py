@@ -16,10 +16,10 @@ HEAD = ["measurement", "ours", "compared with", "theirs", "ratio", "target", "me
 BARS = {"pulls": "s", "reads": "/s", "writes": "/s"}
 INTRODUCTION = """# Benchmarks
 
-`make bench` writes this page. Absolute times mean little on a machine with other work; **ratios** do: all contestants of a row
-are measured in turn in the same run, and the ratio is the median over the rounds. Figures are medians, with minimum and maximum
-in brackets. `make bench-setup` installs the competitors; the suite also runs without them. `scripts/bench --help` lists its
-options. {reached} of {all} targets are met.
+`make bench` writes this page. Compare the **ratios**, because absolute times mean little on a machine with other work. All
+contestants of a row are measured in turn in the same run, and the ratio is the median over the rounds. Figures are medians, with
+minimum and maximum in brackets. `make bench-setup` installs the competitors; the suite also runs without them.
+`scripts/bench --help` lists its options. {reached} of {all} targets are met.
 """
 
 
