@@ -53,7 +53,7 @@ struct ConflictTests {
         #expect(try conflicts(cache).isEmpty)
     }
 
-    @Test("of two writes to a field the later wins, by the server's clock; the server wins a tie")
+    @Test("the later of two writes to a field wins, by the server's clock; the server wins a tie")
     func lastWriteWins() async throws {
         for (server, offset, winner) in [(60, 0, "server"), (-60, 0, "local"), (0, 0, "server"), (60, 120, "local")] {
             let cache = try await cache(#"{"id":"a","notes":"n"}"#)

@@ -6,7 +6,7 @@ import Upstream
 
 @testable import SyncEngine
 
-/// What an upstream quotes of secrets, and what is left of it in the error of each kind of request.
+/// An upstream quotes secrets in its errors: checks that no kind of request repeats them in its own error.
 @Suite("Secrets in errors")
 struct ErrorSecretsTests {
     private static let token = "TOKEN-SECRET"

@@ -256,7 +256,7 @@ struct RotatingTokenTests {
     }
 
     @Test(
-        "an answer that is no refresh never looks like one about a record", arguments: [404, 409, 410, 412, 302, 422])
+        "a failed refresh is never mistaken for an error about a record", arguments: [404, 409, 410, 412, 302, 422])
     func otherStatus(_ status: Int) async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))
         let (upstream, _, _) = try upstream { _ in HTTPResponse(status: status) }
