@@ -40,7 +40,7 @@ struct FullPullTests {
         let summary = try await test.pull(full: true)
         #expect(summary.deleted == 0)
         #expect(try test.keys().contains("k30"))
-        #expect(test.upstream.requests.count == 6, "it went through the list once more")
+        #expect(test.upstream.requests.count == 6, "it read the list once more")
     }
 
     @Test(

@@ -263,7 +263,7 @@ struct PusherTests {
         #expect(try error(test) == "unclear")
         _ = try await test.store.retry(nil, at: test.clock.timestamp)
         try await send(test)
-        #expect(test.upstream.pushes.count == 2, "a person has looked and wants it sent")
+        #expect(test.upstream.pushes.count == 2, "a user's retry sends it")
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
     }
 

@@ -131,7 +131,9 @@ struct RotatingTokenTests {
         #expect(try store.load()?.refresh == "r1")
         try folder.unblock("tokens.json.new")
         #expect(try await upstream.account() == "me")
-        #expect(refreshes(transport).count == 1, "what was given is kept as soon as it can be, not asked for again")
+        #expect(
+            refreshes(transport).count == 1,
+            "the received tokens are saved as soon as possible, without another refresh")
         #expect(try store.load()?.refresh == "r2")
     }
 

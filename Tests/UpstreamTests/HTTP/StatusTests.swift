@@ -86,7 +86,7 @@ struct StatusTests {
     @Test("a redirect is refused, and the message says what to do", arguments: [300, 301, 302, 303, 307, 308])
     func redirect(_ status: Int) async throws {
         guard case .refused(status, let message) = try await failure(status) else {
-            Issue.record("sorted in another way")
+            Issue.record("classified differently")
             return
         }
         #expect(message.contains("base_url"))

@@ -123,7 +123,7 @@ struct UpstreamContractTests {
     }
 
     private func wrong(_ what: String) {
-        Issue.record("\(what) was sorted wrongly")
+        Issue.record("\(what) was classified wrongly")
     }
 
     private static let shop = """
