@@ -17,7 +17,7 @@ struct ShownRequestTests {
     private static let secret = "secret-4711"
 
     @Test(
-        "are the same for every operation and route of a shipped schema, but for secrets",
+        "are the same for every operation and route of a shipped schema, except for secrets",
         arguments: ["repairminder", "repairminder-live"])
     func everyRoute(_ name: String) async throws {
         let schema = try ProjectFiles.schema(name)

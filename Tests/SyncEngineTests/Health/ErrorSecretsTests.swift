@@ -181,7 +181,7 @@ struct ErrorSecretsTests {
 
     // MARK: Signing in
 
-    @Test("a sign-in's error repeats no answer of the person, no ticket and no token", arguments: ["/login", "/code"])
+    @Test("a sign-in's error repeats no answer of the user, no ticket and no token", arguments: ["/login", "/code"])
     func signIn(_ failing: String) async throws {
         let transport = Answering { request in
             guard request.url.hasSuffix(failing) else {

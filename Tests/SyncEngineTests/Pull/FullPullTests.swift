@@ -75,7 +75,7 @@ struct FullPullTests {
         #expect(try await eleven.pull(full: true).held == 10)
     }
 
-    @Test("a pull with another count than reported runs once more, and deletes nothing if the counts still differ")
+    @Test("a pull whose count differs from the reported one runs again, and deletes nothing if it still differs")
     func gap() async throws {
         let test = try await filled(5)
         test.upstream.forget()

@@ -119,7 +119,7 @@ struct PusherTests {
     }
 
     @Test(
-        "the answer to a repeat may be old: a record deleted since stays deleted, an edited one edited")
+        "an old answer to a repeat neither restores a record deleted since nor reverts a later edit")
     func repetition() async throws {
         for (list, notes) in [("[]", nil), (#"[{"id":"server-1","notes":"theirs"}]"#, "theirs")] {
             let test = try await test()
