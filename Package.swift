@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// Every target of ours: the newest language mode, no warnings, no hidden imports.
+/// The settings of every target, besides Swift 6 mode: warnings are errors, and every import is explicit.
 let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
@@ -14,7 +14,7 @@ let package = Package(
     name: "repairminder-sync",
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        // Without its file formats: the file is read with Yams, which can say in which line a mistake stands.
+        // No traits, so no file formats: Yams parses the file, because it reports the line of a mistake.
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),

@@ -63,7 +63,7 @@ struct CallerLookupTests {
 
     @Test(
         "other users are distinguished, and the overflow user is unknown",
-        .enabled(if: getuid() == 0, "only root can call as somebody else"),
+        .enabled(if: getuid() == 0, "only root can call as another user"),
         arguments: ["127.0.0.1", "::1"], [("54321", 54321), ("1", 1), ("65534", nil)] as [(String, UInt32?)])
     func otherUsers(_ host: String, _ user: (name: String, expected: UInt32?)) throws {
         let pair = try LoopbackPair(listening: host, connects: false)

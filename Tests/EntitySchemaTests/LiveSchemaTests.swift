@@ -104,7 +104,7 @@ struct LiveSchemaTests {
     func lookUpList() throws {
         let clients = try #require(schema["clients"])
         guard case .match(_, let path, let query, let list) = clients.push.create.first?.lookUp else {
-            Issue.record("clients are not looked up by what they say")
+            Issue.record("clients are not looked up by their values")
             return
         }
         #expect(

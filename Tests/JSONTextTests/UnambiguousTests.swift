@@ -7,7 +7,7 @@ struct UnambiguousTests {
     private func isTaken(_ text: String) -> Bool { (try? JSONText(unambiguous: Array(text.utf8))) != nil }
 
     @Test(
-        "is taken",
+        "is accepted",
         arguments: [
             "{}", "[]", #"{"a":1,"b":2}"#, #"{"a":{"a":{"a":1}}}"#, #"[{"a":1},{"a":2}]"#, #"{"a":1,"A":2}"#,
             #"{"a":{"b":1},"c":{"b":2}}"#, #"{"":1,"a":2}"#, #"{"ab":1,"ba":2}"#, #"{"\u0061":1,"b":2}"#,
@@ -63,7 +63,7 @@ struct UnambiguousTests {
     }
 
     @Test(
-        "is otherwise as strict as the usual initialiser",
+        "is otherwise checked as strictly as by the usual initialiser",
         arguments: ["", "{", #"{"a"}"#, #"{"a":1,}"#, "[1] 2", #"{"a":01}"#])
     func strict(_ text: String) {
         #expect(!isTaken(text))

@@ -11,13 +11,13 @@ struct NetworkMonitorTests {
         let clock = SkippingClock()
         let monitor = NetworkMonitor(clock: clock, settling: .milliseconds(200))
         for _ in 0..<5 { changes.note() }
-        var told = 0
+        var reports = 0
         await monitor.forEachBurst(of: changes) {
-            #expect(clock.sleeps.count == told)
-            told += 1
-            if told == 1 { for _ in 0..<5 { changes.note() } } else { changes.end() }
+            #expect(clock.sleeps.count == reports)
+            reports += 1
+            if reports == 1 { for _ in 0..<5 { changes.note() } } else { changes.end() }
         }
-        #expect(told == 2)
+        #expect(reports == 2)
         #expect(clock.sleeps == [.milliseconds(200), .milliseconds(200)])
     }
 
@@ -31,7 +31,7 @@ struct NetworkMonitorTests {
 
     @Test(
         "an added and a removed address are reported",
-        .enabled(if: TestNetwork.isAllowed, "needs the right to make a network namespace, as root has it"))
+        .enabled(if: TestNetwork.isAllowed, "needs permission to create a network namespace"))
     func address() async throws {
         let network = try #require(TestNetwork.make())
         defer { network.close() }
@@ -51,7 +51,7 @@ struct NetworkMonitorTests {
 
     @Test(
         "reads return changes until nothing is left, and an overflow counts as a change",
-        .enabled(if: TestNetwork.isAllowed, "needs the right to make a network namespace, as root has it"))
+        .enabled(if: TestNetwork.isAllowed, "needs permission to create a network namespace"))
     func readings() throws {
         let network = try #require(TestNetwork.make())
         defer {

@@ -12,32 +12,32 @@ struct RouteMessagesTests {
         return header + bytes(UInt32(1)) + bytes(UInt32(0)) + payload + padding
     }
 
-    private func tells(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { RouteMessages.reportsChange($0) } }
+    private func reportsChange(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { RouteMessages.reportsChange($0) } }
 
     @Test(
         "added and removed links, addresses and routes are changes",
         arguments: [RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR, RTM_NEWROUTE, RTM_DELROUTE])
     func changes(type: Int) {
-        #expect(tells(message(type, [UInt8](repeating: 0, count: 16))))
+        #expect(reportsChange(message(type, [UInt8](repeating: 0, count: 16))))
     }
 
     @Test("a change after other messages is found, even after an unaligned length")
     func second() {
         let other = message(Int(RTM_NEWNEIGH), [1, 2, 3, 4, 5])
-        #expect(!tells(other))
-        #expect(tells(other + message(RTM_DELADDR)))
+        #expect(!reportsChange(other))
+        #expect(reportsChange(other + message(RTM_DELADDR)))
     }
 
     @Test("a wireless scan is not a change")
     func wireless() {
         let link = [UInt8](repeating: 0, count: 16)
-        #expect(!tells(message(RTM_NEWLINK, link + [6, 0, UInt8(IFLA_WIRELESS), 0, 9, 9])))
-        #expect(tells(message(RTM_NEWLINK, link + [6, 0, UInt8(IFLA_MTU), 0, 9, 9])))
+        #expect(!reportsChange(message(RTM_NEWLINK, link + [6, 0, UInt8(IFLA_WIRELESS), 0, 9, 9])))
+        #expect(reportsChange(message(RTM_NEWLINK, link + [6, 0, UInt8(IFLA_MTU), 0, 9, 9])))
     }
 
     @Test("invalid lengths are ignored", arguments: [0, 1, 15, 17, 1 << 31])
     func broken(length: Int) {
-        #expect(!tells(message(RTM_DELADDR, length: length)))
+        #expect(!reportsChange(message(RTM_DELADDR, length: length)))
     }
 
     @Test("arbitrary bytes never cause an out-of-bounds read")
@@ -51,7 +51,7 @@ struct RouteMessagesTests {
                 return state >> 60 > 7 ? UInt8(truncatingIfNeeded: state >> 40) % 33 : 0
             }
             state &+= 1
-            _ = tells(bytes)
+            _ = reportsChange(bytes)
         }
         print("random messages with seed \(seed)")
     }

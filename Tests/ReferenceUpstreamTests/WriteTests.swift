@@ -98,7 +98,7 @@ struct WriteTests {
 
     @Test("a dangling reference is refused with 422 if configured")
     func references() async throws {
-        let body = #"{"client_id":"nobody"}"#
+        let body = #"{"client_id":"missing"}"#
         #expect(try await shop().send("POST", "/api/orders", body).status == 201)
         let strict = try shop { $0.checksReferences = true }
         #expect(try await strict.send("POST", "/api/orders", body).status == 422)

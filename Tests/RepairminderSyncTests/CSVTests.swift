@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(
-        "values stand in the columns' order, numbers to the letter, null and what is missing empty, lines end with CRLF"
+        "values follow the columns' order, numbers are exact, null and missing values empty, and lines end with CRLF"
     )
     func values() throws {
         #expect(CSV(columns: ["id", "a,b"], guardsFormulas: true).header == "id,\"a,b\"\r\n")

@@ -30,7 +30,7 @@ struct ServiceNotifierTests {
     }
 
     @Test("without a service manager nothing is sent, which is not a failure", arguments: [nil, "", "vsock:2:1"])
-    func nobody(name: String?) {
+    func noServiceManager(name: String?) {
         let environment = name.map { ["NOTIFY_SOCKET": $0] } ?? [:]
         #expect(ServiceNotifier(environment: environment).send(.ready))
     }

@@ -28,7 +28,7 @@ extension SocketServerTests {
             return Response(status: 200, body: Array("\(size) in pieces of at most \(largest)".utf8))
         }
 
-        @Test func `hands a large body over in small pieces`() async throws {
+        @Test func `delivers a large body in small pieces`() async throws {
             try await run { server in
                 let client = try server.connect()
                 let size = 3_000_000
@@ -41,7 +41,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test func `takes the next request after a streamed one on the same connection`() async throws {
+        @Test func `serves the next request on the connection after a streamed body`() async throws {
             try await run { server in
                 let client = try server.connect()
                 client.send("PUT /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
@@ -54,7 +54,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test func `asks for the body only when the handler does`() async throws {
+        @Test func `asks for the body only when the handler reads it`() async throws {
             let refusing: @Sendable (Request) async -> Response = { request in
                 request.path == "/no" ? Response(status: 401) : await Self.count(request)
             }
@@ -72,7 +72,7 @@ extension SocketServerTests {
         }
 
         @Test(arguments: ["Content-Length: 11\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n5\r\n"])
-        func `refuses more than the request may have`(_ rest: String) async throws {
+        func `rejects a body larger than the request's limit`(_ rest: String) async throws {
             try await run(limit: 10) { server in
                 let client = try server.connect()
                 client.send("PUT /a HTTP/1.1\r\nHost: a\r\n\(rest)")
@@ -80,7 +80,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test func `gives up a body that stands still`() async throws {
+        @Test func `answers 408 when the body stalls`() async throws {
             var limits = ServerLimits.quick
             limits.body = .milliseconds(50)
             try await run(limits: limits) { server in
@@ -90,7 +90,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test func `tells the handler of a body that was cut off`() async throws {
+        @Test func `reports a truncated body to the handler`() async throws {
             let ended = Mutex(false)
             try await run(handler: { request in
                 do { while try await request.stream?() != nil {} } catch { ended.withLock { $0 = true } }
@@ -121,7 +121,7 @@ extension SocketServerTests {
             }
         }
 
-        @Test func `cuts an answer off whose source fails`() async throws {
+        @Test func `truncates an answer when its source fails`() async throws {
             struct Failure: Error {}
             let failing: @Sendable (Request) async -> Response = { _ in
                 Response(status: 200, headers: [], length: 10) { offset in

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "every split of the input in two and into single bytes gives the same requests and refusals",
+        "input split in two anywhere, or into single bytes, gives the same requests and refusals",
         arguments: Probe.lines + Probe.fields + Probe.bodies)
     func cuts(probe: Probe) {
         let bytes = [UInt8](probe.input.utf8)

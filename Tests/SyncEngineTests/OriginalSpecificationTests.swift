@@ -46,7 +46,7 @@ struct OriginalSpecificationTests {
             test.upstream.setOffline(true)
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
             #expect(await test.engine.status().state == .offline)
-            #expect(try test.record("a")?["notes"] == "n", "what was pulled is still read")
+            #expect(try test.record("a")?["notes"] == "n", "pulled records can still be read")
         }
     }
 

@@ -98,7 +98,7 @@ package final class RawConnection {
         var space = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &space, space.count, 0)
         if count < 0, errno == ECONNRESET { return [] }
-        guard count >= 0 else { throw Failure(what: "nothing came within 20 s (errno \(errno))") }
+        guard count >= 0 else { throw Failure(what: "nothing arrived within 20 s (errno \(errno))") }
         return Array(space[..<count])
     }
 
@@ -127,7 +127,7 @@ package final class RawConnection {
         let length = head.firstMatch(of: /Content-Length: ([0-9]+)/).flatMap { Int($0.1) } ?? 0
         let count = hasBody ? length : 0
         while buffer.count < count {
-            guard try receiveMore() else { throw Failure(what: "closed within a body") }
+            guard try receiveMore() else { throw Failure(what: "closed in the middle of a body") }
         }
         return Answer(status: status, head: head, body: take(count))
     }

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Tests that could try thousands of cases draw some of them, and name the seed when they fail.
 package enum TestRun {
-    /// True when every case is to be tried (`make test-all`).
+    /// True when every case is tried (`make test-all`).
     package static let isFull = environment["TEST_ALL"] == "1"
 
     /// The seed of this run: `TEST_SEED`, otherwise a new one for each process.

@@ -108,7 +108,7 @@ def provoke(client, secrets):
     for body in (f'{{"key": "{secrets.refused}', f'{{"key": "{secrets.refused}"}} x', f'{{"key": "{secrets.refused}", "key": 1}}'):
         yield client.call("POST", "/v1/notes", body.encode(), {"Content-Type": "application/json"})
     yield client.call("POST", "/v1/notes", note, {"Content-Type": "text/plain"})
-    yield client.call("PATCH", "/v1/notes/nobody", {"key": secrets.refused})
+    yield client.call("PATCH", "/v1/notes/missing", {"key": secrets.refused})
     yield client.call("DELETE", "/v1/notes/n3")
     yield client.call("GET", "/v1/notes/n1?reveal=nothing")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes the network away and back, in network namespaces: how soon the daemon notices, and whether it loses
+"""Takes the network down and up again, in network namespaces: how soon the daemon notices, and whether it loses
 anything."""
 import time
 

@@ -53,7 +53,7 @@ struct ConflictTests {
         #expect(try conflicts(cache).isEmpty)
     }
 
-    @Test("of two writes to a field the later wins, by the server's clock; the server wins a tie")
+    @Test("the later of two writes to a field wins, by the server's clock; the server wins a tie")
     func lastWriteWins() async throws {
         for (server, offset, winner) in [(60, 0, "server"), (-60, 0, "local"), (0, 0, "server"), (60, 120, "local")] {
             let cache = try await cache(#"{"id":"a","notes":"n"}"#)
@@ -275,7 +275,7 @@ struct ConflictTests {
         _ = try await cache.store.apply(
             PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n"}]"#, position: cache.store.position()),
             at: now)
-        #expect(try cache.record("orders", "a") != nil, "a later page knows better")
+        #expect(try cache.record("orders", "a") != nil, "a page requested later brings it back")
     }
 
     @Test("a server deletion seen while a change is in flight is resolved once the outcome is known")
@@ -341,7 +341,7 @@ struct ConflictTests {
         let answer = try JSONText(parsing: #"{"id":"b","notes":"mine"}"#)
         try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
         #expect(try cache.record("orders", "b")?["notes"] == "mine")
-        #expect(try cache.record("orders", "a")?["id"] == "b", "the old key goes on working")
+        #expect(try cache.record("orders", "a")?["id"] == "b", "the old key still works")
     }
     @Test("if the response to a creation was lost and the record was deleted on the server, it is only created again")
     func lostCreationDeleted() async throws {
@@ -356,6 +356,6 @@ struct ConflictTests {
         _ = try await cache.pull("orders", #"[{"id":"\#(key)","deleted_at":"2026-11-21T00:00:00Z"}]"#)
         #expect(try cache.store.pendingCount().failed == 1)
         #expect(try cache.record("orders", key)?["notes"] == "mine")
-        #expect(try cache.record("orders", key)?["status"] == nil, "the server has nothing of it any more")
+        #expect(try cache.record("orders", key)?["status"] == nil, "the server no longer has the record")
     }
 }

@@ -62,7 +62,7 @@ struct OutboxTests {
         #expect(try cache.record("orders", "a")?["notes"]?.string == "y")
     }
 
-    @Test("a change that another edit has joined since it was read is not begun")
+    @Test("a change is not begun when another edit has joined it since it was read")
     func joinedMeanwhile() async throws {
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
@@ -86,7 +86,7 @@ struct OutboxTests {
         #expect(try ready(cache).first?.attemptCount == 1)
     }
 
-    @Test("a creation found to have succeeded, whose record was deleted since, leaves nothing")
+    @Test("a creation that succeeded leaves nothing when its record was deleted since")
     func acknowledgedTombstone() async throws {
         let cache = try TestCache()
         let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"x"}"#), at: now)

@@ -35,7 +35,7 @@ struct UnchangedRecordsTests {
         }
     }
 
-    @Test("of a page that the cache already has, nothing remains to be written")
+    @Test("a page that the cache already has leaves nothing to write")
     func all() async throws {
         let cache = try await filled()
         #expect(try await left("[\(Self.orders)]", cache) == [])
@@ -51,7 +51,7 @@ struct UnchangedRecordsTests {
         #expect(try await left("[\(changed)]", cache) == [changed])
     }
 
-    @Test("of two versions of one record in a page, the second is written too")
+    @Test("when a page has two versions of one record, the second is written too")
     func twice() async throws {
         let cache = try await filled()
         let changed = #"{"id":"a","status":"ready"}"#
@@ -72,7 +72,7 @@ struct UnchangedRecordsTests {
     }
 
     @Test(
-        "a record whose change time does not compare as text, or is implausible, remains",
+        "a record remains if its change time is implausible or cannot be compared as text",
         arguments: [
             "2026-11-20T10:00:00+02:00", "2026-11-20", "now", "", "2026-11-22T10:42:00Z", "2099-01-01T00:00:00Z",
         ])

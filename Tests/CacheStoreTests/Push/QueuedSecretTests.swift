@@ -53,7 +53,7 @@ struct QueuedSecretTests {
         #expect(try ready(cache) == before)
     }
 
-    @Test("a change whose secret was edited since it was read is not begun")
+    @Test("a change is not begun when its secret was edited since it was read")
     func edited() async throws {
         let cache = try await cache()
         try await cache.store.update("devices", key: "a", body: .object(["passcode": "1"]), at: now)

@@ -91,7 +91,7 @@ struct DashboardTests {
         #expect(found["takings"] == ["6.00", "0.00"])
         #expect(found["new"] == ["1", "0"])
         #expect(found["old"] == ["1", "0"])
-        #expect(try figures(cache, [june], user: "nobody")["sales"] == ["0"])
+        #expect(try figures(cache, [june], user: "stranger")["sales"] == ["0"])
     }
 
     @Test("pending changes count as readers see them: edits, deletions, and sales without a time from the upstream")

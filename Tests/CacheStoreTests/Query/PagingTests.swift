@@ -9,7 +9,7 @@ import Testing
 /// Pages through lists while records are created, changed and deleted.
 @Suite("Paging")
 struct PagingTests {
-    @Test("records that do not change during paging are neither repeated nor skipped")
+    @Test("paging neither repeats nor skips a record that does not change meanwhile")
     func pagingWhileRecordsMove() async throws {
         var random = SeededRandom()
         for _ in 0..<25 { try await pageOnce(&random) }

@@ -68,7 +68,7 @@ struct SearchWalkTests {
         let whole = try cache.keys(query(false, limit: 1000))
         #expect(whole.count == 304)
         let first = try query(false, limit: limit)
-        #expect(try walks(first, cache) == (limit == 200), "a part that holds the whole table has the page")
+        #expect(try walks(first, cache) == (limit == 200), "a large page is found by walking, a small one by sorting")
         #expect(try cache.keys(first) == Array(whole.prefix(limit)))
     }
 

@@ -157,7 +157,7 @@ struct DerivedFieldTests {
         await #expect(throws: CacheError.self) { _ = try await cache.make("lines", #"{"state":"sent"}"#) }
     }
 
-    @Test("unread counts what the account has not read, also after the account becomes known")
+    @Test("unread counts what the account has not read, even if the account becomes known later")
     func unread() async throws {
         let cache = try cache()
         _ = try await cache.pull("talks", #"[{"id":"t"}]"#)

@@ -43,7 +43,7 @@ struct DatabaseCopyTests {
         }
     }
 
-    @Test("between the steps of a copy, other writes run, the log is checkpointed, and the copy has those writes")
+    @Test("between the steps of a copy, other writes run and are copied too, and the log is checkpointed")
     func steps() async throws {
         let fixture = try await RescueFixture()
         let pool = fixture.cache.store.pool

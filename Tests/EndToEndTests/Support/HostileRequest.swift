@@ -47,7 +47,7 @@ struct HostileRequest: Sendable, CustomTestStringConvertible {
         HostileRequest("a bare CR after the line", "GET /v1/status HTTP/1.1\rHost: localhost\r\n\r\n"),
         HostileRequest("a lower-case version", get("GET /v1/status http/1.1")),
         HostileRequest("a version with zeros", get("GET /v1/status HTTP/01.1")),
-        HostileRequest("a line without end", "GET /" + String(repeating: "a", count: 1 << 20)),
+        HostileRequest("an endless line", "GET /" + String(repeating: "a", count: 1 << 20)),
         HostileRequest("a TLS greeting", "\u{16}\u{03}\u{01}\u{02}\0\u{01}\0\u{01}\u{7C}\u{03}\u{03}"),
         HostileRequest("an HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
     ]
@@ -83,7 +83,7 @@ struct HostileRequest: Sendable, CustomTestStringConvertible {
         HostileRequest("a plus sign", post("Content-Length: +3", "{ }")),
         HostileRequest("a negative length", post("Content-Length: -1", "{}")),
         HostileRequest("a hexadecimal length", post("Content-Length: 0x2", "{}")),
-        HostileRequest("a length beyond all integers", post("Content-Length: 18446744073709551618", "{}")),
+        HostileRequest("a length larger than any integer", post("Content-Length: 18446744073709551618", "{}")),
         HostileRequest("a length a little too large", post("Content-Length: 1048577", "{}")),
         HostileRequest("identity", post("Transfer-Encoding: identity", "{}")),
         HostileRequest("chunked, then identity", post("Transfer-Encoding: chunked, identity", "0\r\n\r\n")),
@@ -100,8 +100,8 @@ struct HostileRequest: Sendable, CustomTestStringConvertible {
         chunked("a chunk that ends in a bare LF", "2\r\n{}\n0\r\n\r\n"),
         chunked("a chunk size that ends in a bare LF", "2\n{}\r\n0\r\n\r\n"),
         chunked("a bare LF in a chunk extension", "2;a\n{}\r\n0\r\n\r\n"),
-        chunked("chunk extensions without end", "2;" + String(repeating: "a", count: 100_000)),
-        chunked("a trailer that is no field", "0\r\nX\r\n\r\n"),
-        chunked("trailers without end", "0\r\nX: " + String(repeating: "a", count: 100_000)),
+        chunked("endless chunk extensions", "2;" + String(repeating: "a", count: 100_000)),
+        chunked("a trailer that is not a field", "0\r\nX\r\n\r\n"),
+        chunked("endless trailers", "0\r\nX: " + String(repeating: "a", count: 100_000)),
     ]
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Who may call")
 struct CallerGuardTests {
     @Test(
-        "the token lets in, anything else gets 401",
+        "the token is accepted, anything else gets 401",
         arguments: [
             nil, "Bearer x", "Bearer ", "Bearer", "Basic 0123456789abcdef", "Bearer 0123456789abcdeF",
             "Bearer 0123456789abcdef ", "0123456789abcdef",
@@ -90,7 +90,7 @@ struct CallerGuardTests {
     }
 
     @Test(
-        "a request that another machine or page has a hand in gets 403",
+        "a request for another host name or from another site's page gets 403",
         arguments: [
             ("Host", "evil.example"), ("Host", "localhost.evil.example"), ("Host", "10.0.0.1:7679"),
             ("Host", "127.0.0.1.evil.example:7679"), ("Host", "localhost:7679:80"), ("Host", "[::2]:7679"),
@@ -106,7 +106,7 @@ struct CallerGuardTests {
     }
 
     @Test(
-        "its own names are the daemon's, and its own pages may call",
+        "the daemon accepts its own names, and calls from its own pages",
         arguments: ["localhost", "LOCALHOST:1", "127.0.0.1:7679", "[::1]:7679", "[::1]"])
     func own(_ host: String) async throws {
         let headers = [
@@ -118,7 +118,7 @@ struct CallerGuardTests {
     }
 
     @Test(
-        "a body that is not JSON by its type gets 415, and so does an empty form",
+        "a body with a type other than JSON gets 415, and so does an empty form",
         arguments: ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", "", nil])
     func contentType(_ type: String?) async throws {
         let api = try await TestAPI.filled()

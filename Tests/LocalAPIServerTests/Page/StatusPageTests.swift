@@ -22,12 +22,12 @@ struct StatusPageTests {
 
     @Test("it shows only the changes with errors")
     func errors() async throws {
-        try await DeskAPI.serving { desk in
-            _ = try await desk.call("PATCH", "/v1/orders/a", #"{"notes":"x"}"#)
-            #expect(try await !desk.call("GET", "/").text.contains("Changes with errors"))
-            try await desk.attempt(DeskAPI.refusal)
-            _ = try await desk.call("POST", "/v1/clients", #"{"name":"c"}"#)
-            let page = try await desk.call("GET", "/").text
+        try await ServedAPI.serving { api in
+            _ = try await api.call("PATCH", "/v1/orders/a", #"{"notes":"x"}"#)
+            #expect(try await !api.call("GET", "/").text.contains("Changes with errors"))
+            try await api.attempt(ServedAPI.refusal)
+            _ = try await api.call("POST", "/v1/clients", #"{"name":"c"}"#)
+            let page = try await api.call("GET", "/").text
             #expect(page.contains("<a href=\"/v1/pending/1\">1</a></th><td>update orders a</td><td>failed</td>"))
             #expect(page.contains("<td>no such thing</td>"))
             #expect(!page.contains("/v1/pending/2"))

@@ -17,7 +17,7 @@ struct ShownRequestTests {
     private static let secret = "secret-4711"
 
     @Test(
-        "are the same for every operation and route of a shipped schema, but for secrets",
+        "are the same for every operation and route of a shipped schema, except for secrets",
         arguments: ["repairminder", "repairminder-live"])
     func everyRoute(_ name: String) async throws {
         let schema = try ProjectFiles.schema(name)
@@ -58,7 +58,7 @@ struct ShownRequestTests {
                 count += 1
             }
             for route in entity.push.update {
-                // One that is not as the route would have it already.
+                // A record that the route would change.
                 let index = records.lastIndex { record in
                     sample(entity, route, of: record, store, all: false).members.contains { record[$0.key] != $0.value }
                 }
@@ -82,14 +82,14 @@ struct ShownRequestTests {
         of record: JSONText, _ entity: Entity, _ store: CacheStore, _ upstream: any Upstream
     ) async throws {
         guard let found = try await upstream.record(of: entity, known: record) else { return }
-        // An equal value writes nothing, so something must differ.
+        // An equal record writes nothing, so add a member.
         let records = JSONText.array([found.record.setting("extra", to: 1)]).text
         _ = try await store.apply(
             PulledPage(entity: entity.name, records: records, position: store.position(), version: found.version),
             at: now)
     }
 
-    /// New values for what the route can send and for what it asks of the record.
+    /// A new value for each field that the route sends or has a condition on.
     private static func sample(
         _ entity: Entity, _ route: PushRoute, of record: JSONText, _ store: CacheStore, all: Bool
     ) -> JSONText {

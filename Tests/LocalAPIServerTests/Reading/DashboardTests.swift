@@ -12,7 +12,7 @@ import Testing
 
 @testable import LocalAPIServer
 
-/// The dashboard from the cache beside the upstream's own, which works it out by other means.
+/// Compares the cache's dashboard with the upstream's own, which is computed by other means.
 @Suite("Dashboard")
 struct DashboardTests {
     /// The same records in a cache and in an upstream, at a time that the test sets.
@@ -52,11 +52,11 @@ struct DashboardTests {
                 calendar: try #require(DashboardCalendar(timeZone: zone)), now: now, log: Logger(label: "test"))
         }
 
-        /// Somebody who has work.
+        /// The first user with an order assigned.
         private static func user(_ records: [String: [JSONText]]) -> String {
             let orders = records["orders"] ?? []
             return orders.compactMap { $0["assigned_user_id"]?.string ?? $0.at(path: "assigned_user.id")?.string }.first
-                ?? "nobody"
+                ?? "none"
         }
 
         func set(_ now: Timestamp) { time.now.withLock { $0 = now } }
@@ -132,7 +132,7 @@ struct DashboardTests {
         try await pair.compare(at: moments.suffix(8))
     }
 
-    /// Moments at, just before and near each change of clocks and month's end, and some of any kind. Unless the run is
+    /// Moments at, just before and near each clock change and month's end, and some random ones. Unless the run is
     /// full, one moment for each of these edges.
     private static func moments(_ zone: String, _ random: inout SplitMix64) -> [Timestamp] {
         let turn = random.below(3)
@@ -156,7 +156,7 @@ struct DashboardTests {
         return edges
     }
 
-    /// Orders and devices moved to the hours around the edges, some of them with amounts of odd kinds.
+    /// Orders and devices moved to the hours around the edges, some of them with unusual amounts.
     private static func crowded(
         _ records: [String: [JSONText]], _ zone: String, _ random: inout SplitMix64
     ) -> [String: [JSONText]] {
@@ -208,7 +208,7 @@ struct DashboardTests {
     }
 
     @Test(
-        "what cannot be answered is refused with the parameter and what is possible",
+        "an invalid parameter is refused with its name and the possible values",
         arguments: [
             ("period=last_year", 400, "period", "expected one of today"),
             ("period=this_mont", 400, "period", "did you mean this_month?"),

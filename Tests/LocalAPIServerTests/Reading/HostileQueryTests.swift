@@ -16,7 +16,7 @@ struct HostileQueryTests {
     ]
 
     @Test(
-        "no text as field, value, order, cursor, relation or id is an error of ours or matches more", arguments: texts)
+        "no text as field, value, order, cursor, relation or id gets 5xx or matches more", arguments: texts)
     func hostile(_ text: String) async throws {
         let api = try await TestAPI.filled()
         let coded = Entity.percentEncoded(text)
@@ -44,7 +44,7 @@ struct HostileQueryTests {
     }
 
     @Test(
-        "a value that is none of the field's type gets 400 with the field",
+        "a value of the wrong type gets 400 with the field",
         arguments: [
             "total=much", "total.gte=0x10", "created_at=soon", "created_at.lt=", "total=1,x", "status.null=maybe",
         ])

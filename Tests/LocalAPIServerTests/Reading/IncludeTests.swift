@@ -56,7 +56,7 @@ struct IncludeTests {
     }
 
     @Test(
-        "what cannot be included gets 400 that says what can",
+        "an invalid include gets 400 and a hint at what is valid",
         arguments: [
             ("client", "messages"), ("messages.order.messages.order", "at most 3"), ("messages.", "order"),
             ("status", "messages"),
@@ -81,7 +81,7 @@ struct IncludeTests {
         let rest = await api.call("GET", "/v1/orders/b/messages?limit=1000&cursor=\(cursor)").json
         #expect(Set(shown + ids(rest["data"])).count == 1200)
         #expect(ids(rest["data"]).count == 200)
-        // A thousand times a thousand would be too much of a good thing.
+        // An include within each of a thousand records could return a million.
         let tooMany = await api.call("GET", "/v1/orders/b/messages?limit=1000&include=order.messages")
         #expect(tooMany.status == 400)
         #expect(tooMany.json["detail"]?.string?.contains("10000") == true)

@@ -32,7 +32,7 @@ struct RecordTests {
     }
 
     @Test(
-        "a query that cannot be meant gets 400 and names the parameter",
+        "an invalid query gets 400 and names the parameter",
         arguments: [
             "limit=0", "limit=1001", "limit=x", "stat=ready", "status.like=r", "sync=maybe", "cursor=abc", "sort=nope",
             "fields=nope",
@@ -81,7 +81,7 @@ struct RecordTests {
     }
 
     @Test(
-        "what is not there gets 404",
+        "an unknown path, entity, record, relation or change gets 404",
         arguments: [
             "/nothing", "/v1", "/v2/orders", "/v1/order", "/v1/orders/zz", "/v1/orders/a/devices",
             "/v1/orders/zz/messages",

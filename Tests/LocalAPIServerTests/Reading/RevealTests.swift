@@ -51,7 +51,7 @@ struct RevealTests {
     }
 
     @Test(
-        "what is not secret, not there or asked for twice is refused",
+        "revealing a field that is unknown, not secret or named twice is refused",
         arguments: ["total", "pim", "", "pin,total", "pin,pin", "pin&reveal=pin"])
     func refused(_ fields: String) async throws {
         let answer = try await api().call("GET", "/v1/orders/a?reveal=\(fields)")

@@ -29,7 +29,7 @@ struct ChangesTests {
     }
 
     @Test(
-        "a place that is not kept, not there yet or of another epoch is gone",
+        "a position that was pruned, is not reached yet or belongs to another epoch gets 410",
         arguments: ["since=0", "since=99", "since=2&epoch=other"])
     func gone(_ query: String) async throws {
         let api = try await TestAPI.filled()
@@ -42,7 +42,7 @@ struct ChangesTests {
     }
 
     @Test(
-        "parameters that cannot be meant are refused",
+        "invalid parameters are refused",
         arguments: [
             ("since=-1", 400), ("since=x", 400), ("wait=61", 400), ("limit=0", 400), ("kind=eaten", 400),
             ("entity=cakes", 404), ("sinse=1", 400),
@@ -101,7 +101,7 @@ struct ChangesTests {
     func stop() async throws {
         let api = try TestAPI()
         var limits = ServerLimits()
-        // Nothing may need this.
+        // Nothing may wait for this limit.
         limits.shutdown = .seconds(600)
         try await APISocket.run(api, limits: limits) { server in
             let pollers = try (0..<5).map { _ in try server.get("/v1/changes?since=0&wait=60") }
@@ -174,7 +174,7 @@ struct ChangesTests {
         let api = try TestAPI()
         try await Self.pull(api, 0..<4000)
         var limits = ServerLimits()
-        // Far more than the other one needs, however busy the machine is.
+        // Far more than the other reader needs, even on a busy machine.
         limits.write = .seconds(4)
         try await APISocket.run(api, limits: limits) { server in
             let slow = try server.get("/v1/events?since=0")

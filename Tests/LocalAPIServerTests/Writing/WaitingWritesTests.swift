@@ -149,7 +149,7 @@ struct WaitingWritesTests {
         #expect(try api.store.pendingCount().pending == 0)
     }
 
-    @Test("a repeat reports when nothing is known any more of the first request's change")
+    @Test("a repeat reports when the outcome of the first request's change is no longer known")
     func repeatedTooLate() async throws {
         let api = try await TestAPI.filled()
         let key: [String: String?] = ["Idempotency-Key": "k1"]
@@ -157,7 +157,7 @@ struct WaitingWritesTests {
         async let first = api.call("PATCH", target, body: #"{"status":"open"}"#, headers: key)
         try await Self.settle(api, .acknowledged(record: nil))
         #expect(await first.status == 200)
-        // The log's last entry always stays, so it has to be another one.
+        // The log's last entry is never pruned, so make another one the last.
         _ = await api.call("PATCH", "/v1/orders/b", body: #"{"total":1.00}"#)
         let later = TestAPI.now + .seconds(60)
         let limits = LogLimits(age: .seconds(30), count: 100)
@@ -182,7 +182,7 @@ struct WaitingWritesTests {
     }
 
     @Test(
-        "a wait that cannot be meant is refused before anything is written",
+        "an invalid wait is refused before anything is written",
         arguments: [
             "wait=sent", "wait=pushed&timeout=0", "wait=pushed&timeout=61", "timeout=5",
         ])
@@ -199,7 +199,7 @@ struct WaitingWritesTests {
         let answer = await api.call("GET", "/v1/orders/a/history")
         #expect(answer.status == 200)
         #expect(answer.json["data"]?.elements.map { $0["kind"]?.string } == ["upserted", "queued"])
-        #expect(await api.call("GET", "/v1/orders/nobody/history").status == 404)
+        #expect(await api.call("GET", "/v1/orders/missing/history").status == 404)
         #expect(await api.call("POST", "/v1/orders/a/history", body: "{}").header("Allow") == "GET, HEAD")
     }
 }

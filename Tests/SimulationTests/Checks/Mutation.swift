@@ -7,7 +7,7 @@ import Upstream
 
 @testable import CacheStore
 
-/// A fault that is put into the engine on purpose, to test that the check of its rule catches it.
+/// A fault injected into the engine on purpose, to test that the check of its rule catches it.
 enum Mutation: String, Sendable, CaseIterable {
     /// Failed changes are deleted.
     case dropsFailedChanges
@@ -65,7 +65,7 @@ enum Mutation: String, Sendable, CaseIterable {
         return actions.map { Step(number: 0, action: $0, wait: $1) }
     }
 
-    /// Puts the fault into a store that was just opened.
+    /// Injects the fault into a store that was just opened.
     func damage(_ store: CacheStore) throws {
         try store.pool.write { db in
             for sql in triggers(store.schema.entities.map(\.name)) {

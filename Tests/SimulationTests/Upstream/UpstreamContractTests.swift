@@ -43,7 +43,7 @@ struct UpstreamContractTests {
             let customers = try #require(subject.schema["customers"])
             let found = try await subject.upstream.record(of: customers, known: .object(["id": "c2"]))
             #expect(found?.record["name"] == "name 2")
-            let missing = try await subject.upstream.record(of: customers, known: .object(["id": "nobody"]))
+            let missing = try await subject.upstream.record(of: customers, known: .object(["id": "missing"]))
             #expect(missing == nil)
         }
     }

@@ -10,7 +10,7 @@ struct OutageScenario {
     let world: World
     let daemon: SimulatedDaemon
 
-    /// In seconds, how long a probe may be in coming; and how long a change may take without an outage.
+    /// The longest wait for a probe, in seconds; and the longest time for a change without an outage.
     private static let longestWait = 70
     private static let promptness = Duration.seconds(2)
 

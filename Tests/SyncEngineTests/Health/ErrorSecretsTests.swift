@@ -6,7 +6,7 @@ import Upstream
 
 @testable import SyncEngine
 
-/// What an upstream quotes of secrets, and what is left of it in the error of each kind of request.
+/// An upstream quotes secrets in its errors: checks that no kind of request repeats them in its own error.
 @Suite("Secrets in errors")
 struct ErrorSecretsTests {
     private static let token = "TOKEN-SECRET"
@@ -181,7 +181,7 @@ struct ErrorSecretsTests {
 
     // MARK: Signing in
 
-    @Test("a sign-in's error repeats no answer of the person, no ticket and no token", arguments: ["/login", "/code"])
+    @Test("a sign-in's error repeats no answer of the user, no ticket and no token", arguments: ["/login", "/code"])
     func signIn(_ failing: String) async throws {
         let transport = Answering { request in
             guard request.url.hasSuffix(failing) else {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Changes of the network")
 struct NetworkTests {
-    @Test("while offline the upstream is probed at once and the sync resumes", .timeLimit(.minutes(1)))
+    @Test("while offline, a network change starts a probe at once, and the sync resumes", .timeLimit(.minutes(1)))
     func back() async throws {
         let test = try TestEngine()
         try test.upstream.set("/parts", #"[{"id":"p"}]"#)
@@ -21,7 +21,8 @@ struct NetworkTests {
     }
 
     @Test(
-        "while offline a network change that does not help at once is followed by quick probes", .timeLimit(.minutes(1))
+        "while offline, quick probes follow a network change that does not help at once",
+        .timeLimit(.minutes(1))
     )
     func stillAway() async throws {
         let test = try TestEngine()
@@ -45,7 +46,7 @@ struct NetworkTests {
         }
     }
 
-    @Test("while online an unreachable upstream is noticed at once, even with nothing to send")
+    @Test("while online, an unreachable upstream is noticed at once, even with nothing to send")
     func gone() async throws {
         let test = try TestEngine()
         try await test.running {
@@ -62,7 +63,7 @@ struct NetworkTests {
     }
 
     @Test(
-        "while online an upstream that does not answer counts as offline after a moment, until it does",
+        "while online, an upstream that stops answering counts as offline after a moment, until it answers",
         .timeLimit(.minutes(1)))
     func silent() async throws {
         let test = try TestEngine()

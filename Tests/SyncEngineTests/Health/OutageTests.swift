@@ -59,7 +59,7 @@ struct OutageTests {
         #expect(delays.last == .seconds(4))
     }
 
-    @Test("a network change makes trials during an outage no faster")
+    @Test("a network change does not speed up the trials during an outage")
     func failingIsNotHurried() {
         var health = CircuitBreaker()
         health.lost("refused")

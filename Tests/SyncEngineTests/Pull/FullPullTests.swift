@@ -40,7 +40,7 @@ struct FullPullTests {
         let summary = try await test.pull(full: true)
         #expect(summary.deleted == 0)
         #expect(try test.keys().contains("k30"))
-        #expect(test.upstream.requests.count == 6, "it went through the list once more")
+        #expect(test.upstream.requests.count == 6, "it read the list once more")
     }
 
     @Test(
@@ -75,7 +75,7 @@ struct FullPullTests {
         #expect(try await eleven.pull(full: true).held == 10)
     }
 
-    @Test("a pull with another count than reported runs once more, and deletes nothing if the counts still differ")
+    @Test("a pull whose count differs from the reported one runs again, and deletes nothing if it still differs")
     func gap() async throws {
         let test = try await filled(5)
         test.upstream.forget()

@@ -101,7 +101,7 @@ struct NewestFirstTests {
         #expect(try test.keys().contains("theirs"))
         serve(all, test)
         try await test.pull()
-        #expect(test.upstream.positions == [nil], "what was gone through once is reached")
+        #expect(test.upstream.positions == [nil], "it stops at pages that the previous pull has read")
     }
 
     @Test("a row that is committed late below known rows is found")

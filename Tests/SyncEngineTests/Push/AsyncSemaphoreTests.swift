@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncEngine
 
-@Suite("Push slots")
+@Suite("Async semaphore")
 struct AsyncSemaphoreTests {
     private actor Tally {
         private var now = 0

@@ -119,7 +119,7 @@ struct PusherTests {
     }
 
     @Test(
-        "the answer to a repeat may be old: a record deleted since stays deleted, an edited one edited")
+        "an old answer to a repeat neither restores a record deleted since nor reverts a later edit")
     func repetition() async throws {
         for (list, notes) in [("[]", nil), (#"[{"id":"server-1","notes":"theirs"}]"#, "theirs")] {
             let test = try await test()
@@ -263,7 +263,7 @@ struct PusherTests {
         #expect(try error(test) == "unclear")
         _ = try await test.store.retry(nil, at: test.clock.timestamp)
         try await send(test)
-        #expect(test.upstream.pushes.count == 2, "a person has looked and wants it sent")
+        #expect(test.upstream.pushes.count == 2, "a user's retry sends it")
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
     }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Is raised until it is taken.
+/// A flag whose first `take()` returns true, and every later one false.
 final class Flag: Sendable {
     private let isRaised = Mutex(true)
 

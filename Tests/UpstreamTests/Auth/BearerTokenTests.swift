@@ -38,7 +38,7 @@ struct BearerTokenTests {
         status.st_gid = group
         status.st_mode = mode
         #expect(PrivateFile.isOpenToOthers(status, for: 1000) == isOpen)
-        #expect(PrivateFile.isOpenToOthers(status, for: 0), "root is handed nothing over")
+        #expect(PrivateFile.isOpenToOthers(status, for: 0), "systemd's exception does not apply to root")
     }
 
     @Test(
@@ -58,7 +58,7 @@ struct BearerTokenTests {
         try Data("new".utf8).write(to: URL(filePath: path))
         #expect(token.renew(refused: "old"))
         #expect(token.current() == "new")
-        #expect(token.renew(refused: "old"), "refused before another request had read the new one")
+        #expect(token.renew(refused: "old"), "refused before another request read the new token")
         #expect(!token.renew(refused: "new"))
     }
 }

@@ -131,7 +131,9 @@ struct RotatingTokenTests {
         #expect(try store.load()?.refresh == "r1")
         try folder.unblock("tokens.json.new")
         #expect(try await upstream.account() == "me")
-        #expect(refreshes(transport).count == 1, "what was given is kept as soon as it can be, not asked for again")
+        #expect(
+            refreshes(transport).count == 1,
+            "the received tokens are saved as soon as possible, without another refresh")
         #expect(try store.load()?.refresh == "r2")
     }
 
@@ -256,7 +258,7 @@ struct RotatingTokenTests {
     }
 
     @Test(
-        "an answer that is no refresh never looks like one about a record", arguments: [404, 409, 410, 412, 302, 422])
+        "a failed refresh is never mistaken for an error about a record", arguments: [404, 409, 410, 412, 302, 422])
     func otherStatus(_ status: Int) async throws {
         try store.save(Tokens(access: "old", refresh: "r1"))
         let (upstream, _, _) = try upstream { _ in HTTPResponse(status: status) }

@@ -40,7 +40,7 @@ struct CurlTransportConnectionTests {
     }
 
     @Test(
-        "a change that a kept connection swallowed is never sent twice", arguments: ["POST", "PATCH", "PUT", "DELETE"])
+        "a change lost on a reused connection is never sent twice", arguments: ["POST", "PATCH", "PUT", "DELETE"])
     func swallowedChange(_ method: String) async throws {
         let server = try ScriptedServer([.receive, Self.ok, .receive], [.receive, Self.ok])
         let request = HTTPRequest(method: method, url: server.url, body: Array("{}".utf8))

@@ -31,7 +31,7 @@ struct CurlTransportSizeTests {
     @Test("a body one byte larger is rejected in every framing", arguments: framed(1001))
     func aboveLimit(_ answer: String) async throws {
         guard case .failure(.unacceptable) = try await outcome(answer, limit: 1000) else {
-            Issue.record("taken, or refused in another way")
+            Issue.record("accepted, or rejected with another error")
             return
         }
     }
@@ -42,7 +42,7 @@ struct CurlTransportSizeTests {
         guard
             case .failure(.unacceptable) = try await outcome("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", limit: 0)
         else {
-            Issue.record("taken, or refused in another way")
+            Issue.record("accepted, or rejected with another error")
             return
         }
     }

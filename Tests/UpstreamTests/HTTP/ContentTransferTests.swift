@@ -63,7 +63,7 @@ struct ContentTransferTests {
         "https://cdn.example/1.png", "http://api.example/v1/1.png", "https://api.example:8443/v1/1.png",
         "https://api.example/other/1.png", "//cdn.example/1.png", "https://api.example@cdn.example/v1/1.png",
     ])
-    func `asks everybody else without it, and nobody in the neighbourhood`(_ address: String) async throws {
+    func `asks other hosts without the token, and only at public addresses`(_ address: String) async throws {
         let request = try await asked(for: address)
         #expect(request.header("Authorization") == nil)
         #expect(request.isPublicOnly)

@@ -46,7 +46,7 @@ struct ServerClockTests {
         let clock = clock(initialOffset: .seconds(-40))
         #expect(clock.offset == .seconds(-40))
         exchange(clock, ahead: .seconds(-38))
-        #expect(clock.offset == .seconds(-38) + .milliseconds(500), "the first answer replaces it whole")
+        #expect(clock.offset == .seconds(-38) + .milliseconds(500), "the first answer replaces it completely")
     }
 
     @Test("is computed from the middle of the exchange and of the Date's second")
@@ -82,7 +82,9 @@ struct ServerClockTests {
         exchange(clock, ahead: .seconds(600))
         #expect(clock.offset == .milliseconds(600_500))
         exchange(clock, ahead: .seconds(601))
-        #expect(clock.offset == .milliseconds(600_700), "a fifth of what is noise")
+        #expect(
+            clock.offset == .milliseconds(600_700),
+            "a small difference counts as noise, and a fifth of it is taken over")
     }
 
     @Test("is not changed by a slow response that agrees with it")

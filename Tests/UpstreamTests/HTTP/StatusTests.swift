@@ -86,14 +86,14 @@ struct StatusTests {
     @Test("a redirect is refused, and the message says what to do", arguments: [300, 301, 302, 303, 307, 308])
     func redirect(_ status: Int) async throws {
         guard case .refused(status, let message) = try await failure(status) else {
-            Issue.record("sorted in another way")
+            Issue.record("classified differently")
             return
         }
         #expect(message.contains("base_url"))
     }
 
     @Test(
-        "429 waits as long as it is told, at most an hour, half a minute where it is not told",
+        "429 waits for its Retry-After, at most an hour; without a valid one, half a minute",
         arguments: [
             ("7", 7), ("0", 0), ("99999999999999999999", 3600), ("Sat, 21 Nov 2026 10:43:00 GMT", 60),
             ("Sat, 21 Nov 2026 10:41:00 GMT", 0), ("Fri, 01 Jan 2100 00:00:00 GMT", 3600), ("soon", 30), ("-5", 30),

@@ -24,7 +24,8 @@ struct UpstreamContractTests {
     }
 
     @Test(
-        "pages tell their records to the letter, the total, and which is the last", arguments: UpstreamFixture.allCases)
+        "pages have their records byte for byte and the total; the last has no next page",
+        arguments: UpstreamFixture.allCases)
     func pages(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, _, orders in
             let list = try #require(orders.pull?.list)
@@ -122,7 +123,7 @@ struct UpstreamContractTests {
     }
 
     private func wrong(_ what: String) {
-        Issue.record("\(what) was sorted wrongly")
+        Issue.record("\(what) was classified wrongly")
     }
 
     private static let shop = """

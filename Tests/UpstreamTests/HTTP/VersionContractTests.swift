@@ -61,7 +61,7 @@ struct VersionContractTests {
                     try await upstream.push(request, idempotencyKey: "k")
                 }
                 guard case .changed(412, _) = error else {
-                    Issue.record("sorted in another way: \(String(describing: error))")
+                    Issue.record("classified differently: \(String(describing: error))")
                     return
                 }
             }

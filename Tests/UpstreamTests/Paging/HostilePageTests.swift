@@ -40,7 +40,7 @@ struct HostilePageTests {
 
     private func expectMalformed(_ result: Result<Page, UpstreamError>, _ comment: Comment? = nil) {
         guard case .failure(.malformed(let message)) = result else {
-            Issue.record("taken, or refused in another way: \(result)")
+            Issue.record("accepted, or rejected with another error: \(result)")
             return
         }
         #expect(message.contains("/orders") || message.contains("127.0.0.1"), comment)
@@ -123,7 +123,7 @@ struct HostilePageTests {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(Self.good.utf8.count)\r\n\r\n"
         let server = try ScriptedServer([.receive, .send(head + Self.good.dropLast(5))])
         guard case .failure(.unclear(nil, _)) = try await page(from: server, maximum: 1 << 20) else {
-            Issue.record("taken, or refused in another way")
+            Issue.record("accepted, or rejected with another error")
             return
         }
     }

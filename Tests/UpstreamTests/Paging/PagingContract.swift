@@ -86,7 +86,7 @@ struct PagingContract {
     func run() async throws {
         let pages = try await pages()
         let expected = try Self.records()
-        #expect(pages.flatMap(\.records.elements) == expected, "each record once, in order, to the letter")
+        #expect(pages.flatMap(\.records.elements) == expected, "each record once, in order, byte for byte")
         #expect(pages.allSatisfy { $0.count == $0.records.elements.count })
         #expect(pages.map(\.total) == pages.map { _ in style.hasTotal ? Self.count : nil })
         guard let size = style.pageSize else { return #expect(pages.count == 1) }

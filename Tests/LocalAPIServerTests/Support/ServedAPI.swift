@@ -8,7 +8,7 @@ import Testing
 import Upstream
 
 /// The local API over real sockets and a real cache, in a shop where everything can be sent; its upstream is unreachable.
-struct DeskAPI {
+struct ServedAPI {
     let api: TestAPI
     private let address: String
     private let transport: CurlTransport
@@ -16,7 +16,7 @@ struct DeskAPI {
     var store: CacheStore { api.store }
 
     /// Runs `body` while the API is served; the cache holds order `a`, ready, with notes.
-    static func serving(conflict: String = "last_write_wins", _ body: (DeskAPI) async throws -> Void) async throws {
+    static func serving(conflict: String = "last_write_wins", _ body: (ServedAPI) async throws -> Void) async throws {
         let api = try TestAPI(yaml: shop.replacing("CONFLICT", with: conflict))
         let order = #"[{"id":"a","status":"ready","notes":"n","total":129.90,"passcode":"4711"}]"#
         _ = try await api.store.apply(PulledPage(entity: "orders", records: order), at: TestAPI.now)
@@ -24,7 +24,7 @@ struct DeskAPI {
         let address = try #require(try server.bind().first).description
         let running = Task { try await server.run() }
         defer { running.cancel() }
-        try await body(DeskAPI(api: api, address: address, transport: try CurlTransport(userAgent: "test")))
+        try await body(ServedAPI(api: api, address: address, transport: try CurlTransport(userAgent: "test")))
     }
 
     struct Answer {
@@ -75,7 +75,7 @@ struct DeskAPI {
     static let refusal = PushOutcome.failed(PushFailure(kind: "refused", status: 422, message: "no such thing"))
 
     private static let shop = """
-        schema: desk
+        schema: shop
         upstream:
           base_url: http://localhost
           idempotency_header: Idempotency-Key
