@@ -51,7 +51,7 @@ package actor SyncEngine: RunSteps {
         fetcher = ContentFetcher(environment, monitor: monitor, account: account)
     }
 
-    /// The content files of records; nil where the schema has no contents.
+    /// The content files of records; nil if the schema has no contents.
     package nonisolated var contents: ContentFolder? { environment.contents }
 
     /// How far the server's clock is ahead; nil while unknown.
@@ -164,7 +164,7 @@ package actor SyncEngine: RunSteps {
     /// `SyncSettings.patience`. For a watchdog.
     package func isMoving() -> Bool { push.heartbeat.isMoving && pull.heartbeat.isMoving }
 
-    /// The status, and what a person must still provide before the upstream can be used; nil where nothing is known to be
+    /// The status, and what a person must still provide before the upstream can be used; nil if nothing is known to be
     /// missing.
     package func report() async -> (status: SyncStatus, missing: String?) { (await status(), await missing()) }
 

@@ -32,7 +32,7 @@ extension OutboxTable {
         try requireChanged(id, .takeBack)
     }
 
-    /// `counted`: the attempt counts towards the last one.
+    /// `counted`: the attempt counts towards the limit.
     func postpone(_ id: Int64, _ failure: PushFailure, until next: Timestamp, counted: Bool) throws {
         try end(id, .postpone, Self.postponeSQL, failure, next, counted)
     }
@@ -68,8 +68,8 @@ extension OutboxTable {
 
     // MARK: Users
 
-    /// Makes one failed or waiting change ready, or with nil every failed one. A change whose outcome was unclear counts as
-    /// never tried: the user has looked. Returns `id`, `entity`, `record_key`, `body` and `content` of each.
+    /// Makes one failed or waiting change ready, or with nil every failed one. A change whose outcome was unclear
+    /// counts as never tried: the user has checked. Returns `id`, `entity`, `record_key`, `body` and `content` of each.
     func retry(_ id: Int64?) throws -> [Row] {
         try Row.fetchAll(
             db,

@@ -50,7 +50,7 @@ struct ComputedFields {
         let text = template.parts.map { part in
             switch part {
             case .text(let text): text
-            case .hole(let name): entity.value(of: name, in: record)?.plain ?? ""
+            case .placeholder(let name): entity.value(of: name, in: record)?.plain ?? ""
             }
         }.joined()
         let words = text.split(separator: " ")

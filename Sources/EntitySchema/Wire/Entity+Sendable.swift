@@ -26,7 +26,7 @@ extension Entity {
         }
     }
 
-    /// The changed fields of `record`, one part for each request: a single part where one route can send all of them.
+    /// The changed fields of `record`, one part for each request: a single part if one route can send all of them.
     ///
     /// `unsendable` is a field that no route can send.
     package func parts(

@@ -28,7 +28,7 @@ package struct WireRequest: Sendable, Equatable {
     package var secrets: [String] = []
     /// Members of the answer, at any depth, whose texts no error message may repeat.
     package var secretMembers: Set<String> = []
-    /// False where an error must not quote the answer at all: it may hold secrets of any record.
+    /// False if an error must not quote the answer at all: it may hold secrets of any record.
     package var mayQuoteAnswer = true
 
     package init(method: String = "GET", path: String, headers: [Header] = [], body: JSONText? = nil) {

@@ -15,9 +15,9 @@ package struct CallerGuard: Sendable {
     private let calls: RateLimit?
     private static let ownHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 
-    /// `owners` are the ids of users who need no token; members of `group` need none either. Where callers from other
-    /// machines are allowed, every caller over TCP needs the token, and Host may name anything. `rate`: the calls a second
-    /// that one caller may make; nil for no limit.
+    /// `owners` are the ids of users who need no token; members of `group` need none either. If callers from other
+    /// machines are allowed, every caller over TCP needs the token, and Host may name anything. `rate`: the calls a
+    /// second that one caller may make; nil for no limit.
     package init(
         token: String, owners: Set<UInt32>, group: GroupMembers?, isRemoteAllowed: Bool = false, rate: Int? = nil,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -37,10 +37,10 @@ package struct CallerGuard: Sendable {
     package func caller(_ credentials: PeerCredentials?, over peer: Peer) -> Caller {
         guard let credentials else { return .unknown }
         let user = credentials.user
-        if isRemoteAllowed, case .tcp = peer { return Caller(user: user, standing: .stranger) }
-        if owners.contains(user) { return Caller(user: user, standing: .owner) }
+        if isRemoteAllowed, case .tcp = peer { return Caller(user: user, access: .stranger) }
+        if owners.contains(user) { return Caller(user: user, access: .owner) }
         let isMember = group?.includes(credentials) ?? false
-        return Caller(user: user, standing: isMember ? .member : .stranger)
+        return Caller(user: user, access: isMember ? .member : .stranger)
     }
 
     // MARK: Requests
@@ -57,7 +57,7 @@ package struct CallerGuard: Sendable {
     }
 
     private func requireKnown(_ request: Request) throws(Problem) {
-        guard request.caller.standing == .stranger, !carriesToken(request) else { return }
+        guard request.caller.access == .stranger, !carriesToken(request) else { return }
         if let wait = refusals.take(RateLimit.Key(request)) { throw .flood(wait) }
         throw Problem(
             status: 401, title: "Unauthorized",

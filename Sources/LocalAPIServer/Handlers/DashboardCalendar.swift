@@ -41,7 +41,7 @@ package struct DashboardCalendar: Sendable {
 
     package var timeZone: String { calendar.timeZone.identifier }
 
-    /// An hour of a date (`2026-03-01`), or the first moment after it where the clocks skip that hour; nil for a date that
+    /// An hour of a date (`2026-03-01`), or the first moment after it if the clocks skip that hour; nil for a date that
     /// does not exist.
     package func time(ofHour hour: Int, onDate text: String) -> Timestamp? {
         guard let start = Timestamp(iso8601: text) else { return nil }

@@ -66,7 +66,7 @@ extension Handlers {
         return response
     }
 
-    /// The record, or just its key where it is deleted locally.
+    /// The record, or just its key if it is deleted locally.
     private func unconfirmed(
         _ record: JSONText?, _ entity: Entity, _ queued: QueuedWrite, _ progress: PushProgress
     ) -> JSONText {

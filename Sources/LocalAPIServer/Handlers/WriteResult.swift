@@ -45,7 +45,7 @@ enum WriteResult: Sendable {
     }
 }
 
-/// A write's result, and the changes that carry it where its caller waits for them.
+/// A write's result, and the changes that carry it if its caller waits for them.
 struct Written: Sendable {
     var result: WriteResult
     var queued: QueuedWrite?
@@ -80,7 +80,7 @@ extension WriteResult {
         }
     }
 
-    /// Nil for what no version has stored.
+    /// Nil for text that no version has stored.
     fileprivate init?(_ stored: JSONText) {
         let shown = stored["record"].flatMap(ShownRecord.init)
         switch stored["result"]?.string {
@@ -105,7 +105,7 @@ extension WriteResult {
 }
 
 extension Response {
-    /// As versions stored it that rendered answers before they stored them.
+    /// The format of earlier versions, which stored the rendered answer.
     fileprivate var stored: [(key: String, value: JSONText)] {
         var text = ""
         if case .bytes(let bytes) = body { text = String(decoding: bytes, as: UTF8.self) }

@@ -5,7 +5,7 @@ struct OpenAPIOperation: Sendable {
         case nothing
         /// The component schema of this name.
         case json(String)
-        /// The same, or plain text where the caller accepts that.
+        /// The same, or plain text if the caller accepts that.
         case jsonOrText(String)
         /// Bytes of one of these media types.
         case bytes([String])

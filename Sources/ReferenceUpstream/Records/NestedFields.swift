@@ -23,7 +23,7 @@ struct NestedFields {
         }
     }
 
-    /// The object with this `id`, as far as it is known.
+    /// The known part of the object with this `id`.
     private func object(of field: Field, _ path: [Substring], _ id: JSONText) -> JSONText {
         guard id != .null else { return .null }
         let around = path.dropLast()

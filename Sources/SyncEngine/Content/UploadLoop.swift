@@ -3,7 +3,7 @@ internal import EntitySchema
 internal import SQLiteStore
 internal import Upstream
 
-/// Sends the contents of records, separately from their fields, so that a large picture holds nothing up.
+/// Sends the contents of records, separately from their fields, so that a large picture does not delay them.
 ///
 /// Runs on the engine's executor: see `EngineIsolation`.
 actor UploadLoop {

@@ -4,7 +4,7 @@ internal import Upstream
 
 /// What a request is about, to distinguish a broken entity from a broken upstream.
 struct RequestOrigin: Sendable, Equatable {
-    /// Nil where the request concerns no entity.
+    /// Nil if the request concerns no entity.
     var entity: String?
     var isChange = false
 }
@@ -85,7 +85,7 @@ struct GuardedUpstream: Upstream {
 
     private func secretMembers(of entity: String) -> Set<String> { schema[entity]?.secretMembers ?? [] }
 
-    /// What the change and its record hold, and what the body holds in a secret's place.
+    /// The secrets of the change and its record, and everything that the body has in a secret's place.
     private func secrets(of request: PushRequest) -> [String] {
         let sent = schema[request.entity].flatMap { request.body?.secretTexts(of: $0) }
         return request.secrets + (sent ?? [])

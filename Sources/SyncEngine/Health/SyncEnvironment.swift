@@ -8,7 +8,7 @@ internal import Upstream
 struct SyncEnvironment: Sendable {
     let schema: EntitySchema
     let store: CacheStore
-    /// The content files of records; nil where the schema has no contents.
+    /// The content files of records; nil if the schema has no contents.
     let contents: ContentFolder?
     let upstream: any Upstream
     let settings: SyncSettings

@@ -13,7 +13,7 @@ struct ChildReader {
         /// The parent's key as JSON.
         var key: JSONText
         var children: [JSONText]
-        /// False where there may be more children.
+        /// False if there may be more children.
         var isComplete: Bool
     }
 

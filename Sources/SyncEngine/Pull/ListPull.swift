@@ -15,7 +15,7 @@ struct ListPull {
     private let stopwatch: Stopwatch
     /// Resumes an interrupted pull.
     private var isResumed: Bool
-    /// The records seen so far; nil where that is unknown, and for a newest-first pull, in which no record can slide past the
+    /// The records seen so far; nil if that is unknown, and for a newest-first pull, in which no record can slide past the
     /// pages.
     private var seen: SeenRecords?
     private let children: ChildReader?
@@ -52,7 +52,7 @@ struct ListPull {
 
     var pullsEverything: Bool { pull.kind == .everything }
 
-    /// False where the part before an interruption is not known. Where the cache was empty before, every record is new.
+    /// False if the part before an interruption is not known. If the cache was empty before, every record is new.
     var isWhole: Bool { !isResumed || pull.began != nil }
 
     private var countsAsFull: Bool { pullsEverything && isWhole }
@@ -186,8 +186,8 @@ struct ListPull {
         }
     }
 
-    /// Whether the end of a full pull is stored. Where every pull is full, it is not: by the schema's mode, or until a list
-    /// that was empty brings a first record.
+    /// Whether the end of a full pull is stored. If every pull is full, it is not: by the schema's mode, or until a
+    /// list that was empty brings a first record.
     private var isRemembered: Bool {
         plan.mode != .full && (isDue || cursor.lastFullAt == nil || wroteBefore || summary.wrote)
     }

@@ -3,7 +3,7 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// Finds out whether a creation whose answer was lost was applied, where no idempotency key allows a blind repeat.
+/// Finds out whether a creation whose answer was lost was applied, if no idempotency key allows a blind repeat.
 struct CreateReconciler {
     enum Finding {
         /// The upstream has it, as this record.

@@ -16,7 +16,7 @@ struct Pusher {
     /// In 0..<1.
     let random: @Sendable () -> Double
     let freshness: Freshness
-    /// The files to upload; nil where the schema has no contents.
+    /// The files to upload; nil if the schema has no contents.
     var contents: ContentFolder?
     var lane = PushLane.fields
     /// Called with each completed attempt.

@@ -51,12 +51,12 @@ actor RecoveryProbe {
         guard await !monitor.breaker.isDown else { return }
         environment.log.notice("the upstream is back")
         await pull.schedule(SyncRequest())
-        // Where changes still fail, each keeps its own wait.
+        // If changes still fail, each keeps its own wait.
         if takesChanges { try await environment.store.hastenWaiting(at: environment.monotonicNow()) }
         await environment.sleeps.push.wake()
     }
 
-    /// Sends one change, or a harmless request where there is none to send. False when the change failed again but other
+    /// Sends one change, or a harmless request if there is none to send. False when the change failed again but other
     /// entities are served.
     private func trial() async throws -> Bool {
         let upstream = monitor.trialUpstream
