@@ -149,7 +149,7 @@ struct IncomingRecords {
         } else {
             deleted = "0"
         }
-        // Where there are secrets, a value that is no record could be one.
+        // If there are secrets, a value that is no record could be one.
         let value =
             table.hasSecrets ? "iif(json_each.type IN ('object', 'null'), json_each.value, '…')" : "json_each.value"
         return """

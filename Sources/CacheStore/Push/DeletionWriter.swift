@@ -8,7 +8,8 @@ struct DeletionWriter {
 
     init(_ writer: ChangeWriter) { self.writer = writer }
 
-    /// Throws `.notFound` without such a record, `.conflict` where a delete rule denies it, `.changed` for another version.
+    /// Throws `.notFound` without such a record, `.conflict` if a delete rule denies it, `.changed` for another
+    /// version.
     func delete(_ key: String, expecting expected: ExpectedVersion = .any) throws {
         let (key, content) = try writer.requireDeletable(key, expected)
         if writer.entity.isLocal {

@@ -54,7 +54,7 @@ actor UnwrittenOutcomes {
         }
     }
 
-    /// Queues the tracked changes again. Throws `CacheError` where the database still fails.
+    /// Queues the tracked changes again. Throws `CacheError` if the database still fails.
     func write() async throws {
         let changes = changes
         guard !changes.isEmpty else { return }
