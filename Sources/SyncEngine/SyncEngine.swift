@@ -106,7 +106,7 @@ package actor SyncEngine: RunSteps {
 
     // MARK: For callers
 
-    /// To be called when the queue has a new change; it is sent a moment later, so that a burst goes out together.
+    /// Call it when the queue has a new change; the change is sent a moment later, so that a burst goes out together.
     package nonisolated func noteLocalWrite() {
         Task { [sleeps = environment.sleeps] in
             await sleeps.push.wake()
@@ -114,7 +114,7 @@ package actor SyncEngine: RunSteps {
         }
     }
 
-    /// To be called when a person wants changes retried: they need not wait for the retry budget.
+    /// Call it when a person wants changes retried: they need not wait for the retry budget.
     package func noteRetry() async {
         await monitor.refillBudget()
         await environment.sleeps.push.wake()
@@ -139,7 +139,7 @@ package actor SyncEngine: RunSteps {
         await environment.sleeps.pull.wake()
     }
 
-    /// To be called when this machine's links, addresses or routes have changed: finds out at once whether the upstream can
+    /// Call it when this machine's links, addresses or routes have changed: finds out at once whether the upstream can
     /// still be reached. Returns before long.
     package func networkChanged() async { await recovery.networkChanged() }
 

@@ -54,7 +54,7 @@ extension OutboxTable {
         try requireChanged(id, transition)
     }
 
-    /// Makes changes ready again whose attempts ended without an outcome; nil means all. Returns `id`, `entity`,
+    /// Makes changes ready again if their attempts ended without an outcome; nil means all. Returns `id`, `entity`,
     /// `record_key`, `body` and `content` of each.
     func recover(_ ids: Set<Int64>?) throws -> [Row] {
         let condition = ids.map { " AND id IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""

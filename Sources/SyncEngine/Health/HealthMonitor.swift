@@ -92,7 +92,7 @@ actor HealthMonitor {
             report: { await self.note($1, about: $0) })
     }
 
-    /// For probes, which are made at any time, and whose outcome `RecoveryProbe` records.
+    /// For probes, which are made at any time; `RecoveryProbe` records their outcome.
     nonisolated var probeUpstream: GuardedUpstream {
         GuardedUpstream(
             upstream: environment.upstream, schema: environment.schema, refusal: { nil }, report: { _, _ in })

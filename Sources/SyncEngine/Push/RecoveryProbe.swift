@@ -86,7 +86,7 @@ actor RecoveryProbe {
     /// How long an upstream may take to answer after a network change before it counts as offline.
     private static let patience = Duration.milliseconds(400)
 
-    /// To be called when links, addresses or routes have changed. Returns before long.
+    /// Call it when links, addresses or routes have changed. Returns before long.
     ///
     /// While the upstream is down it is probed, and the waits between probes start over. Otherwise one probe that does not
     /// reach it is enough to be offline, so no request has to wait for its deadline.

@@ -41,7 +41,7 @@ actor UnwrittenOutcomes {
         }
     }
 
-    /// Queues the changes again whose sending the previous process did not finish; tries until the database accepts that.
+    /// Queues the changes again that the previous process was sending; retries until the database accepts that.
     func recoverInterrupted() async throws -> Int {
         while true {
             do {
