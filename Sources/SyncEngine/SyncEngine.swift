@@ -8,9 +8,10 @@ package import Upstream
 /// Keeps cache and upstream in sync: sends local changes as they come, pulls at intervals and on request, and waits out
 /// outages.
 ///
-/// The engine starts, stops and wires its parts. `PullLoop` and `PushLoop` run side by side, so that a local write does not
-/// wait for a long pull; each does one thing at a time, so there are never two syncs at once. `HealthMonitor` decides
-/// whether the upstream may be called. Each part owns its state, and all of them share one executor: see `EngineIsolation`.
+/// The engine starts, stops and wires its parts. `PullLoop` and `PushLoop` run side by side, so that a local write does
+/// not wait for a long pull; each does one thing at a time, so there are never two syncs at once. `HealthMonitor`
+/// decides whether the upstream may be called. Each part owns its state, and all of them share one executor: see
+/// `EngineIsolation`.
 package actor SyncEngine: RunSteps {
     private nonisolated let environment: SyncEnvironment
     private let account: AccountCheck
@@ -25,9 +26,9 @@ package actor SyncEngine: RunSteps {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
 
-    /// `random` yields numbers in 0..<1; `clock` measures waits, `now` is the time of day. `clockOffset` says how far the
-    /// server's clock is ahead of `now`: the last write wins by the server's clock. `measure` is called with each completed
-    /// piece of work, `changed` when `status` may have changed.
+    /// `random` yields numbers in 0..<1; `clock` measures waits, `now` is the time of day. `clockOffset` says how far
+    /// the server's clock is ahead of `now`: the last write wins by the server's clock. `measure` is called with each
+    /// completed piece of work, `changed` when `status` may have changed.
     package init(
         store: CacheStore, contents: ContentFolder? = nil, schema: EntitySchema, upstream: any Upstream,
         settings: SyncSettings, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
@@ -64,8 +65,8 @@ package actor SyncEngine: RunSteps {
 
     // MARK: Running
 
-    /// Runs until the task is cancelled, starting with a sync. Throws `SyncError.otherAccount` when the token belongs to
-    /// another account than the cache, which this process must then leave alone.
+    /// Runs until the task is cancelled, starting with a sync. Throws `SyncError.otherAccount` when the token belongs
+    /// to another account than the cache, which this process must then leave alone.
     package func run() async throws {
         await account.setObserver(pull)
         let interrupted = try await unwritten.recoverInterrupted()

@@ -11,8 +11,9 @@ extension OutboxTable {
 
     // MARK: Attempts
 
-    /// Records an attempt before it is made. Returns `id`, `entity`, `record_key`, `body`, `tried` and `content`; nil when
-    /// the change is not the one that was read: it left the queue, is being sent, was tried since, or has another body.
+    /// Records an attempt before it is made. Returns `id`, `entity`, `record_key`, `body`, `tried` and `content`; nil
+    /// when the change is not the one that was read: it left the queue, is being sent, was tried since, or has another
+    /// body.
     func begin(_ change: OutboxChange, in table: EntityTable, at now: Timestamp) throws -> Row? {
         try Row.fetchOne(
             db.cachedStatement(
@@ -82,8 +83,8 @@ extension OutboxTable {
             arguments: [id])
     }
 
-    /// Replaces the change by `edited`, which counts as never tried. A change that was tried gets the new idempotency key,
-    /// since the server may have the old body under the old key.
+    /// Replaces the change by `edited`, which counts as never tried. A change that was tried gets the new idempotency
+    /// key, since the server may have the old body under the old key.
     func edit(_ id: Int64, to edited: NewChange) throws {
         try db.cachedStatement(
             sql: """
@@ -133,7 +134,8 @@ extension OutboxTable {
         """
     }
 
-    /// Throws `.notFound` when the last UPDATE found no change, `.conflict` when its state does not allow the transition.
+    /// Throws `.notFound` when the last UPDATE found no change, `.conflict` when its state does not allow the
+    /// transition.
     private func requireChanged(_ id: Int64, _ transition: OutboxState.Transition) throws {
         guard db.changesCount == 0 else { return }
         let state = try change(id).state.rawValue

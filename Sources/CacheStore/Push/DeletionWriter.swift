@@ -1,8 +1,8 @@
 internal import EntitySchema
 internal import SQLiteStore
 
-/// Deletes a record for a caller, inside the caller's transaction: queues the deletion, or deletes a record that is kept on
-/// this machine only, with everything that the schema cascades to.
+/// Deletes a record for a caller, inside the caller's transaction: queues the deletion, or deletes a record that is
+/// kept on this machine only, with everything that the schema cascades to.
 struct DeletionWriter {
     let writer: ChangeWriter
 

@@ -10,8 +10,8 @@ struct ComputedFields {
 
     let entity: Entity
 
-    /// The members that differ from the server's. `edited` is the server's version with local changes applied; `shown` is
-    /// what readers saw before of the fields that follow the queue.
+    /// The members that differ from the server's. `edited` is the server's version with local changes applied; `shown`
+    /// is what readers saw before of the fields that follow the queue.
     func overlay(edited: JSONText, remote: JSONText?, creation: Creation?, shown: [JSONText]) -> [(
         key: String, value: JSONText
     )] {

@@ -43,7 +43,8 @@ package struct WireRequest: Sendable, Equatable {
         WireRequest(path: path, headers: [Header("Accept", "application/json")])
     }
 
-    /// Posts a JSON document and asks for one. No error repeats `secrets`, or the texts of the answer's `secretMembers`.
+    /// Posts a JSON document and asks for one. No error repeats `secrets`, or the texts of the answer's
+    /// `secretMembers`.
     static func post(
         _ path: String, _ body: JSONText, secrets: [String], secretMembers: Set<String>
     ) -> WireRequest {

@@ -3,9 +3,9 @@ package import SocketServer
 
 /// Decides who may call, before anything else in a request is read.
 ///
-/// A request must name this host (Host), must not come from a foreign web page (Origin, Referer, Sec-Fetch-Site), and its
-/// caller must be known: by the user that the kernel reports, or by the token. No CORS field is ever sent, so no page can
-/// read an answer.
+/// A request must name this host (Host), must not come from a foreign web page (Origin, Referer, Sec-Fetch-Site), and
+/// its caller must be known: by the user that the kernel reports, or by the token. No CORS field is ever sent, so no
+/// page can read an answer.
 package struct CallerGuard: Sendable {
     private let token: [UInt8]
     private let owners: Set<UInt32>
@@ -32,8 +32,8 @@ package struct CallerGuard: Sendable {
 
     // MARK: Callers
 
-    /// The caller of a connection, by the credentials that the kernel reports; nil credentials make an unknown caller. May
-    /// query the user database.
+    /// The caller of a connection, by the credentials that the kernel reports; nil credentials make an unknown caller.
+    /// May query the user database.
     package func caller(_ credentials: PeerCredentials?, over peer: Peer) -> Caller {
         guard let credentials else { return .unknown }
         let user = credentials.user

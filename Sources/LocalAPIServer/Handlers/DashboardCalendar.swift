@@ -54,8 +54,8 @@ package struct DashboardCalendar: Sendable {
         return calendar.date(from: parts).map(Timestamp.init)
     }
 
-    /// The period at a moment, then what it is compared with: the period before it and, for a period under way, the part of
-    /// that one up to the same point (as many whole days, and the same time since midnight).
+    /// The period at a moment, then what it is compared with: the period before it and, for a period under way, the
+    /// part of that one up to the same point (as many whole days, and the same time since midnight).
     func stretches(of period: DashboardPeriod, at now: Timestamp) -> [Stretch] {
         let date = calendar.dateComponents([.year, .month, .day, .weekday], from: now.date)
         let today = Day(year: date.year ?? 1970, month: date.month ?? 1, day: date.day ?? 1)

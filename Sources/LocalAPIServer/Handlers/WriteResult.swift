@@ -11,7 +11,8 @@ enum WriteResult: Sendable {
     case record(ShownRecord)
     /// The same for a new record; `key` is the one it got.
     case created(ShownRecord, entity: String, key: String)
-    /// The text of a change, a conflict or a reminder. It is stored as it is, so that no depth of nesting stops a repeat.
+    /// The text of a change, a conflict or a reminder. It is stored as it is, so that no depth of nesting stops a
+    /// repeat.
     case json([UInt8])
     /// The number of changes that are tried again.
     case retried(Int)

@@ -26,7 +26,8 @@ struct OpenAPIOperation: Sendable {
     var answers: [(status: Int, content: Content)]
     /// The statuses of its problems, besides those of every call.
     var problems: [Int]
-    /// A link to the calls of what it answers: their common path, and a JSON pointer to the key in the answer (RFC 6901).
+    /// A link to the calls of what it answers: their common path, and a JSON pointer to the key in the answer (RFC
+    /// 6901).
     var leads: (to: String, key: String)?
 
     init(

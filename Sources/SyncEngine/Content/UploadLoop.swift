@@ -29,7 +29,8 @@ actor UploadLoop {
             && environment.schema.entities.contains { $0.content?.upload != nil || $0.content?.delete != nil }
     }
 
-    /// Runs until the task is cancelled. Several run in parallel, each with its own `sleep`, and send one content at a time.
+    /// Runs until the task is cancelled. Several run in parallel, each with its own `sleep`, and send one content at a
+    /// time.
     func loop(_ sleep: WakeableSleep) async throws {
         while !Task.isCancelled {
             if await monitor.canCall { try await uploadOnce() }

@@ -9,8 +9,8 @@ struct RequestOrigin: Sendable, Equatable {
     var isChange = false
 }
 
-/// The upstream as all work uses it. Each request first asks whether it may be made and reports its outcome, and no error
-/// leaves with a secret in its text: errors are stored, shown and logged.
+/// The upstream as all work uses it. Each request first asks whether it may be made and reports its outcome, and no
+/// error leaves with a secret in its text: errors are stored, shown and logged.
 struct GuardedUpstream: Upstream {
     let upstream: any Upstream
     let schema: EntitySchema
@@ -59,8 +59,8 @@ struct GuardedUpstream: Upstream {
         }
     }
 
-    /// A request to another host says nothing about the upstream, so it is neither refused nor reported. The query of an
-    /// address can hold a signature that opens the content to anyone.
+    /// A request to another host says nothing about the upstream, so it is neither refused nor reported. The query of
+    /// an address can hold a signature that opens the content to anyone.
     func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
         let secrets = Self.querySecrets(of: address)
         guard upstream.serves(address) else {

@@ -185,8 +185,8 @@ actor HealthMonitor {
 
     var allowance: RetryBudget.Allowance { budget.allowance(at: environment.monotonicNow()) }
 
-    /// Charges the budget for a change that is about to be sent; false when it must wait. Several changes that were tried
-    /// before are read at once, and may be more than the budget allows.
+    /// Charges the budget for a change that is about to be sent; false when it must wait. Several changes that were
+    /// tried before are read at once, and may be more than the budget allows.
     func mayBegin(isTried: Bool) -> Bool {
         guard isTried else {
             budget.earn()

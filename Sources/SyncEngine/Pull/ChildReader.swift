@@ -17,8 +17,8 @@ struct ChildReader {
         var isComplete: Bool
     }
 
-    /// The children embedded in the records of a page, and the problem of the first record whose children cannot be read. A
-    /// record without a list of children keeps those it has; a record marked as deleted has none.
+    /// The children embedded in the records of a page, and the problem of the first record whose children cannot be
+    /// read. A record without a list of children keeps those it has; a record marked as deleted has none.
     func embedded(in records: JSONText) -> (families: [Family], problem: String?) {
         var families: [Family] = []
         var problem: String?

@@ -4,7 +4,8 @@ internal import Logging
 internal import SQLiteStore
 internal import Upstream
 
-/// Finds out whether the upstream can be called: at intervals while it is down, and when this machine's network changes.
+/// Finds out whether the upstream can be called: at intervals while it is down, and when this machine's network
+/// changes.
 ///
 /// Runs on the engine's executor: see `EngineIsolation`.
 actor RecoveryProbe {
@@ -29,8 +30,8 @@ actor RecoveryProbe {
 
     // MARK: Probing
 
-    /// Asks whether the upstream can be reached. An upstream that was down and is back gets one probe, after an outage also
-    /// one trial request, then everything.
+    /// Asks whether the upstream can be reached. An upstream that was down and is back gets one probe, after an outage
+    /// also one trial request, then everything.
     func probe() async throws {
         let wasDown = await monitor.breaker.isDown
         await monitor.noteProbe()
@@ -88,8 +89,8 @@ actor RecoveryProbe {
 
     /// Call it when links, addresses or routes have changed. Returns before long.
     ///
-    /// While the upstream is down it is probed, and the waits between probes start over. Otherwise one probe that does not
-    /// reach it is enough to be offline, so no request has to wait for its deadline.
+    /// While the upstream is down it is probed, and the waits between probes start over. Otherwise one probe that does
+    /// not reach it is enough to be offline, so no request has to wait for its deadline.
     func networkChanged() async {
         environment.upstream.networkChanged()
         guard await !monitor.isPaused else { return }

@@ -5,8 +5,8 @@ internal import SQLiteStore
 
 /// Tracks attempts whose outcome the database could not store, because its disk is full or failing.
 ///
-/// Such a change stays `uploading`, and nothing sends it. As soon as the database accepts writes, it is queued again under
-/// its idempotency key, as after a crash. Runs on the engine's executor: see `EngineIsolation`.
+/// Such a change stays `uploading`, and nothing sends it. As soon as the database accepts writes, it is queued again
+/// under its idempotency key, as after a crash. Runs on the engine's executor: see `EngineIsolation`.
 actor UnwrittenOutcomes {
     /// Between two tries.
     static let wait = Duration.seconds(1)
