@@ -8,7 +8,7 @@ package struct LocalAPIClient: Sendable {
     private let token: String?
     private let transport: Transport
 
-    /// `token` is sent with every request; nil where the daemon identifies the caller by its user.
+    /// `token` is sent with every request; nil if the daemon identifies the caller by its user.
     package init(token: String? = nil, transport: @escaping Transport) {
         self.token = token
         self.transport = transport
@@ -18,7 +18,7 @@ package struct LocalAPIClient: Sendable {
     package struct Answer: Sendable, Equatable {
         /// 200 to 299.
         package var status: Int
-        /// Nil where the answer has no body (204).
+        /// Nil if the answer has no body (204).
         package var body: JSONText?
         /// The path of a created record.
         package var location: String?

@@ -26,7 +26,7 @@ package struct LocalAPIProblem: Sendable, Equatable {
     package var status: Int
     package var title: String
     package var detail: String
-    /// What is wrong with each field of the input; empty where the problem is not about fields.
+    /// What is wrong with each field of the input; empty if the problem is not about fields.
     package var errors: [FieldError]
 
     package init(status: Int, title: String, detail: String = "", errors: [FieldError] = []) {

@@ -22,9 +22,9 @@ struct Route: Sendable {
     /// The template with the names of entity and relation filled in; only `{id}` is variable.
     var path: String
     var access = Access.knownCallers
-    /// The entity whose schema decides which methods the address has; nil where they are fixed.
+    /// The entity whose schema decides which methods the address has; nil if they are fixed.
     var entity: String?
-    /// The limit of a body that streams, in bytes; nil where no body streams.
+    /// The limit of a body that streams, in bytes; nil if no body streams.
     var streamLimit: Int?
     /// Whether the OpenAPI document includes the call.
     var isDocumented = true

@@ -4,7 +4,8 @@ internal import SocketServer
 
 /// Every call of the API for one schema, in the order of the OpenAPI document.
 ///
-/// Add a call here and nowhere else: dispatch, `Allow`, the OpenAPI document and the metric labels all come from this table.
+/// Add a call here and nowhere else: dispatch, `Allow`, the OpenAPI document and the metric labels all come from this
+/// table.
 struct RouteTable: Sendable {
     let routes: [Route]
 

@@ -24,7 +24,7 @@ final class Router: Sendable {
     /// Whether unknown callers may call the path.
     func isOpen(_ path: String) -> Bool { openPaths.contains(path) }
 
-    /// `segments` of the path, decoded. Nil where there is no route.
+    /// `segments` of the path, decoded. Nil if there is no route.
     func match(_ segments: [String]) -> Match? { root.match(segments, from: 0) }
 
     /// The metric label of a path without a route.

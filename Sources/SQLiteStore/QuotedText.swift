@@ -1,4 +1,4 @@
-/// Quotes text for SQL and FTS5 where it cannot be bound.
+/// Quotes text for SQL and FTS5 that cannot be bound.
 extension String {
     /// The text with `quote` around it, and doubled inside it.
     ///

@@ -44,10 +44,10 @@ final class ConnectionLimiter: Sendable {
     /// connections of those it may evict.
     private func terms(of caller: Caller) -> (share: Int, mayEvict: (Caller) -> Bool) {
         guard tellsCallersApart else { return (limits.connections, { _ in true }) }
-        return switch caller.standing {
+        return switch caller.access {
         case .owner: (limits.connections, { _ in true })
         case .member: (limits.userConnections, { $0 == caller })
-        case .stranger: (limits.strangerConnections, { $0.standing == .stranger })
+        case .stranger: (limits.strangerConnections, { $0.access == .stranger })
         }
     }
 
@@ -55,7 +55,7 @@ final class ConnectionLimiter: Sendable {
         let limit = ContinuousClock.now - limits.patienceWhenFull
         let waiting = connections.compactMap { connection in connection.waitingSince.map { (connection, since: $0) } }
             .filter { $0.since <= limit }
-        let strangers = waiting.filter { $0.0.caller.standing == .stranger }
+        let strangers = waiting.filter { $0.0.caller.access == .stranger }
         return (strangers.isEmpty ? waiting : strangers).min { $0.since < $1.since }?.0
     }
 }

@@ -3,11 +3,11 @@ package import EntitySchema
 package import Logging
 internal import SQLiteStore
 
-/// Marks reminders as due when their time comes, and delivers them where a delivery is configured.
+/// Marks reminders as due when their time comes, and delivers them if a delivery is configured.
 ///
 /// Sleeps until the next reminder or the next commit, but never long while a reminder waits, since the clock may be set
-/// meanwhile. A delivery is recorded before it begins and after it ends. It happens once, or again under the same id after a
-/// crash in between.
+/// meanwhile. A delivery is recorded before it begins and after it ends. It happens once, or again under the same id
+/// after a crash in between.
 package struct ReminderKeeper: Sendable {
     /// Delivers a reminder; throws when that failed.
     package typealias Delivery = @Sendable (Reminder) async throws -> Void

@@ -8,9 +8,10 @@ package import Upstream
 /// Keeps cache and upstream in sync: sends local changes as they come, pulls at intervals and on request, and waits out
 /// outages.
 ///
-/// The engine starts, stops and wires its parts. `PullLoop` and `PushLoop` run side by side, so that a local write does not
-/// wait for a long pull; each does one thing at a time, so there are never two syncs at once. `HealthMonitor` decides
-/// whether the upstream may be called. Each part owns its state, and all of them share one executor: see `EngineIsolation`.
+/// The engine starts, stops and wires its parts. `PullLoop` and `PushLoop` run side by side, so that a local write does
+/// not wait for a long pull; each does one thing at a time, so there are never two syncs at once. `HealthMonitor`
+/// decides whether the upstream may be called. Each part owns its state, and all of them share one executor: see
+/// `EngineIsolation`.
 package actor SyncEngine: RunSteps {
     private nonisolated let environment: SyncEnvironment
     private let account: AccountCheck
@@ -25,9 +26,9 @@ package actor SyncEngine: RunSteps {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
 
-    /// `random` yields numbers in 0..<1; `clock` measures waits, `now` is the time of day. `clockOffset` says how far the
-    /// server's clock is ahead of `now`: the last write wins by the server's clock. `measure` is called with each completed
-    /// piece of work, `changed` when `status` may have changed.
+    /// `random` yields numbers in 0..<1; `clock` measures waits, `now` is the time of day. `clockOffset` says how far
+    /// the server's clock is ahead of `now`: the last write wins by the server's clock. `measure` is called with each
+    /// completed piece of work, `changed` when `status` may have changed.
     package init(
         store: CacheStore, contents: ContentFolder? = nil, schema: EntitySchema, upstream: any Upstream,
         settings: SyncSettings, clock: any Clock<Duration>, now: @escaping @Sendable () -> Timestamp,
@@ -51,7 +52,7 @@ package actor SyncEngine: RunSteps {
         fetcher = ContentFetcher(environment, monitor: monitor, account: account)
     }
 
-    /// The content files of records; nil where the schema has no contents.
+    /// The content files of records; nil if the schema has no contents.
     package nonisolated var contents: ContentFolder? { environment.contents }
 
     /// How far the server's clock is ahead; nil while unknown.
@@ -64,8 +65,8 @@ package actor SyncEngine: RunSteps {
 
     // MARK: Running
 
-    /// Runs until the task is cancelled, starting with a sync. Throws `SyncError.otherAccount` when the token belongs to
-    /// another account than the cache, which this process must then leave alone.
+    /// Runs until the task is cancelled, starting with a sync. Throws `SyncError.otherAccount` when the token belongs
+    /// to another account than the cache, which this process must then leave alone.
     package func run() async throws {
         await account.setObserver(pull)
         let interrupted = try await unwritten.recoverInterrupted()
@@ -106,7 +107,7 @@ package actor SyncEngine: RunSteps {
 
     // MARK: For callers
 
-    /// To be called when the queue has a new change; it is sent a moment later, so that a burst goes out together.
+    /// Call it when the queue has a new change; the change is sent a moment later, so that a burst goes out together.
     package nonisolated func noteLocalWrite() {
         Task { [sleeps = environment.sleeps] in
             await sleeps.push.wake()
@@ -114,7 +115,7 @@ package actor SyncEngine: RunSteps {
         }
     }
 
-    /// To be called when a person wants changes retried: they need not wait for the retry budget.
+    /// Call it when a person wants changes retried: they need not wait for the retry budget.
     package func noteRetry() async {
         await monitor.refillBudget()
         await environment.sleeps.push.wake()
@@ -139,7 +140,7 @@ package actor SyncEngine: RunSteps {
         await environment.sleeps.pull.wake()
     }
 
-    /// To be called when this machine's links, addresses or routes have changed: finds out at once whether the upstream can
+    /// Call it when this machine's links, addresses or routes have changed: finds out at once whether the upstream can
     /// still be reached. Returns before long.
     package func networkChanged() async { await recovery.networkChanged() }
 
@@ -164,7 +165,7 @@ package actor SyncEngine: RunSteps {
     /// `SyncSettings.patience`. For a watchdog.
     package func isMoving() -> Bool { push.heartbeat.isMoving && pull.heartbeat.isMoving }
 
-    /// The status, and what a person must still provide before the upstream can be used; nil where nothing is known to be
+    /// The status, and what a person must still provide before the upstream can be used; nil if nothing is known to be
     /// missing.
     package func report() async -> (status: SyncStatus, missing: String?) { (await status(), await missing()) }
 

@@ -1,6 +1,6 @@
 extension UpstreamError {
-    /// The same error with `…` for every secret that its text repeats, whole or cut off: upstreams quote what they refuse,
-    /// and an error is stored, shown and logged.
+    /// The same error with `…` for every secret that its text repeats, whole or cut off: upstreams quote what they
+    /// refuse, and an error is stored, shown and logged.
     ///
     /// Every request passes its errors through here before it throws them.
     package func withoutSecrets(_ secrets: [String]) -> UpstreamError {

@@ -8,10 +8,10 @@ extension SocketServerTests {
         private static let lookup: Caller.Lookup = { _, peer in
             guard case .tcp(let remote, _) = peer else { return .unknown }
             return switch remote.address {
-            case "127.0.0.1": Caller(user: 0, standing: .owner)
-            case "127.0.1.1": Caller(user: 1, standing: .member)
-            case "127.0.1.2": Caller(user: 2, standing: .member)
-            default: Caller(user: 3, standing: .stranger)
+            case "127.0.0.1": Caller(user: 0, access: .owner)
+            case "127.0.1.1": Caller(user: 1, access: .member)
+            case "127.0.1.2": Caller(user: 2, access: .member)
+            default: Caller(user: 3, access: .stranger)
             }
         }
 

@@ -15,7 +15,7 @@ package struct ChangeEvent: Sendable, Equatable {
 /// Some entries in order, and where to continue.
 package struct ChangePage: Sendable, Equatable {
     package var events: [ChangeEvent]
-    /// The `since` of the next page: the last entry's number, or a later one where the filter let nothing through.
+    /// The `since` of the next page: the last entry's number, or a later one if the filter let nothing through.
     package var next: Int64
     /// There are more entries than the page holds.
     package var isFull: Bool
@@ -78,7 +78,7 @@ extension CacheStore {
             ])
     }
 
-    /// Appends the entries of one row, from the first number after `since`, as far as the page has room.
+    /// Appends the entries of one row after number `since`, until the page is full.
     private static func append(_ row: Row, _ since: Int64, _ limit: Int, to page: inout ChangePage) throws {
         let keys = try JSONText(parsing: row["keys"] as String).elements
         let first = (row["seq"] as Int64) - Int64(keys.count) + 1

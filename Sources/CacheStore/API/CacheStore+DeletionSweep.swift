@@ -53,8 +53,8 @@ extension CacheStore {
         return deleted
     }
 
-    /// Records that the server was last known to have and of which no change was acknowledged since the pull began
-    /// (?3). A record whose deletion is queued is left to that.
+    /// Records that the server last had, with no change acknowledged since the pull began (?3). Leaves out a record
+    /// whose deletion is queued.
     private static let isUnseen = "_remote IS NOT NULL AND _deleted = 0 AND coalesce(_acknowledged, 0) <= ?3"
 
     private static func unseenKeys(

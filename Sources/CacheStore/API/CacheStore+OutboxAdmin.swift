@@ -32,7 +32,7 @@ extension CacheStore {
 
     /// Makes one failed or waiting change ready at once, or with nil every failed one; returns how many.
     ///
-    /// A change whose outcome was unclear is sent as if for the first time: the user has looked.
+    /// A change whose outcome was unclear is sent as if for the first time: the user has checked.
     package func retry(_ id: Int64?, at now: Timestamp) async throws -> Int {
         try await write(at: now) { try $0.retry(id) }
     }
@@ -148,7 +148,7 @@ extension CacheStore {
             arguments: [list, write.mark.conflict, ChangeLog.keys(write.fields)]) ?? false
     }
 
-    /// Whether one of its changes, all of which have left the queue, left it without being sent.
+    /// Whether one of its changes left the queue without being sent. All of them must have left it.
     private static func isDiscarded(_ write: QueuedWrite, _ list: String, _ db: Database) throws -> Bool {
         let ends = try Row.fetchAll(
             db.cachedStatement(
@@ -162,8 +162,8 @@ extension CacheStore {
             throw CacheError.gone("the outcome of this write is no longer kept; read the record")
         }
         return ends.contains { end in
-            // A deletion that merging dropped without a conflict met a deletion on the server: the upstream has what
-            // was wanted.
+            // Merging drops a deletion without a conflict when the server has deleted the record too: nothing is
+            // missing.
             let isDone = write.operation == .delete && end[2] as String? == ChangeLogReason.merged.rawValue
             return end[1] as String == "discarded" && !isDone
         }

@@ -64,7 +64,7 @@ extension CacheStore {
     package struct OutdatedParent: Sendable, Equatable {
         package var pk: Int64
         package var key: String
-        /// To be passed back with the children in `PulledPage.Detail`.
+        /// Pass it back with the children in `PulledPage.Detail`.
         package var value: String?
         /// The record, for the placeholders of the path.
         package var record: String

@@ -127,11 +127,10 @@ extension CacheStore {
         }
     }
 
-    /// Makes changes ready again whose attempts were cut off by the end of the process; they keep their idempotency
-    /// keys.
+    /// Makes changes ready again if the process ended during their attempts; they keep their idempotency keys.
     ///
     /// A clock that was set back must not make changes wait for years: `longest` is the longest wait after a number of
-    /// attempts. A throttled change may have been told to wait for an hour.
+    /// attempts. The upstream may have asked for a wait of an hour.
     package func recoverInterrupted(at now: Timestamp, longest: (_ attempts: Int) -> Duration) async throws -> Int {
         let attempts = try read { db in
             try Int.fetchAll(

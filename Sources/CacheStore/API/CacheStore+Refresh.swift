@@ -2,7 +2,7 @@ package import EntitySchema
 internal import GRDB
 package import JSONText
 
-/// What the cache knows of a record that is about to be requested, and what a missing one means.
+/// Looks up what the cache has of a record before it is requested, and handles one that the server no longer has.
 extension CacheStore {
     package enum RemoteState: Sendable, Equatable {
         /// Not cached; the upstream may have it.

@@ -37,7 +37,7 @@ extension CacheStore {
 
     // MARK: Keeping them
 
-    /// When a reminder next needs work: now, when records have to follow; nil when never.
+    /// When a reminder next needs work: now if records must be updated; nil if never.
     package func nextReminder() throws -> Timestamp? {
         try read { db in
             let row = try Row.fetchOne(
@@ -52,7 +52,7 @@ extension CacheStore {
         }
     }
 
-    /// Marks reminders as due, and updates the records that stand for them. A reminder that fell due before `oldest` is
+    /// Marks reminders as due, and updates the records that represent them. A reminder that fell due before `oldest` is
     /// not delivered; without `oldest` none is.
     ///
     /// One transaction of bounded size; returns whether there may be more to do.

@@ -145,8 +145,8 @@ extension CacheStore {
 
     // MARK: Keeping the index current
 
-    /// Call this before each search and each list with `q`: they then find everything that was answered before. When
-    /// nothing can be written now, they find what was indexed last. Throws when the cache cannot be read.
+    /// Call this before each search and each list with `q`: they then find everything that was acknowledged before.
+    /// When nothing can be written now, they find what was indexed last. Throws when the cache cannot be read.
     package func catchUpSearch() async throws {
         guard try read(searchCatchUp.isBehind) else { return }
         do {

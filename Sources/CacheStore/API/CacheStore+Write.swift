@@ -5,7 +5,8 @@ internal import SQLiteStore
 
 /// Local changes: each is validated, applied over the record and queued in one transaction.
 ///
-/// `clockOffset` is how far the server's clock is ahead of ours, as last measured: the last write wins by the server's clock.
+/// `clockOffset` is how far the server's clock is ahead of ours, as last measured: the last write wins by the server's
+/// clock.
 extension CacheStore {
     /// Does `body` in one transaction; it is on disk when this returns, and undone when `body` throws.
     ///
@@ -28,8 +29,8 @@ extension CacheStore {
         try await write(at: now, clockOffset: clockOffset) { try $0.create(entity, body) }
     }
 
-    /// Changes the fields in `body`, where null sets null, and queues the change. A field that already has its value is no
-    /// change; when none is left, nothing is queued.
+    /// Changes the fields in `body`, where null sets null, and queues the change. A field that already has its value is
+    /// no change; when none is left, nothing is queued.
     ///
     /// Throws `.changed` for a version that is not expected; the transaction of the write checks that.
     package func update(

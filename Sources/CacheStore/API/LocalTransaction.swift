@@ -4,8 +4,8 @@ internal import GRDBSQLite
 package import JSONText
 internal import SQLiteStore
 
-/// What callers of the local API do in one transaction. What it reads is the state that the write left, and the answer is
-/// rendered from that after the commit.
+/// The operations of one local API call, in one transaction. Reads see the state after the write; the answer is
+/// rendered from that state after the commit.
 package struct LocalTransaction {
     let store: CacheStore
     let db: Database

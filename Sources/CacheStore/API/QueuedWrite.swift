@@ -45,7 +45,8 @@ extension QueuedWrite {
 extension LocalTransaction {
     /// Does one write, `body`, which returns the record's key, and returns the changes that carry it with the result.
     ///
-    /// These are the changes that it queued or joined and, for fields that already had their value, the last that set them.
+    /// These are the changes that it queued or joined and, for fields that already had their value, the last that set
+    /// them.
     package func track<Result>(
         _ operation: Operation, of entity: String, fields: [String],
         _ body: () throws -> (key: String, result: Result)

@@ -23,11 +23,12 @@ package struct RepeatableCall: Sendable {
 }
 
 extension CacheStore {
-    /// As `write(at:)`, but done once for each key: a repeat gets the result of the first, which its transaction stored.
+    /// As `write(at:)`, but done once for each key: a repeat gets the result of the first, which its transaction
+    /// stored.
     ///
-    /// `body` returns the result as text, from which the caller renders its answer. A repeat that comes while the first is
-    /// under way waits for it. Throws `.invalid` for a key that another request had, and whatever `body` throws; then
-    /// nothing is stored.
+    /// `body` returns the result as text, from which the caller renders its answer. A repeat that comes while the first
+    /// is under way waits for it. Throws `.invalid` for a key that another request had, and whatever `body` throws;
+    /// then nothing is stored.
     package func write(
         once call: RepeatableCall, at now: Timestamp, clockOffset: Duration = .zero,
         _ body: @escaping @Sendable (LocalTransaction) throws -> String

@@ -3,7 +3,7 @@ internal import GRDB
 internal import JSONText
 internal import SQLiteStore
 
-/// The log of conflicts and decisions, which is kept for good; inside the caller's transaction.
+/// The log of conflicts and decisions, which is kept permanently; inside the caller's transaction.
 struct ConflictTable {
     struct Entry {
         var id: Int64

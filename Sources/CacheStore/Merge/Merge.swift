@@ -82,8 +82,8 @@ struct Merge {
     }
 
     private func mergeDelete(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: [String: [JSONText]]) throws {
-        // Deletions queued by earlier versions have no base. Derived fields change with other records, which is
-        // nobody's edit.
+        // Deletions queued by earlier versions have no base. Derived fields change when other records do, which is not
+        // an edit.
         let (server, base) = (entity.withoutDerivedFields(remote), entity.withoutDerivedFields(change.base))
         guard !change.base.members.isEmpty, !sealer.isEquivalent(server, base) else { return }
         let isOurs = isOwnChange(change.base, remote) { field, value in
@@ -146,7 +146,8 @@ struct Merge {
 
     // MARK: The server has deleted it
 
-    /// Merges the queued changes of a record that the server has deleted. Without any the record is left to the caller.
+    /// Merges the queued changes of a record that the server has deleted. Without queued changes, leaves the record to
+    /// the caller.
     func mergeDeletion(of key: String) throws {
         let changes = try queue.changes(of: entity.name, key: key)
         // A creation makes the record again, even after the server deleted another with its key.
@@ -218,7 +219,7 @@ struct Merge {
         case .localWins: return isDeletedThere && entity.push.create.isEmpty ? .server : .local
         case .lastWriteWins:
             if isDeletedThere { return .server }
-            // Without a change time, the server is taken to have had its value first.
+            // Without a change time, assume that the server had its value first.
             guard let serverAt = dispute.serverAt else { return .local }
             return dispute.localAt > serverAt ? .local : .server
         }

@@ -46,7 +46,7 @@ struct SealingAdapter {
         try convertQueue(entity, conversion)
         try convertConflicts(entity, conversion)
         if !conversion.sealing.places.isEmpty {
-            // Truncated as they are, they cannot be parsed; they come again if the upstream still has them.
+            // They are truncated and cannot be parsed; they come again if the upstream still has them.
             try db.execute(sql: "DELETE FROM sync_set_aside WHERE entity = ?", arguments: [entity.name])
             try forgetQuotes(entity)
             try requestScrubbing()

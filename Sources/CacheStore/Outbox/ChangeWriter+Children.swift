@@ -14,7 +14,7 @@ extension ChangeWriter {
         return seen.map(\.id)
     }
 
-    /// Queues a separate change that sets a reference to null; nil where the schema cannot send one.
+    /// Queues a separate change that sets a reference to null; nil if the schema cannot send one.
     func nullify(_ field: String, of key: String) throws -> Int64? {
         guard let current = try row.load(key) else { return nil }
         let record = current.document.setting(field, to: .null)

@@ -118,8 +118,8 @@ struct ChangeWriter {
 
     // MARK: Records kept on this machine only
 
-    /// Writes a record that is kept on this machine only in the place of a server's version, so that reading, searching
-    /// and sealing work as for any other. `fields` are those that change.
+    /// Writes a local-only record as if it were the server's version, so that reading, searching and sealing work as
+    /// for any other. `fields` are those that change.
     private func save(_ record: JSONText, of key: String, fields: JSONText, _ operation: Operation) throws {
         try db.cachedStatement(sql: "UPDATE \(table.name) SET _remote = ? WHERE _key = ?")
             .execute(arguments: [record.text, key])

@@ -26,8 +26,8 @@ struct DeleteRules {
         }
     }
 
-    /// Drops the changes that were never sent of the records that are deleted with this one. Returns the remaining
-    /// changes, which the deletion has to wait for.
+    /// Drops the never-sent changes of the records that are deleted with this one. Returns the remaining changes, which
+    /// the deletion has to wait for.
     func dropUnsent(_ entity: Entity, _ key: String) throws -> Set<Int64> {
         // Newest first, so that no change ever refers to one that is gone.
         try cascade(from: entity, key).dropFirst().reversed().reduce(into: []) { left, child in
@@ -35,8 +35,8 @@ struct DeleteRules {
         }
     }
 
-    /// The record and everything that is deleted with it, parents first, each once even where records refer to one
-    /// another in a ring.
+    /// The record and everything that is deleted with it, parents first, each once even if records refer to one another
+    /// in a ring.
     private func cascade(from entity: Entity, _ key: String) throws -> [(entity: Entity, key: String)] {
         var found = [(entity: entity, key: key)]
         var seen: Set<[String]> = [[entity.name, key]]
@@ -54,7 +54,7 @@ struct DeleteRules {
         return found
     }
 
-    /// Queues changes that set references to null, where the schema can send them. The deletion has to wait for them.
+    /// Queues changes that set references to null, if the schema can send them. The deletion has to wait for them.
     func nullify(_ entity: Entity, _ key: String) throws -> Set<Int64> {
         var changes: Set<Int64> = []
         for (_, field, rule, child) in relations(of: entity) where rule == .nullify {

@@ -19,7 +19,7 @@ package struct OutboxChange: Sendable, Equatable {
     /// The whole local record without its secrets, for the placeholders of a path.
     package var record: JSONText
     package var idempotencyKey: String
-    /// Failed attempts so far that count towards the last one.
+    /// Failed attempts so far that count towards the limit.
     package var attemptCount: Int
     /// Attempts so far that may have reached the upstream.
     package var tried: Int
@@ -61,7 +61,7 @@ package enum PushOutcome: Sendable, Equatable {
     case gone(PushFailure)
     /// Not a byte was sent: ready again, as if it had not been tried.
     case notSent
-    /// Retried at `at`; `counted` says whether the attempt counts towards the last one.
+    /// Retried at `at`; `counted` says whether the attempt counts towards the limit.
     case waiting(PushFailure, at: Timestamp, counted: Bool)
     /// Failed permanently, until a user acts.
     case failed(PushFailure)

@@ -11,8 +11,9 @@ extension OutboxTable {
 
     // MARK: Attempts
 
-    /// Records an attempt before it is made. Returns `id`, `entity`, `record_key`, `body`, `tried` and `content`; nil when
-    /// the change is not the one that was read: it left the queue, is being sent, was tried since, or has another body.
+    /// Records an attempt before it is made. Returns `id`, `entity`, `record_key`, `body`, `tried` and `content`; nil
+    /// when the change is not the one that was read: it left the queue, is being sent, was tried since, or has another
+    /// body.
     func begin(_ change: OutboxChange, in table: EntityTable, at now: Timestamp) throws -> Row? {
         try Row.fetchOne(
             db.cachedStatement(
@@ -32,7 +33,7 @@ extension OutboxTable {
         try requireChanged(id, .takeBack)
     }
 
-    /// `counted`: the attempt counts towards the last one.
+    /// `counted`: the attempt counts towards the limit.
     func postpone(_ id: Int64, _ failure: PushFailure, until next: Timestamp, counted: Bool) throws {
         try end(id, .postpone, Self.postponeSQL, failure, next, counted)
     }
@@ -54,7 +55,7 @@ extension OutboxTable {
         try requireChanged(id, transition)
     }
 
-    /// Makes changes ready again whose attempts ended without an outcome; nil means all. Returns `id`, `entity`,
+    /// Makes changes ready again if their attempts ended without an outcome; nil means all. Returns `id`, `entity`,
     /// `record_key`, `body` and `content` of each.
     func recover(_ ids: Set<Int64>?) throws -> [Row] {
         let condition = ids.map { " AND id IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
@@ -68,8 +69,8 @@ extension OutboxTable {
 
     // MARK: Users
 
-    /// Makes one failed or waiting change ready, or with nil every failed one. A change whose outcome was unclear counts as
-    /// never tried: the user has looked. Returns `id`, `entity`, `record_key`, `body` and `content` of each.
+    /// Makes one failed or waiting change ready, or with nil every failed one. A change whose outcome was unclear
+    /// counts as never tried: the user has checked. Returns `id`, `entity`, `record_key`, `body` and `content` of each.
     func retry(_ id: Int64?) throws -> [Row] {
         try Row.fetchAll(
             db,
@@ -82,8 +83,8 @@ extension OutboxTable {
             arguments: [id])
     }
 
-    /// Replaces the change by `edited`, which counts as never tried. A change that was tried gets the new idempotency key,
-    /// since the server may have the old body under the old key.
+    /// Replaces the change by `edited`, which counts as never tried. A change that was tried gets the new idempotency
+    /// key, since the server may have the old body under the old key.
     func edit(_ id: Int64, to edited: NewChange) throws {
         try db.cachedStatement(
             sql: """
@@ -133,7 +134,8 @@ extension OutboxTable {
         """
     }
 
-    /// Throws `.notFound` when the last UPDATE found no change, `.conflict` when its state does not allow the transition.
+    /// Throws `.notFound` when the last UPDATE found no change, `.conflict` when its state does not allow the
+    /// transition.
     private func requireChanged(_ id: Int64, _ transition: OutboxState.Transition) throws {
         guard db.changesCount == 0 else { return }
         let state = try change(id).state.rawValue

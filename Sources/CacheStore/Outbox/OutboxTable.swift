@@ -118,8 +118,8 @@ struct OutboxTable {
         return needs
     }
 
-    /// The changes of the same record that come before it. Content and fields wait for each other only where they must,
-    /// so that an edit does not wait for a large picture: content waits for the record's creation, a deletion for
+    /// The changes of the same record that come before it. Content and fields wait for each other only if they must, so
+    /// that an edit does not wait for a large picture: content waits for the record's creation, a deletion for
     /// everything.
     private func recordNeeds(of change: NewChange, before id: Int64) throws -> [Int64] {
         let row = try Row.fetchOne(

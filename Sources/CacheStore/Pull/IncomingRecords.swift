@@ -7,7 +7,7 @@ internal import SchemaDrift
 
 /// Puts the records of one page into a temporary table, from which statements write them.
 ///
-/// Records that the cache has byte for byte, which is most of a list that is read again, are found by key, compared as
+/// Records that the cache already has byte for byte (most of a list that is read again) are found by key, compared as
 /// text and left out: writing them would do nothing. A record in the usual notation is parsed here, any other by
 /// SQLite's JSON functions.
 struct IncomingRecords {
@@ -149,7 +149,7 @@ struct IncomingRecords {
         } else {
             deleted = "0"
         }
-        // Where there are secrets, a value that is no record could be one.
+        // If there are secrets, a value that is no record could be one.
         let value =
             table.hasSecrets ? "iif(json_each.type IN ('object', 'null'), json_each.value, '…')" : "json_each.value"
         return """

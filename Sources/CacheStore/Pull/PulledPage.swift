@@ -106,8 +106,8 @@ package struct PageOutcome: Sendable, Equatable {
     package var earliestChange: String?
     /// How late its latest record is, in milliseconds before the watermark.
     package var lateness: Int64 = 0
-    /// The `_pk`s of its records that were cached before, when asked for, and the `_pk` up to which they still stand
-    /// for the records of the pull's beginning.
+    /// The `_pk`s of its records that were cached before, when asked for, and the `_pk` up to which they still identify
+    /// the records from the start of the pull.
     package var known: [Int64] = []
     package var knownUpTo: Int64 = 0
     /// A local deletion was acknowledged since the pull began.

@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// The records of a page that the cache has byte for byte, as far as the page's outcome needs them.
+/// The records of a page that the cache already has byte for byte, reduced to what the page's outcome needs.
 struct UnchangedRecords {
     /// For each record of the page, whether it is unchanged.
     private var isUnchanged: [Bool] = []

@@ -53,7 +53,7 @@ struct OutboxAdmin {
         try Merge(table: table, context: context).mergeRemote(of: change.key)
     }
 
-    // MARK: Giving up
+    // MARK: Discarding
 
     func discard(_ id: Int64, cascade: Bool) throws {
         let change = try queue.change(id)

@@ -120,7 +120,7 @@ struct OutcomeApplier {
             content == ContentTable.nothing ? nil : content, address: address, of: change.key)
     }
 
-    /// Rebases later changes on the values that this change set on the server: they are no one else's edit.
+    /// Rebases later changes on the values that this change set on the server: they are our own edits.
     private func rebase(after change: OutboxTable.Entry, on remote: JSONText, _ entity: Entity) throws {
         let ours = Set(change.body.members.map(\.key))
         for later in try queue.changes(of: change.entity, key: change.key) where later.operation == .update {

@@ -36,7 +36,7 @@ struct QueuedChangeEdit {
         guard problems.isEmpty else { throw CacheError.invalid(problems) }
     }
 
-    /// What rules out this edit of this change.
+    /// The reasons why the change cannot be edited like this; empty when it can.
     private func changeProblems() throws -> [FieldProblem] {
         if change.operation == .delete {
             return (fields.members.map(\.key) + removed).map {

@@ -70,7 +70,7 @@ struct DashboardStatement {
         }
     }
 
-    /// The name of the column of `seen` that has `value` where the conditions hold, and null elsewhere.
+    /// The name of the column of `seen` that has `value` if the conditions hold, else null.
     private mutating func column(_ value: String, _ conditions: [Condition]) -> String {
         let fits = condition(conditions, of: "record")
         return "f\(Self.place(of: fits.isEmpty ? value : "iif(\(fits), \(value), NULL)", in: &columns))"

@@ -17,7 +17,7 @@ struct ListStatement {
     private let all: (condition: String, arguments: [DatabaseValue])
     private let columns: String
     /// Run one after the other, they give the list from the cursor on, each at most one row more than a page. Read them
-    /// in one snapshot, as far as the page needs.
+    /// in one snapshot, until the page is full.
     private(set) var statements: [ReadConnection.Statement] = []
 
     /// `extraColumns` come after those of `RecordSelect` and the order's.

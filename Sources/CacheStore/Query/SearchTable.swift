@@ -5,7 +5,7 @@ internal import SQLiteStore
 ///
 /// Two FTS5 tables without text of their own: one of words, and one of trigrams for the fields that are found by any
 /// part of them, ignoring separators. They index what readers see: `coalesce(_document, _remote)` of records that are
-/// not deleted. When an indexed record changes or goes, triggers save its indexed values in a table of outdated
+/// not deleted. When an indexed record changes or is deleted, triggers save its indexed values in a table of outdated
 /// entries, and `SearchCatchUp` updates the index before the next search; a change that touches no searched field costs
 /// a comparison. `SearchIndex` adds new records.
 ///

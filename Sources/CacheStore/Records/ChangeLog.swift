@@ -86,7 +86,7 @@ struct ChangeLog {
     }
 }
 
-/// Why a change is queued or left the queue, where the kind alone does not say; part of an entry's detail.
+/// Why a change is queued or left the queue, if the kind alone does not say; part of an entry's detail.
 enum ChangeLogReason: String {
     /// Queued by an edit; by a user who corrected or retried it; after an attempt that sent nothing; after the process
     /// died while sending it; or by an import from another database.

@@ -10,16 +10,16 @@ struct ComputedFields {
 
     let entity: Entity
 
-    /// The members that differ from the server's. `laid` is the server's version with local changes applied; `shown` is
-    /// what readers saw before of the fields that follow the queue.
-    func overlay(laid: JSONText, remote: JSONText?, creation: Creation?, shown: [JSONText]) -> [(
+    /// The members that differ from the server's. `edited` is the server's version with local changes applied; `shown`
+    /// is what readers saw before of the fields that follow the queue.
+    func overlay(edited: JSONText, remote: JSONText?, creation: Creation?, shown: [JSONText]) -> [(
         key: String, value: JSONText
     )] {
         entity.derivedFields.compactMap { field in
             let server = entity.serverValue(of: field, in: remote)
             var value: JSONText?
             if case .text(let template) = field.derivation {
-                value = text(template, laid: laid, remote: remote, server: server)
+                value = text(template, edited: edited, remote: remote, server: server)
             } else if let follow = field.follow {
                 let seen = shown.map { $0[field.name]?.string }
                 value = state(follow, creation: remote == nil ? creation : nil, seen + [server?.string])
@@ -30,9 +30,9 @@ struct ComputedFields {
 
     /// The server's own text applies until a field that it is built from is changed locally.
     private func text(
-        _ template: Template, laid: JSONText, remote: JSONText?, server: JSONText?
+        _ template: Template, edited: JSONText, remote: JSONText?, server: JSONText?
     ) -> JSONText? {
-        let here = joined(template, laid)
+        let here = joined(template, edited)
         if let server, let remote, here == joined(template, remote) { return server }
         return here
     }
@@ -50,7 +50,7 @@ struct ComputedFields {
         let text = template.parts.map { part in
             switch part {
             case .text(let text): text
-            case .hole(let name): entity.value(of: name, in: record)?.plain ?? ""
+            case .placeholder(let name): entity.value(of: name, in: record)?.plain ?? ""
             }
         }.joined()
         let words = text.split(separator: " ")

@@ -126,7 +126,7 @@ struct DerivedRefresh {
     private func isAsTheServerSays(_ row: Known, _ stale: Stale, _ table: EntityTable) -> Bool {
         guard row.isPlain, row.derived == nil, let remote = row.remote else { return false }
         return ComputedFields(entity: table.entity).overlay(
-            laid: remote, remote: remote, creation: nil, shown: [stale.shown].compactMap(\.self)
+            edited: remote, remote: remote, creation: nil, shown: [stale.shown].compactMap(\.self)
         ).isEmpty
     }
 }

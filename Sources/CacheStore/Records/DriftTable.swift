@@ -103,7 +103,8 @@ struct DriftTable {
         ])
     }
 
-    /// A field that some records lack is no drift. A field that no record so far has had is, until a record has it.
+    /// A field that only some records lack is no drift. One that no record has had so far is drift, until a record has
+    /// it.
     private func saveNeverSeen(_ tally: DriftTally) throws {
         let known = Set(
             try String.fetchAll(

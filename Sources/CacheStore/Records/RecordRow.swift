@@ -91,17 +91,17 @@ struct RecordRow {
         let remote = try Self.json(stored[0])
         if changes.isEmpty, remote == nil { return try delete(key) }
         let local = try changes.reduce(JSONText.object([:])) { try $0.setting(JSONText(parsing: $1["body"] as String)) }
-        let laid = withContentState(remote?.setting(local) ?? local, changes)
+        let edited = withContentState(remote?.setting(local) ?? local, changes)
         let own = ComputedFields(entity: table.entity).overlay(
-            laid: laid, remote: remote, creation: Self.creation(in: changes),
+            edited: edited, remote: remote, creation: Self.creation(in: changes),
             shown: try [shown, Self.json(stored[1])].compactMap(\.self))
         let derived = try Self.json(stored[2])?.members ?? []
-        let isLaid = !changes.isEmpty || !own.isEmpty || !derived.isEmpty
+        let differs = !changes.isEmpty || !own.isEmpty || !derived.isEmpty
         let isDeleted = changes.last.map { $0["operation"] == Operation.delete.rawValue } ?? false
         try store(
             local: changes.isEmpty ? .none : .some(local),
-            document: isLaid ? .some(laid.setting(.object(members: derived + own))) : .none,
-            deleted: try isDeleted || isOwnerDeleted(of: laid, key), key)
+            document: differs ? .some(edited.setting(.object(members: derived + own))) : .none,
+            deleted: try isDeleted || isOwnerDeleted(of: edited, key), key)
     }
 
     private static func json(_ text: String?) throws -> JSONText? { try text.map { try JSONText(parsing: $0) } }

@@ -7,7 +7,7 @@ package struct Reminder: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
         /// Not due yet.
         case scheduled
-        /// Due; if it is to be delivered, no delivery has succeeded yet.
+        /// Due; if it needs a delivery, none has succeeded yet.
         case due
         case delivered
         /// Returns later.

@@ -9,7 +9,7 @@ struct DamagedFile {
     /// Newest first.
     let backups: [String]
 
-    /// All readings; the first is of the file itself, as far as it can be read. No file is changed.
+    /// All readings; the first is whatever can be read of the file itself. No file is changed.
     ///
     /// Reads outside of transactions, because a transaction cannot end cleanly after a read that met damage.
     func readings() -> [QueueSnapshot] {
@@ -18,7 +18,7 @@ struct DamagedFile {
         let alone = try? WithoutWAL.reading(path, QueueSnapshot.init(ofOurs:))
         let guardian = LogGuardian(path: path)
         defer { guardian?.close() }
-        var whole = mended() ?? (try? DatabaseFile.openReadOnly(path).unsafeRead(QueueSnapshot.init(ofOurs:)))
+        var whole = repaired() ?? (try? DatabaseFile.openReadOnly(path).unsafeRead(QueueSnapshot.init(ofOurs:)))
         // A log of another database hides what the file itself has.
         let isLogForeign = isForeign(mark, logSeenIn: whole, beside: alone)
         if isLogForeign { whole = nil }
@@ -56,9 +56,9 @@ struct DamagedFile {
 
     /// Reads a copy with a repaired first page: SQLite does not open a file without a valid header. Nil if that is not
     /// what is wrong.
-    private func mended() -> QueueSnapshot? {
+    private func repaired() -> QueueSnapshot? {
         guard (try? DatabaseFile.openReadOnly(path)) == nil else { return nil }
-        let copy = path + ".mended"
+        let copy = path + ".repaired"
         func remove() { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
         remove()
         defer { remove() }

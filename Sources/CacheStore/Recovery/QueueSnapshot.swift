@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import JSONText
 
-/// The queue of a database file, as far as it can be read.
+/// The readable part of a database file's queue.
 ///
 /// From a sound file that is everything; from a damaged one, whatever can be reached record by record.
 struct QueueSnapshot {

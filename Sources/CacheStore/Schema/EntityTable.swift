@@ -4,7 +4,7 @@ internal import SQLiteStore
 /// One entity in SQL: its table of records, the columns over their text, the indexes, and the view for queries under
 /// the entity's own name.
 ///
-/// A record is one row. Each of the first four is null where it would add nothing, so readers see
+/// A record is one row. Each of the first four is null if it would add nothing, so readers see
 /// `coalesce(_document, _remote)`:
 /// - `_remote`: what the server last said, byte for byte.
 /// - `_local`: the fields that queued changes set.

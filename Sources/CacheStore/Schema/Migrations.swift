@@ -46,7 +46,7 @@ enum Migrations {
           idempotency_key TEXT NOT NULL UNIQUE,
           order_group TEXT,               -- changes of one entity with the same group go out in the order written
           state TEXT NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'uploading', 'waiting', 'failed')),
-          attempt_count INTEGER NOT NULL DEFAULT 0,  -- attempts that failed and count towards giving up
+          attempt_count INTEGER NOT NULL DEFAULT 0,  -- failed attempts that count towards the limit
           tried INTEGER NOT NULL DEFAULT 0,          -- attempts that may have reached the upstream
           created_at INTEGER NOT NULL,
           last_attempt_at INTEGER,
@@ -129,8 +129,8 @@ enum Migrations {
         ALTER TABLE sync_cursor ADD COLUMN held_deletions INTEGER NOT NULL DEFAULT 0;
 
         -- Every decision between a local change and a change on the server, kept permanently. Values are JSON text,
-        -- null if there was none. `field` is null if the whole record was at stake: deleted on one side, edited on the
-        -- other.
+        -- null if there was none. `field` is null if the conflict is about the whole record: deleted on one side,
+        -- edited on the other.
         CREATE TABLE sync_conflict (
           id INTEGER PRIMARY KEY AUTOINCREMENT,
           at INTEGER NOT NULL,
@@ -142,9 +142,9 @@ enum Migrations {
           base TEXT,
           local TEXT,
           server TEXT,
-          local_at INTEGER,               -- when each side was changed, as the server's clock has it
+          local_at INTEGER,               -- when each side was changed, by the server's clock
           server_at INTEGER,
-          rule TEXT NOT NULL,             -- the policy that decided, or will let a person decide
+          rule TEXT NOT NULL,             -- the policy that decided, or that leaves it to a person
           winner TEXT CHECK (winner IN ('local', 'server')),  -- null until someone chooses
           decided_at INTEGER,
           undone_at INTEGER

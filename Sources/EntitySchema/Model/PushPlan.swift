@@ -5,8 +5,8 @@ package struct PushPlan: Sendable, Equatable {
     package var delete: [PushRoute]
 }
 
-/// One way to send a change. Of an operation's routes, the first one whose conditions hold and that can send it is
-/// used.
+/// One way to send a change. The first of an operation's routes is used that can send the change and whose conditions
+/// hold.
 package struct PushRoute: Sendable, Equatable {
     package var method: String
     package var path: Template

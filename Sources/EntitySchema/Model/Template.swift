@@ -2,7 +2,7 @@
 package struct Template: Sendable, Equatable {
     package enum Part: Sendable, Equatable {
         case text(String)
-        case hole(String)
+        case placeholder(String)
     }
 
     package let parts: [Part]
@@ -16,7 +16,7 @@ package struct Template: Sendable, Equatable {
             let name = rest[rest.index(after: open)..<close]
             guard !name.isEmpty, !name.contains("{") else { return nil }
             if open > rest.startIndex { parts.append(.text(String(rest[..<open]))) }
-            parts.append(.hole(String(name)))
+            parts.append(.placeholder(String(name)))
             rest = rest[rest.index(after: close)...]
         }
         guard !rest.contains("}") else { return nil }
@@ -25,7 +25,7 @@ package struct Template: Sendable, Equatable {
     }
 
     package var placeholders: [String] {
-        parts.compactMap { if case .hole(let name) = $0 { name } else { nil } }
+        parts.compactMap { if case .placeholder(let name) = $0 { name } else { nil } }
     }
 
     /// The text with every placeholder filled; nil when `value` returns nil or an empty text for one of them.
@@ -34,7 +34,7 @@ package struct Template: Sendable, Equatable {
         for part in parts {
             switch part {
             case .text(let text): result += text
-            case .hole(let name):
+            case .placeholder(let name):
                 guard let filling = value(name), !filling.isEmpty else { return nil }
                 result += filling
             }

@@ -44,7 +44,7 @@ extension Entity {
         }
     }
 
-    /// The path of a single record, where the entity is served by one.
+    /// The path of a single record, if the entity has one.
     package func recordPath(of record: JSONText) -> String? {
         pull.flatMap { path($0.single.path, of: record) }
     }

@@ -18,7 +18,8 @@ extension Entity {
         return fields + route.path.placeholders + route.conditions.keys + [key]
     }
 
-    /// The fields without which the operation's path cannot be filled; the key of a new record is made before it is sent.
+    /// The fields without which the operation's path cannot be filled; the key of a new record is made before it is
+    /// sent.
     package func missingPathFields(for operation: Operation, record: JSONText) -> [String] {
         guard let route = route(for: operation, record: record) else { return [] }
         return route.path.placeholders.filter {
@@ -26,7 +27,7 @@ extension Entity {
         }
     }
 
-    /// The changed fields of `record`, one part for each request: a single part where one route can send all of them.
+    /// The changed fields of `record`, one part for each request: a single part if one route can send all of them.
     ///
     /// `unsendable` is a field that no route can send.
     package func parts(

@@ -13,7 +13,7 @@ package struct PageRequest: Sendable, Equatable {
     package var list: ListPlan
     /// `next` of the page before; nil for the first page.
     package var position: String?
-    /// False where an error must not quote the answer, which may hold secrets of any record.
+    /// False if an error must not quote the answer, which may hold secrets of any record.
     package var mayQuoteAnswer = true
 
     package init(
@@ -65,6 +65,6 @@ package struct PageRequest: Sendable, Equatable {
         return (number, overflow ? Int.max : before)
     }
 
-    /// How many records the page skips, where the list is paged by offset.
+    /// How many records the page skips, if the list is paged by offset.
     package var offset: Int { position.flatMap { Int($0) }.map { max(0, $0) } ?? 0 }
 }

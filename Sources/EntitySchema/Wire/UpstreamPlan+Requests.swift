@@ -19,8 +19,8 @@ extension UpstreamPlan.Refresh {
             secretMembers: tokenMembers)
     }
 
-    /// This step of a sign-in. `known` holds the answers to all questions so far and the values kept from responses. All
-    /// texts among them are secret: a mailed code is as good as a password.
+    /// This step of a sign-in. `known` holds the answers to all questions so far and the values kept from responses.
+    /// All texts among them are secret: a mailed code is as good as a password.
     package func request(for step: LoginStep, with known: [String: JSONText]) -> WireRequest {
         let names = step.send + step.questions.map(\.name)
         let body = JSONText.object(members: names.compactMap { name in known[name].map { (key: name, value: $0) } })

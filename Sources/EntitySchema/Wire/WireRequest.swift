@@ -28,7 +28,7 @@ package struct WireRequest: Sendable, Equatable {
     package var secrets: [String] = []
     /// Members of the answer, at any depth, whose texts no error message may repeat.
     package var secretMembers: Set<String> = []
-    /// False where an error must not quote the answer at all: it may hold secrets of any record.
+    /// False if an error must not quote the answer at all: it may hold secrets of any record.
     package var mayQuoteAnswer = true
 
     package init(method: String = "GET", path: String, headers: [Header] = [], body: JSONText? = nil) {
@@ -43,7 +43,8 @@ package struct WireRequest: Sendable, Equatable {
         WireRequest(path: path, headers: [Header("Accept", "application/json")])
     }
 
-    /// Posts a JSON document and asks for one. No error repeats `secrets`, or the texts of the answer's `secretMembers`.
+    /// Posts a JSON document and asks for one. No error repeats `secrets`, or the texts of the answer's
+    /// `secretMembers`.
     static func post(
         _ path: String, _ body: JSONText, secrets: [String], secretMembers: Set<String>
     ) -> WireRequest {

@@ -3,9 +3,9 @@ package import SocketServer
 
 /// Decides who may call, before anything else in a request is read.
 ///
-/// A request must name this host (Host), must not come from a foreign web page (Origin, Referer, Sec-Fetch-Site), and its
-/// caller must be known: by the user that the kernel reports, or by the token. No CORS field is ever sent, so no page can
-/// read an answer.
+/// A request must name this host (Host), must not come from a foreign web page (Origin, Referer, Sec-Fetch-Site), and
+/// its caller must be known: by the user that the kernel reports, or by the token. No CORS field is ever sent, so no
+/// page can read an answer.
 package struct CallerGuard: Sendable {
     private let token: [UInt8]
     private let owners: Set<UInt32>
@@ -15,9 +15,9 @@ package struct CallerGuard: Sendable {
     private let calls: RateLimit?
     private static let ownHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 
-    /// `owners` are the ids of users who need no token; members of `group` need none either. Where callers from other
-    /// machines are allowed, every caller over TCP needs the token, and Host may name anything. `rate`: the calls a second
-    /// that one caller may make; nil for no limit.
+    /// `owners` are the ids of users who need no token; members of `group` need none either. If callers from other
+    /// machines are allowed, every caller over TCP needs the token, and Host may name anything. `rate`: the calls a
+    /// second that one caller may make; nil for no limit.
     package init(
         token: String, owners: Set<UInt32>, group: GroupMembers?, isRemoteAllowed: Bool = false, rate: Int? = nil,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -32,15 +32,15 @@ package struct CallerGuard: Sendable {
 
     // MARK: Callers
 
-    /// The caller of a connection, by the credentials that the kernel reports; nil credentials make an unknown caller. May
-    /// query the user database.
+    /// The caller of a connection, by the credentials that the kernel reports; nil credentials make an unknown caller.
+    /// May query the user database.
     package func caller(_ credentials: PeerCredentials?, over peer: Peer) -> Caller {
         guard let credentials else { return .unknown }
         let user = credentials.user
-        if isRemoteAllowed, case .tcp = peer { return Caller(user: user, standing: .stranger) }
-        if owners.contains(user) { return Caller(user: user, standing: .owner) }
+        if isRemoteAllowed, case .tcp = peer { return Caller(user: user, access: .stranger) }
+        if owners.contains(user) { return Caller(user: user, access: .owner) }
         let isMember = group?.includes(credentials) ?? false
-        return Caller(user: user, standing: isMember ? .member : .stranger)
+        return Caller(user: user, access: isMember ? .member : .stranger)
     }
 
     // MARK: Requests
@@ -57,7 +57,7 @@ package struct CallerGuard: Sendable {
     }
 
     private func requireKnown(_ request: Request) throws(Problem) {
-        guard request.caller.standing == .stranger, !carriesToken(request) else { return }
+        guard request.caller.access == .stranger, !carriesToken(request) else { return }
         if let wait = refusals.take(RateLimit.Key(request)) { throw .flood(wait) }
         throw Problem(
             status: 401, title: "Unauthorized",

@@ -6,8 +6,8 @@ internal import SocketServer
 
 /// The change log, a page at a time: now, or as soon as there is a change.
 extension Handlers {
-    /// Without `since` the page starts at the end of the log. `wait` waits for the first change; the page is empty when none
-    /// comes in time.
+    /// Without `since` the page starts at the end of the log. `wait` waits for the first change; the page is empty when
+    /// none comes in time.
     func changes(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
         try parameters.requireOnly(["since", "epoch", "wait", "limit", "entity", "kind"])

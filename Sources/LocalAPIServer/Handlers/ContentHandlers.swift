@@ -96,7 +96,7 @@ extension Handlers {
         var status: CacheStatus?
     }
 
-    /// The cached content. Fetches it first where it is missing, where the record now names another, or if `refresh` asks.
+    /// The cached content. Fetches it first if it is missing, if the record now names another, or if `refresh` asks.
     private func kept(
         _ entity: Entity, _ key: String, _ request: Request, _ known: [String]
     ) async throws -> Kept {

@@ -41,7 +41,7 @@ package struct DashboardCalendar: Sendable {
 
     package var timeZone: String { calendar.timeZone.identifier }
 
-    /// An hour of a date (`2026-03-01`), or the first moment after it where the clocks skip that hour; nil for a date that
+    /// An hour of a date (`2026-03-01`), or the first moment after it if the clocks skip that hour; nil for a date that
     /// does not exist.
     package func time(ofHour hour: Int, onDate text: String) -> Timestamp? {
         guard let start = Timestamp(iso8601: text) else { return nil }
@@ -54,8 +54,8 @@ package struct DashboardCalendar: Sendable {
         return calendar.date(from: parts).map(Timestamp.init)
     }
 
-    /// The period at a moment, then what it is compared with: the period before it and, for a period under way, the part of
-    /// that one up to the same point (as many whole days, and the same time since midnight).
+    /// The period at a moment, then what it is compared with: the period before it and, for a period under way, the
+    /// part of that one up to the same point (as many whole days, and the same time since midnight).
     func stretches(of period: DashboardPeriod, at now: Timestamp) -> [Stretch] {
         let date = calendar.dateComponents([.year, .month, .day, .weekday], from: now.date)
         let today = Day(year: date.year ?? 1970, month: date.month ?? 1, day: date.day ?? 1)

@@ -27,7 +27,7 @@ extension Handlers {
         ])
     }
 
-    /// The record as it came, or as text where it was too long to store completely.
+    /// The record as it came, or as text if it was too long to store completely.
     private static func document(_ aside: SetAsideRecord) -> JSONText {
         .object([
             "entity": .string(aside.entity),

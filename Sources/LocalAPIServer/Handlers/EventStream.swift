@@ -5,8 +5,8 @@ internal import SocketServer
 
 /// The change log as Server-Sent Events (WHATWG HTML, 9.2).
 ///
-/// Each reader is served from the log at its own pace and costs one page of the log in memory. The server's write deadline
-/// drops a reader that stalls.
+/// Each reader is served from the log at its own pace and costs one page of the log in memory. The server's write
+/// deadline drops a reader that stalls.
 extension Handlers {
     /// The number of events read and written at a time.
     private static let pageSize = 100

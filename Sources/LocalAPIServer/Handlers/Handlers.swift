@@ -20,7 +20,7 @@ struct Handlers: Sendable {
     /// The time zone of the dashboard's days.
     let calendar: DashboardCalendar
     let metrics: Metrics
-    /// Nil where no thumbnails are made.
+    /// Nil if no thumbnails are made.
     let thumbnailer: Thumbnailer?
     /// All calls, for the OpenAPI document.
     let calls: [OpenAPICall]

@@ -4,7 +4,7 @@ internal import JSONText
 internal import SocketServer
 internal import SyncEngine
 
-/// Reading records: from the cache, or through it from the upstream where the cache has none or the caller asks.
+/// Reading records: from the cache, or through it from the upstream if the cache has none or the caller asks.
 extension Handlers {
     /// One record; `refresh=true` asks the upstream first, `include=` adds related records.
     func get(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
@@ -77,7 +77,7 @@ extension Handlers {
         return .json(200, Array(document.bytes))
     }
 
-    /// Why there is no record to show; `outcome` is nil where the upstream was not asked.
+    /// Why there is no record to show; `outcome` is nil if the upstream was not asked.
     func notCached(_ entity: Entity, _ key: String, _ outcome: RefreshOutcome? = nil) -> Problem {
         notCached("\(entity.name)/\(key)", outcome)
     }

@@ -2,10 +2,10 @@ internal import CacheStore
 internal import JSONText
 internal import SocketServer
 
-/// Writes that a caller can repeat when it does not know what became of the first.
+/// Writes that a caller can repeat when it does not know the outcome of the first.
 extension Handlers {
-    /// Does a write in one transaction and answers with what it returns. With `Idempotency-Key`, a repeat of the request
-    /// does nothing and gets the answer of the first.
+    /// Does a write in one transaction and answers with what it returns. With `Idempotency-Key`, a repeat of the
+    /// request does nothing and gets the answer of the first.
     ///
     /// `body` may run twice, so it only reads and writes the database; the answer is rendered once, after the commit.
     func write(

@@ -7,12 +7,12 @@ internal import SyncEngine
 
 /// Writes whose callers wait for the upstream: `?wait=pushed&timeout=10`.
 extension Handlers {
-    /// Does a write to a record and, if the request asks for it, waits for the outcome; `body` returns the record's key and
-    /// what the write left.
+    /// Does a write to a record and, if the request asks for it, waits for the outcome; `body` returns the record's key
+    /// and what the write left.
     ///
-    /// A confirmed write answers with its own status and the record as the upstream has it. Any other answers 202 with the
-    /// record; `_sync.push` says why it is not confirmed. A repeat under an `Idempotency-Key` waits for the changes of the
-    /// first request.
+    /// A confirmed write answers with its own status and the record as the upstream has it. Any other answers 202 with
+    /// the record; `_sync.push` says why it is not confirmed. A repeat under an `Idempotency-Key` waits for the changes
+    /// of the first request.
     func change(
         _ operation: Operation, of entity: Entity, _ request: Request,
         _ body: @escaping @Sendable (LocalTransaction) throws -> (key: String, result: WriteResult)
@@ -66,7 +66,7 @@ extension Handlers {
         return response
     }
 
-    /// The record, or just its key where it is deleted locally.
+    /// The record, or just its key if it is deleted locally.
     private func unconfirmed(
         _ record: JSONText?, _ entity: Entity, _ queued: QueuedWrite, _ progress: PushProgress
     ) -> JSONText {

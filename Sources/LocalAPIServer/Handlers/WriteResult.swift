@@ -11,7 +11,8 @@ enum WriteResult: Sendable {
     case record(ShownRecord)
     /// The same for a new record; `key` is the one it got.
     case created(ShownRecord, entity: String, key: String)
-    /// The text of a change, a conflict or a reminder. It is stored as it is, so that no depth of nesting stops a repeat.
+    /// The text of a change, a conflict or a reminder. It is stored as it is, so that no depth of nesting stops a
+    /// repeat.
     case json([UInt8])
     /// The number of changes that are tried again.
     case retried(Int)
@@ -45,7 +46,7 @@ enum WriteResult: Sendable {
     }
 }
 
-/// A write's result, and the changes that carry it where its caller waits for them.
+/// A write's result, and the changes that carry it if its caller waits for them.
 struct Written: Sendable {
     var result: WriteResult
     var queued: QueuedWrite?
@@ -80,7 +81,7 @@ extension WriteResult {
         }
     }
 
-    /// Nil for what no version has stored.
+    /// Nil for text that no version has stored.
     fileprivate init?(_ stored: JSONText) {
         let shown = stored["record"].flatMap(ShownRecord.init)
         switch stored["result"]?.string {
@@ -105,7 +106,7 @@ extension WriteResult {
 }
 
 extension Response {
-    /// As versions stored it that rendered answers before they stored them.
+    /// The format of earlier versions, which stored the rendered answer.
     fileprivate var stored: [(key: String, value: JSONText)] {
         var text = ""
         if case .bytes(let bytes) = body { text = String(decoding: bytes, as: UTF8.self) }

@@ -5,7 +5,7 @@ struct OpenAPIOperation: Sendable {
         case nothing
         /// The component schema of this name.
         case json(String)
-        /// The same, or plain text where the caller accepts that.
+        /// The same, or plain text if the caller accepts that.
         case jsonOrText(String)
         /// Bytes of one of these media types.
         case bytes([String])
@@ -26,7 +26,8 @@ struct OpenAPIOperation: Sendable {
     var answers: [(status: Int, content: Content)]
     /// The statuses of its problems, besides those of every call.
     var problems: [Int]
-    /// A link to the calls of what it answers: their common path, and a JSON pointer to the key in the answer (RFC 6901).
+    /// A link to the calls of what it answers: their common path, and a JSON pointer to the key in the answer (RFC
+    /// 6901).
     var leads: (to: String, key: String)?
 
     init(

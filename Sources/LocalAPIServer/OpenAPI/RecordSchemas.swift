@@ -52,7 +52,7 @@ struct RecordSchemas {
         ])
     }
 
-    /// The body of a creation; `field` is left out where the path provides it.
+    /// The body of a creation; `field` is left out if the path provides it.
     private func new(without field: String? = nil) -> JSONText {
         let fields = sendable(.create).filter { $0.name != field }
         let required = fields.filter { $0.required && $0.name != entity.key }.map { JSONText.string($0.name) }
@@ -68,7 +68,7 @@ struct RecordSchemas {
         for route in entity.routes(for: operation) {
             guard let fields = route.sendable else { return writable }
             names.formUnion(fields)
-            // A new record also has its key, and whatever its path is made of.
+            // A new record also has its key, and the fields of its path.
             if operation == .create { names.formUnion(route.path.placeholders + route.conditions.keys + [entity.key]) }
         }
         return writable.filter { names.contains($0.name) }

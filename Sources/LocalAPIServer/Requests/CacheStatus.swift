@@ -1,6 +1,6 @@
 internal import SyncEngine
 
-/// The `Cache-Status` of an answer for which the upstream was to be asked (RFC 9211).
+/// The `Cache-Status` of an answer that called for a request to the upstream (RFC 9211).
 struct CacheStatus {
     let text: String
 

@@ -4,8 +4,8 @@ internal import SocketServer
 /// Entity tags (RFC 9110, 8.8.3) and the conditions that callers build from them (13.1).
 ///
 /// A record's tag has two parts: a hash of the record's own members, and one of what is shown with it (`_sync`,
-/// `_include`). `If-None-Match` compares both. `If-Match` compares only the first, because sending a change to the upstream
-/// changes `_sync`, which is no reason to refuse the next change.
+/// `_include`). `If-None-Match` compares both. `If-Match` compares only the first, because sending a change to the
+/// upstream changes `_sync`, which is no reason to refuse the next change.
 enum EntityTag {
     private struct Tag {
         var isWeak: Bool
@@ -35,7 +35,8 @@ enum EntityTag {
         }
     }
 
-    /// The versions that a write expects (`If-Match`). A malformed field is an error: it must not count as no condition.
+    /// The versions that a write expects (`If-Match`). A malformed field is an error: it must not count as no
+    /// condition.
     static func expected(by request: Request) throws(Problem) -> ExpectedVersion {
         let values = request.headers[all: "If-Match"]
         guard !values.isEmpty else { return .any }

@@ -7,8 +7,8 @@ struct IdempotencyKey {
 
     let text: String
 
-    /// Nil without the field `Idempotency-Key`. Accepts a string of structured fields (RFC 9651, 3.3.3), and the same without
-    /// quotes, as many clients send it.
+    /// Nil without the field `Idempotency-Key`. Accepts a string of structured fields (RFC 9651, 3.3.3), and the same
+    /// without quotes, as many clients send it.
     init?(_ request: Request) throws(Problem) {
         let values = request.headers[all: "Idempotency-Key"]
         guard let value = values.first else { return nil }

@@ -121,7 +121,7 @@ struct Routes: Sendable {
         case .text(let text):
             guard path.hasPrefix(text) else { return nil }
             return placeholders(in: path.dropFirst(text.count), of: parts.dropFirst())
-        case .hole(let name):
+        case .placeholder(let name):
             var filling = path.prefix { $0 != "/" }
             while !filling.isEmpty {
                 if var found = placeholders(in: path[filling.endIndex...], of: parts.dropFirst()) {

@@ -12,7 +12,7 @@ struct NestedFields {
     /// Any record of this entity with the same value in the field.
     let like: (_ field: String, _ value: String) -> JSONText?
 
-    func laid(_ fields: JSONText, over record: JSONText) -> JSONText {
+    func applying(_ fields: JSONText, over record: JSONText) -> JSONText {
         fields.members.reduce(record) { record, member in
             guard let field = entity[field: member.key], let source = field.source, record[member.key] == nil else {
                 return record.setting(member.key, to: member.value)
@@ -23,7 +23,7 @@ struct NestedFields {
         }
     }
 
-    /// The object with this `id`, as far as it is known.
+    /// The known part of the object with this `id`.
     private func object(of field: Field, _ path: [Substring], _ id: JSONText) -> JSONText {
         guard id != .null else { return .null }
         let around = path.dropLast()

@@ -66,7 +66,7 @@ struct Store: Sendable {
         let given = settings.serverIds ? nil : fields[entity.key].flatMap { $0.plain.isEmpty ? nil : $0 }
         if let given, tables[entity.name]?[given.plain] != nil { throw .exists(entity.name, given.plain) }
         let identity = given ?? .string(newKey(for: entity))
-        var record = laid(fields, over: .object(members: [(entity.key, identity)]), entity)
+        var record = applying(fields, over: .object(members: [(entity.key, identity)]), entity)
             .setting(entity.key, to: identity)
         if entity[field: settings.createdField]?.kind == .time, record[settings.createdField] == nil {
             record = record.setting(settings.createdField, to: .string(now.description))
@@ -95,7 +95,7 @@ struct Store: Sendable {
             guard let new = changes[workflow.field] else { continue }
             try workflow.check(from: entity.value(of: workflow.field, in: before), to: new)
         }
-        let record = stamped(laid(changes, over: before, entity), entity, now)
+        let record = stamped(applying(changes, over: before, entity), entity, now)
         tables[entity.name]?.put(record, key: key)
         touchParents(of: entity.name, before: before, after: record, at: now)
         return record
@@ -155,10 +155,10 @@ struct Store: Sendable {
         tables[link.parent]?.put(parent, key: key)
     }
 
-    private func laid(_ fields: JSONText, over record: JSONText, _ entity: Entity) -> JSONText {
+    private func applying(_ fields: JSONText, over record: JSONText, _ entity: Entity) -> JSONText {
         NestedFields(
             entity: entity, referred: { tables[$0]?[$1] }, like: { find(entity, where: [($0, $1)]) }
-        ).laid(fields, over: record)
+        ).applying(fields, over: record)
     }
 
     private func stamped(_ record: JSONText, _ entity: Entity, _ now: Timestamp) -> JSONText {

@@ -54,11 +54,11 @@ struct SampleWriter {
             return (field.name, sample[other, key]?.identity ?? .string(key))
         }
         let nested = NestedFields(entity: entity, referred: { sample[$0, $1]?.json }, like: { _, _ in nil })
-        let laid = nested.laid(.object(members: fields), over: record)
+        let filled = nested.applying(.object(members: fields), over: record)
         // In the order of the schema, as a reader expects.
         let names = entity.fields.filter { $0.source == nil }.map(\.name)
-        let first = names.compactMap { name in laid[name].map { (key: name, value: $0) } }
-        return .object(members: first + laid.members.filter { !names.contains($0.key) })
+        let first = names.compactMap { name in filled[name].map { (key: name, value: $0) } }
+        return .object(members: first + filled.members.filter { !names.contains($0.key) })
     }
 
     // MARK: Values

@@ -1,6 +1,6 @@
 /// The caller, as identified when the connection opened; the same for all requests on the connection.
 package struct Caller: Sendable, Equatable {
-    package enum Standing: Sendable {
+    package enum Access: Sendable {
         /// The administrator of the machine or the server: may use all connections.
         case owner
         /// A known and authorized user; each has a limit of connections.
@@ -11,14 +11,14 @@ package struct Caller: Sendable, Equatable {
 
     /// Nil when the system does not report it.
     package var user: UInt32?
-    package var standing: Standing
+    package var access: Access
 
-    package init(user: UInt32?, standing: Standing) {
+    package init(user: UInt32?, access: Access) {
         self.user = user
-        self.standing = standing
+        self.access = access
     }
 
-    package static let unknown = Caller(user: nil, standing: .stranger)
+    package static let unknown = Caller(user: nil, access: .stranger)
 
     /// Identifies the caller of an accepted socket. Called once per connection; must not block for long.
     package typealias Lookup = @Sendable (_ descriptor: Int32, _ peer: Peer) -> Caller

@@ -3,7 +3,7 @@ internal import EntitySchema
 internal import SQLiteStore
 internal import Upstream
 
-/// Sends the contents of records, separately from their fields, so that a large picture holds nothing up.
+/// Sends the contents of records, separately from their fields, so that a large picture does not delay them.
 ///
 /// Runs on the engine's executor: see `EngineIsolation`.
 actor UploadLoop {
@@ -29,7 +29,8 @@ actor UploadLoop {
             && environment.schema.entities.contains { $0.content?.upload != nil || $0.content?.delete != nil }
     }
 
-    /// Runs until the task is cancelled. Several run in parallel, each with its own `sleep`, and send one content at a time.
+    /// Runs until the task is cancelled. Several run in parallel, each with its own `sleep`, and send one content at a
+    /// time.
     func loop(_ sleep: WakeableSleep) async throws {
         while !Task.isCancelled {
             if await monitor.canCall { try await uploadOnce() }

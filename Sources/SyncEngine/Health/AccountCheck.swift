@@ -8,7 +8,8 @@ protocol TokenRefusalObserver: Actor {
 
 /// Verifies that the cache belongs to the account of the current token, before anything else is asked of the upstream.
 ///
-/// The check is made once for each token: a refused token is forgotten, since the next one may belong to another account.
+/// The check is made once for each token: a refused token is forgotten, since the next one may belong to another
+/// account.
 actor AccountCheck {
     private let environment: SyncEnvironment
     private var isKnown = false

@@ -2,9 +2,9 @@ internal import EntitySchema
 
 /// Decides whether the upstream may be called right now, and says why not.
 ///
-/// The upstream is down when it cannot be reached (offline) or answers nothing but failures (an outage). Then it gets only
-/// probes, and one trial request before everything resumes. An outage costs a few requests, not a retry of every waiting
-/// change.
+/// The upstream is down when it cannot be reached (offline) or answers nothing but failures (an outage). Then it gets
+/// only probes, and one trial request before everything resumes. An outage costs a few requests, not a retry of every
+/// waiting change.
 struct CircuitBreaker: Equatable {
     /// Nil while it can be reached.
     private(set) var offline: String?
@@ -48,8 +48,8 @@ struct CircuitBreaker: Equatable {
 
     /// A request was neither done nor refused: a timeout or a server failure.
     ///
-    /// Failures of one entity alone are no outage, or a broken entity would hold up all others. `sources` is the number of
-    /// entities.
+    /// Failures of one entity alone are no outage, or a broken entity would hold up all others. `sources` is the number
+    /// of entities.
     mutating func failed(_ message: String, by source: String, of sources: Int) {
         failures += 1
         failing.insert(source)
@@ -73,8 +73,8 @@ struct CircuitBreaker: Equatable {
 
     mutating func probed() { probes += 1 }
 
-    /// The network has changed. Makes the next probes quick while offline, since a change takes a moment to settle. Trials
-    /// during an outage come no faster: each is an attempt of some change.
+    /// The network has changed. Makes the next probes quick while offline, since a change takes a moment to settle.
+    /// Trials during an outage come no faster: each is an attempt of some change.
     mutating func hurry() { probes = offline == nil ? 0 : -Self.hurriedProbes }
 
     mutating func hold(until time: Timestamp) { heldUntil = max(time, heldUntil ?? time) }

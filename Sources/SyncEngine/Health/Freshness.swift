@@ -31,8 +31,8 @@ struct Freshness: Sendable {
         min(max(monotonicNow.since(callableSince), .zero), Self.longestWait)
     }
 
-    /// When fresh edits were made, by the time of day. An edit from the future was made before the clock was set back, so
-    /// its time means nothing.
+    /// When fresh edits were made, by the time of day. An edit from the future was made before the clock was set back,
+    /// so its time means nothing.
     func times(at now: Timestamp, monotonicNow: Timestamp) -> ClosedRange<Timestamp> {
         now - age(at: monotonicNow)...now
     }

@@ -4,13 +4,13 @@ internal import Upstream
 
 /// What a request is about, to distinguish a broken entity from a broken upstream.
 struct RequestOrigin: Sendable, Equatable {
-    /// Nil where the request concerns no entity.
+    /// Nil if the request concerns no entity.
     var entity: String?
     var isChange = false
 }
 
-/// The upstream as all work uses it. Each request first asks whether it may be made and reports its outcome, and no error
-/// leaves with a secret in its text: errors are stored, shown and logged.
+/// The upstream as all work uses it. Each request first asks whether it may be made and reports its outcome, and no
+/// error leaves with a secret in its text: errors are stored, shown and logged.
 struct GuardedUpstream: Upstream {
     let upstream: any Upstream
     let schema: EntitySchema
@@ -59,8 +59,8 @@ struct GuardedUpstream: Upstream {
         }
     }
 
-    /// A request to another host says nothing about the upstream, so it is neither refused nor reported. The query of an
-    /// address can hold a signature that opens the content to anyone.
+    /// A request to another host says nothing about the upstream, so it is neither refused nor reported. The query of
+    /// an address can hold a signature that opens the content to anyone.
     func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
         let secrets = Self.querySecrets(of: address)
         guard upstream.serves(address) else {
@@ -85,7 +85,7 @@ struct GuardedUpstream: Upstream {
 
     private func secretMembers(of entity: String) -> Set<String> { schema[entity]?.secretMembers ?? [] }
 
-    /// What the change and its record hold, and what the body holds in a secret's place.
+    /// The secrets of the change and its record, and everything that the body has in a secret's place.
     private func secrets(of request: PushRequest) -> [String] {
         let sent = schema[request.entity].flatMap { request.body?.secretTexts(of: $0) }
         return request.secrets + (sent ?? [])

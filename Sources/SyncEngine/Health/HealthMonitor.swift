@@ -92,7 +92,7 @@ actor HealthMonitor {
             report: { await self.note($1, about: $0) })
     }
 
-    /// For probes, which are made at any time, and whose outcome `RecoveryProbe` records.
+    /// For probes, which are made at any time; `RecoveryProbe` records their outcome.
     nonisolated var probeUpstream: GuardedUpstream {
         GuardedUpstream(
             upstream: environment.upstream, schema: environment.schema, refusal: { nil }, report: { _, _ in })
@@ -185,8 +185,8 @@ actor HealthMonitor {
 
     var allowance: RetryBudget.Allowance { budget.allowance(at: environment.monotonicNow()) }
 
-    /// Charges the budget for a change that is about to be sent; false when it must wait. Several changes that were tried
-    /// before are read at once, and may be more than the budget allows.
+    /// Charges the budget for a change that is about to be sent; false when it must wait. Several changes that were
+    /// tried before are read at once, and may be more than the budget allows.
     func mayBegin(isTried: Bool) -> Bool {
         guard isTried else {
             budget.earn()

@@ -1,7 +1,7 @@
 internal import EntitySchema
 
-/// Limits how many retries a failing upstream has to bear: one for every ten changes sent for the first time, and a small
-/// reserve to begin with.
+/// Limits how many retries a failing upstream has to bear: one for every ten changes sent for the first time, and a
+/// small reserve to begin with.
 ///
 /// When the budget is used up, single trial retries find out whether changes are accepted again, 2 s to 60 s apart. The
 /// first change that is answered refills the reserve.

@@ -1,7 +1,7 @@
 /// A sleep that ends when its time is up or when someone calls `wake`, whichever comes first.
 ///
-/// A call while no task sleeps ends the next sleep at once, so a call between checking for work and going to sleep is never
-/// lost.
+/// A call while no task sleeps ends the next sleep at once, so a call between checking for work and going to sleep is
+/// never lost.
 actor WakeableSleep {
     private let clock: any Clock<Duration>
     private var sleeper: Task<Void, Never>?

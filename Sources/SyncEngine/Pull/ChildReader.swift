@@ -13,12 +13,12 @@ struct ChildReader {
         /// The parent's key as JSON.
         var key: JSONText
         var children: [JSONText]
-        /// False where there may be more children.
+        /// False if there may be more children.
         var isComplete: Bool
     }
 
-    /// The children embedded in the records of a page, and the problem of the first record whose children cannot be read. A
-    /// record without a list of children keeps those it has; a record marked as deleted has none.
+    /// The children embedded in the records of a page, and the problem of the first record whose children cannot be
+    /// read. A record without a list of children keeps those it has; a record marked as deleted has none.
     func embedded(in records: JSONText) -> (families: [Family], problem: String?) {
         var families: [Family] = []
         var problem: String?

@@ -5,8 +5,8 @@ internal import Upstream
 
 /// Pulls records that the upstream serves only with their parent: for each parent that changed, all its children.
 ///
-/// The parents themselves record whether their children are outdated, so an interrupted pull resumes where it stopped, and
-/// a pull with nothing to do makes no request.
+/// The parents themselves record whether their children are outdated, so an interrupted pull resumes where it stopped,
+/// and a pull with nothing to do makes no request.
 struct DetailPuller {
     let puller: Puller
     /// Requests in flight.

@@ -61,8 +61,8 @@ struct EntityPulls {
         request.includes(entity.name) || entity.pull?.detail.map { request.includes($0.entity) } ?? false
     }
 
-    /// True once every `fullEvery`, and while no full pull has ended. A full pull that ended in the future was timed by a
-    /// wrong clock and does not count.
+    /// True once every `fullEvery`, and while no full pull has ended. A full pull that ended in the future was timed by
+    /// a wrong clock and does not count.
     private func isFullDue(_ entity: Entity) throws -> Bool {
         guard let last = try store.cursor(of: entity.name).lastFullAt else { return true }
         let now = environment.now()
@@ -97,8 +97,8 @@ struct EntityPulls {
         return summary
     }
 
-    /// Returns nil for a failure that concerns this entity only, and records it. Throws a failure that every other request
-    /// would meet as well.
+    /// Returns nil for a failure that concerns this entity only, and records it. Throws a failure that every other
+    /// request would meet as well.
     @discardableResult
     private func isolatingFailures<Result>(
         of entity: String, _ body: () async throws -> Result

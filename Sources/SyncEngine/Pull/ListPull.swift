@@ -15,8 +15,8 @@ struct ListPull {
     private let stopwatch: Stopwatch
     /// Resumes an interrupted pull.
     private var isResumed: Bool
-    /// The records seen so far; nil where that is unknown, and for a newest-first pull, in which no record can slide past the
-    /// pages.
+    /// The records seen so far; nil if that is unknown, and for a newest-first pull, in which no record can slide past
+    /// the pages.
     private var seen: SeenRecords?
     private let children: ChildReader?
     private var childAllowance = 0
@@ -52,7 +52,7 @@ struct ListPull {
 
     var pullsEverything: Bool { pull.kind == .everything }
 
-    /// False where the part before an interruption is not known. Where the cache was empty before, every record is new.
+    /// False if the part before an interruption is not known. If the cache was empty before, every record is new.
     var isWhole: Bool { !isResumed || pull.began != nil }
 
     private var countsAsFull: Bool { pullsEverything && isWhole }
@@ -145,9 +145,9 @@ struct ListPull {
         return outcome
     }
 
-    /// Whether a newest-first pull can stop: at the first page without news that reaches below the watermark of finished
-    /// pulls. Above the watermark, pages without news prove nothing: they may hold our own acknowledged changes with others'
-    /// between them, records of an interrupted pull, and rows that were committed late.
+    /// Whether a newest-first pull can stop: at the first page without news that reaches below the watermark of
+    /// finished pulls. Above the watermark, pages without news prove nothing: they may hold our own acknowledged
+    /// changes with others' between them, records of an interrupted pull, and rows that were committed late.
     private func knowsTheRest(after outcome: PageOutcome) -> Bool {
         guard !outcome.changed, outcome.records > outcome.setAside else { return false }
         guard let settled = plan.settled(cursor), let earliest = outcome.earliestChange else { return false }
@@ -186,15 +186,15 @@ struct ListPull {
         }
     }
 
-    /// Whether the end of a full pull is stored. Where every pull is full, it is not: by the schema's mode, or until a list
-    /// that was empty brings a first record.
+    /// Whether the end of a full pull is stored. If every pull is full, it is not: by the schema's mode, or until a
+    /// list that was empty brings a first record.
     private var isRemembered: Bool {
         plan.mode != .full && (isDue || cursor.lastFullAt == nil || wroteBefore || summary.wrote)
     }
 
-    /// Moves the watermark to the latest change minus the duration of the pull: what changed meanwhile may be on pages already
-    /// read. A pull that brought nothing new writes nothing, except that a long newest-first pull saves the next one the
-    /// pages that this one knew. Nothing moves while a record may have slid past the pages.
+    /// Moves the watermark to the latest change minus the duration of the pull: what changed meanwhile may be on pages
+    /// already read. A pull that brought nothing new writes nothing, except that a long newest-first pull saves the
+    /// next one the pages that this one knew. Nothing moves while a record may have slid past the pages.
     private mutating func moveWatermark() {
         let wentFar = pull.kind == .newest && pages > 1
         guard !hasMoved, isWhole, wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,

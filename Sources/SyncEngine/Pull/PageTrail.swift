@@ -11,7 +11,7 @@ struct PageTrail {
     private var pages: Set<UInt64> = []
     private var emptyInARow = 0
 
-    /// To be called with each page, before it is written. Throws `.malformed` when the list would never end.
+    /// Call it with each page, before the page is written. Throws `.malformed` when the list would never end.
     mutating func add(_ page: Page, of path: String, askedAt position: String?) throws(UpstreamError) {
         if let position { positions.insert(hash(position.utf8)) }
         if let next = page.next, positions.contains(hash(next.utf8)) {

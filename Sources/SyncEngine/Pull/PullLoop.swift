@@ -156,7 +156,7 @@ actor PullLoop: TokenRefusalObserver {
         try await rememberClockOffset()
     }
 
-    /// Brings up to date what held edits are merged with. Nothing else is sent until then; the run pushes next.
+    /// Pulls the entities whose held edits must be merged. Nothing else is sent until then; the run pushes next.
     private func pullForHeldEdits() async throws {
         let held = try await monitor.heldEntities()
         guard !held.isEmpty else { return }

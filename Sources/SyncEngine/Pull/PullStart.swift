@@ -30,8 +30,9 @@ struct PullStart {
 extension PullPlan {
     /// The change time up to which the cache is complete; nil before the first pull.
     ///
-    /// An overlap before the watermark: rows are committed late, and upstreams differ on whether a time includes itself.
-    /// The overlap is at least twice the greatest lateness seen, since the next row may be later, but at most a day.
+    /// An overlap before the watermark: rows are committed late, and upstreams differ on whether a time includes
+    /// itself. The overlap is at least twice the greatest lateness seen, since the next row may be later, but at most a
+    /// day.
     func settled(_ cursor: PullCursor) -> String? {
         guard let watermark = cursor.watermark.flatMap(Timestamp.init(iso8601:)) else { return nil }
         let seen = min(Duration.milliseconds(cursor.lateness) * 2, Self.greatestOverlap)

@@ -2,7 +2,7 @@ internal import CacheStore
 internal import EntitySchema
 internal import Upstream
 
-/// Pulls one entity, with a second pass over its list where the first may have missed records.
+/// Pulls one entity, with a second pass over its list if the first may have missed records.
 struct Puller: Sendable {
     let store: CacheStore
     let upstream: any Upstream

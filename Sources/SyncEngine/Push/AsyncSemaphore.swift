@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Limits the number of changes in flight. A change takes a slot before it is begun and gives it back when it is answered,
-/// so that the next one is on its way while the outcome is stored.
+/// Limits the number of changes in flight. A change takes a slot before it is begun and gives it back when it is
+/// answered, so that the next one is on its way while the outcome is stored.
 final class AsyncSemaphore: Sendable {
     private struct State {
         var free: Int

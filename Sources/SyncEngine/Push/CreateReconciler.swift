@@ -3,7 +3,7 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// Finds out whether a creation whose answer was lost was applied, where no idempotency key allows a blind repeat.
+/// Finds out whether a creation was applied when its answer was lost and no idempotency key allows a blind repeat.
 struct CreateReconciler {
     enum Finding {
         /// The upstream has it, as this record.
@@ -70,7 +70,7 @@ struct CreateReconciler {
             try trail.add(page, of: request.path, askedAt: request.position)
             for record in page.records.elements where change.isSaid(by: record, of: entity, fields) {
                 guard let key = record[entity.key]?.plain, !key.isEmpty else { continue }
-                // A change whose record already has its final key has made that key known itself.
+                // If the record already has its final key, the change itself made that key known.
                 if try key == change.key || !store.wasKnown(key, before: change) {
                     reading.found = RemoteRecord(record)
                     return reading

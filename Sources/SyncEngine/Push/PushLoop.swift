@@ -55,7 +55,7 @@ actor PushLoop {
     private func pushAndSchedule() async throws -> Duration? {
         do {
             if await monitor.canCall, await !pull.isPullingForHeldEdits {
-                // A run pulls what held edits are merged with, then pushes.
+                // A run pulls the entities whose held edits must be merged, then pushes.
                 let held = try await monitor.heldEntities()
                 if held.isEmpty {
                     try await push(heartbeat)

@@ -16,7 +16,7 @@ struct Pusher {
     /// In 0..<1.
     let random: @Sendable () -> Double
     let freshness: Freshness
-    /// The files to upload; nil where the schema has no contents.
+    /// The files to upload; nil if the schema has no contents.
     var contents: ContentFolder?
     var lane = PushLane.fields
     /// Called with each completed attempt.
@@ -30,8 +30,8 @@ struct Pusher {
 
     private var reader: RecordReader { RecordReader(schema: schema, store: store, upstream: upstream) }
 
-    /// Sends until no ready change is admitted. Throws an error that concerns the whole upstream, after which nothing more is
-    /// begun; attempts under way have been settled by then.
+    /// Sends until no ready change is admitted. Throws an error that concerns the whole upstream, after which nothing
+    /// more is begun; attempts under way have been settled by then.
     func drain(through gate: PushAdmission) async throws {
         let failure = try await withThrowingTaskGroup(of: (Int64, UpstreamError?).self) { group in
             let slots = AsyncSemaphore(await gate.slots())
@@ -156,9 +156,9 @@ struct Pusher {
         try await settle(change, as: .acknowledged(record: found.record, version: found.version))
     }
 
-    /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no incremental
-    /// pull covers it. An edit of a set always must, unless the server checks versions: the whole set is sent, including
-    /// what others have added.
+    /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no
+    /// incremental pull covers it. An edit of a set always must, unless the server checks versions: the whole set is
+    /// sent, including what others have added.
     private func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
         guard change.operation != .create, !change.isTried else { return false }
         if change.version == nil, change.body.members.contains(where: { entity[field: $0.key]?.mergesAsSet == true }) {

@@ -28,7 +28,7 @@ struct RecordReader {
 
     // MARK: Children of a parent
 
-    /// An answered record, with the reference to its parent added where the upstream left it out.
+    /// An answered record, with the reference to its parent added if the upstream left it out.
     func withParent(_ answer: RemoteRecord, of entity: Entity, like known: JSONText) -> RemoteRecord {
         var answer = answer
         for parent in schema.entities {
@@ -49,7 +49,7 @@ struct RecordReader {
         var key: JSONText
     }
 
-    /// The parent of the record, as the upstream last answered it; nil where the cache has none.
+    /// The parent of the record, as the upstream last answered it; nil if the cache has none.
     private func family(of entity: Entity, _ known: JSONText) throws -> Family? {
         for parent in schema.entities {
             guard let detail = parent.pull?.detail, detail.entity == entity.name, let by = detail.by,

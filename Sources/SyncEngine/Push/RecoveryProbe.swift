@@ -4,7 +4,8 @@ internal import Logging
 internal import SQLiteStore
 internal import Upstream
 
-/// Finds out whether the upstream can be called: at intervals while it is down, and when this machine's network changes.
+/// Finds out whether the upstream can be called: at intervals while it is down, and when this machine's network
+/// changes.
 ///
 /// Runs on the engine's executor: see `EngineIsolation`.
 actor RecoveryProbe {
@@ -29,8 +30,8 @@ actor RecoveryProbe {
 
     // MARK: Probing
 
-    /// Asks whether the upstream can be reached. An upstream that was down and is back gets one probe, after an outage also
-    /// one trial request, then everything.
+    /// Asks whether the upstream can be reached. An upstream that was down and is back gets one probe, after an outage
+    /// also one trial request, then everything.
     func probe() async throws {
         let wasDown = await monitor.breaker.isDown
         await monitor.noteProbe()
@@ -51,12 +52,12 @@ actor RecoveryProbe {
         guard await !monitor.breaker.isDown else { return }
         environment.log.notice("the upstream is back")
         await pull.schedule(SyncRequest())
-        // Where changes still fail, each keeps its own wait.
+        // If changes still fail, each keeps its own wait.
         if takesChanges { try await environment.store.hastenWaiting(at: environment.monotonicNow()) }
         await environment.sleeps.push.wake()
     }
 
-    /// Sends one change, or a harmless request where there is none to send. False when the change failed again but other
+    /// Sends one change, or a harmless request if there is none to send. False when the change failed again but other
     /// entities are served.
     private func trial() async throws -> Bool {
         let upstream = monitor.trialUpstream
@@ -86,10 +87,10 @@ actor RecoveryProbe {
     /// How long an upstream may take to answer after a network change before it counts as offline.
     private static let patience = Duration.milliseconds(400)
 
-    /// To be called when links, addresses or routes have changed. Returns before long.
+    /// Call it when links, addresses or routes have changed. Returns before long.
     ///
-    /// While the upstream is down it is probed, and the waits between probes start over. Otherwise one probe that does not
-    /// reach it is enough to be offline, so no request has to wait for its deadline.
+    /// While the upstream is down it is probed, and the waits between probes start over. Otherwise one probe that does
+    /// not reach it is enough to be offline, so no request has to wait for its deadline.
     func networkChanged() async {
         environment.upstream.networkChanged()
         guard await !monitor.isPaused else { return }

@@ -5,8 +5,8 @@ internal import SQLiteStore
 
 /// Tracks attempts whose outcome the database could not store, because its disk is full or failing.
 ///
-/// Such a change stays `uploading`, and nothing sends it. As soon as the database accepts writes, it is queued again under
-/// its idempotency key, as after a crash. Runs on the engine's executor: see `EngineIsolation`.
+/// Such a change stays `uploading`, and nothing sends it. As soon as the database accepts writes, it is queued again
+/// under its idempotency key, as after a crash. Runs on the engine's executor: see `EngineIsolation`.
 actor UnwrittenOutcomes {
     /// Between two tries.
     static let wait = Duration.seconds(1)
@@ -41,7 +41,7 @@ actor UnwrittenOutcomes {
         }
     }
 
-    /// Queues the changes again whose sending the previous process did not finish; tries until the database accepts that.
+    /// Queues the changes again that the previous process was sending; retries until the database accepts that.
     func recoverInterrupted() async throws -> Int {
         while true {
             do {
@@ -54,7 +54,7 @@ actor UnwrittenOutcomes {
         }
     }
 
-    /// Queues the tracked changes again. Throws `CacheError` where the database still fails.
+    /// Queues the tracked changes again. Throws `CacheError` if the database still fails.
     func write() async throws {
         let changes = changes
         guard !changes.isEmpty else { return }

@@ -78,8 +78,8 @@ struct RecordRefresher: Sendable {
         return page
     }
 
-    /// The upstream has no such record, provided that it serves single records of this entity. An upstream that never did,
-    /// and does not serve another record that it lists, only lacks the address.
+    /// The upstream has no such record, provided that it serves single records of this entity. An upstream that never
+    /// did, and does not serve another record that it lists, only lacks the address.
     private func missing(_ key: String, _ entity: Entity, position: Int64) async throws -> RefreshOutcome {
         guard case .known = try store.remoteState(of: key, entity.name) else { return .absent }
         if await !coalescer.hasServed(entity.name) {

@@ -1,4 +1,5 @@
-/// Shares requests for single records: one request at a time for each record, a few at once, and no caller waits for long.
+/// Shares requests for single records: one request at a time for each record, a few at once, and no caller waits for
+/// long.
 actor RequestCoalescer {
     /// Identifies a record.
     struct Name: Hashable, Sendable {
@@ -24,8 +25,8 @@ actor RequestCoalescer {
         self.parallel = parallel
     }
 
-    /// Joins a request for the same record that is under way, or starts one with `ask`. The request continues, and fills the
-    /// cache, after the caller has stopped waiting.
+    /// Joins a request for the same record that is under way, or starts one with `ask`. The request continues, and
+    /// fills the cache, after the caller has stopped waiting.
     func outcome(of name: Name, ask: @escaping @Sendable () async -> RefreshOutcome) async -> RefreshOutcome {
         let task: Task<RefreshOutcome, Never>
         if let running = underWay[name] {

@@ -24,7 +24,7 @@ extension HTTPUpstream {
     private func downloadElsewhere(_ address: String, _ transfer: Transfer) async throws(UpstreamError) -> String? {
         var request = HTTPRequest(.download(address), deadline: caller.deadline)
         transfer.apply(to: &request)
-        // Where the upstream itself is local, the addresses in its records may be local too.
+        // If the upstream itself is local, the addresses in its records may be local too.
         request.isPublicOnly = base?.isLoopback != true
         let response: HTTPResponse
         do {

@@ -185,7 +185,7 @@ private final class IdentityMemory: Sendable {
 }
 
 extension UpstreamError {
-    /// The same error where no token and no sign-in is configured.
+    /// The same error if no token and no sign-in is configured.
     fileprivate var withoutToken: UpstreamError {
         guard case .unauthorized(let message) = self else { return self }
         return .unauthorized("\(message); no token is configured: set upstream.token_file")

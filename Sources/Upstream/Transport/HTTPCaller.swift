@@ -62,7 +62,7 @@ struct HTTPCaller: Sendable {
         }
     }
 
-    /// What a response of this status means; nil for 2xx. The error quotes the upstream's words as far as the request
+    /// What a response of this status means; nil for 2xx. The error quotes the upstream's text within what the request
     /// allows.
     func failure(_ response: HTTPResponse, to request: WireRequest) -> UpstreamError? {
         guard !(200..<300).contains(response.status) else { return nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The surroundings of a process: environment variables, files and working directory.
+/// The environment of a process: its variables, files and working directory.
 struct Environment: Sendable {
     /// The environment variables.
     var variables: [String: String]

@@ -66,20 +66,20 @@ struct DatabaseChecks {
 
     private func queue(_ summary: DatabaseSummary) -> Finding {
         let failed = summary.queue["failed"] ?? 0
-        let count = summary.queue.values.reduce(0, +)
+        let changes = summary.queue.values.reduce(0, +).counted("change", "changes")
         if failed > 0 {
-            return .warning("queue", "\(failed) of \(count) changes failed", "see repairminder-sync queue")
+            return .warning("queue", "\(failed) of \(changes) failed", "see repairminder-sync queue")
         }
         if summary.openConflicts > 0 {
             return .warning(
-                "queue", "\(summary.openConflicts) conflicts wait for a decision",
+                "queue", "\(summary.openConflicts.counted("conflict waits", "conflicts wait")) for a decision",
                 "see repairminder-sync conflicts --open")
         }
         if let oldest = summary.oldestChange, oldest + .seconds(86_400) < now {
             return .warning(
-                "queue", "\(count) changes pending, the oldest since \(oldest)", "see repairminder-sync status")
+                "queue", "\(changes) pending, the oldest since \(oldest)", "see repairminder-sync status")
         }
-        return .ok("queue", "\(count) changes pending")
+        return .ok("queue", "\(changes) pending")
     }
 
     private func backups(_ path: String?) -> Finding {

@@ -44,7 +44,7 @@ struct MirrorTests {
             await daemon.kill()
             try removeDatabases(daemon)
             let imported = try await daemon.command("import-mirror")
-            #expect(imported.output == "imported 1 records and 1 queued changes")
+            #expect(imported.output == "imported 1 record and 1 queued change")
             #expect(try await daemon.command("import-mirror").output.contains("move the database"))
             try await daemon.start()
             #expect(try await daemon.call("GET", "/v1/chores/c?reveal=pin").body["pin"] == "4711")
@@ -87,7 +87,7 @@ struct MirrorTests {
             #expect(try text("\(kept)/chores", daemon).contains(#""id":"c""#))
             try removeDatabases(daemon)
             #expect(
-                try await daemon.command("import-mirror", "\(mirror)/\(kept)").output.hasPrefix("imported 1 records"))
+                try await daemon.command("import-mirror", "\(mirror)/\(kept)").output.hasPrefix("imported 1 record "))
         }
     }
 }

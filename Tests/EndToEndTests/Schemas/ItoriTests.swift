@@ -122,7 +122,7 @@ struct ItoriTests {
                 try FileManager.default.removeItem(at: state.appending(path: name))
             }
             let imported = try await shop.command("import-mirror")
-            #expect(imported.status == 0 && imported.output.hasSuffix("and 1 queued changes"), "\(imported.output)")
+            #expect(imported.status == 0 && imported.output.hasSuffix("and 1 queued change"), "\(imported.output)")
             try await shop.startDaemon()
             #expect(try await shop.call("GET", "/v1/tasks/\(task)").body["title"] == "Count the quokkas")
             let checks = checks(shop)

@@ -35,22 +35,22 @@ struct CallerGuardTests {
     func known() async throws {
         let api = try TestAPI()
         let nothing: [String: String?] = ["Authorization": nil]
-        for (standing, status) in [(Caller.Standing.owner, 200), (.member, 200), (.stranger, 401)] {
-            let caller = Caller(user: 1000, standing: standing)
+        for (access, status) in [(Caller.Access.owner, 200), (.member, 200), (.stranger, 401)] {
+            let caller = Caller(user: 1000, access: access)
             #expect(await api.call("GET", "/v1/status", headers: nothing, caller: caller).status == status)
         }
     }
 
     @Test("owners and members are known on either kind of socket, others are not")
-    func standing() {
+    func access() {
         let guarding = CallerGuard(
             token: "t", owners: [0, 1000], group: GroupMembers(of: 7) { user, group in user == 1001 && group == 7 })
         for peer in [Peer.unix(pid: 1, uid: 1, gid: 1), Self.tcp] {
-            #expect(guarding.caller(PeerCredentials(user: 0), over: peer).standing == .owner)
-            #expect(guarding.caller(PeerCredentials(user: 1000), over: peer).standing == .owner)
-            #expect(guarding.caller(PeerCredentials(user: 1001), over: peer).standing == .member)
-            #expect(guarding.caller(PeerCredentials(user: 1002, groups: [1002, 7]), over: peer).standing == .member)
-            #expect(guarding.caller(PeerCredentials(user: 1002, groups: [1002]), over: peer).standing == .stranger)
+            #expect(guarding.caller(PeerCredentials(user: 0), over: peer).access == .owner)
+            #expect(guarding.caller(PeerCredentials(user: 1000), over: peer).access == .owner)
+            #expect(guarding.caller(PeerCredentials(user: 1001), over: peer).access == .member)
+            #expect(guarding.caller(PeerCredentials(user: 1002, groups: [1002, 7]), over: peer).access == .member)
+            #expect(guarding.caller(PeerCredentials(user: 1002, groups: [1002]), over: peer).access == .stranger)
             #expect(guarding.caller(nil, over: peer) == .unknown)
         }
     }
@@ -59,8 +59,8 @@ struct CallerGuardTests {
     func remote() {
         let guarding = CallerGuard(token: "t", owners: [0], group: nil, isRemoteAllowed: true)
         let root = PeerCredentials(user: 0)
-        #expect(guarding.caller(root, over: Self.tcp).standing == .stranger)
-        #expect(guarding.caller(root, over: .unix(pid: 1, uid: 0, gid: 0)).standing == .owner)
+        #expect(guarding.caller(root, over: Self.tcp).access == .stranger)
+        #expect(guarding.caller(root, over: .unix(pid: 1, uid: 0, gid: 0)).access == .owner)
     }
 
     @Test("the user database is asked once in ten seconds for a user")

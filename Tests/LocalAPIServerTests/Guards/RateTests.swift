@@ -41,12 +41,12 @@ struct RateTests {
     func refusals() throws {
         let clock = Instants()
         let guarding = CallerGuard(token: "secret", owners: [], group: nil) { clock.now }
-        let stranger = Caller(user: 1001, standing: .stranger)
+        let stranger = Caller(user: 1001, access: .stranger)
         for _ in 0..<100 { #expect(Self.check(guarding, stranger)?.status == 401) }
         let problem = try #require(Self.check(guarding, stranger))
         #expect(problem.status == 429)
         #expect(problem.headers.contains { $0.name == "Retry-After" && $0.value == "1" })
-        #expect(Self.check(guarding, Caller(user: 1002, standing: .stranger))?.status == 401)
+        #expect(Self.check(guarding, Caller(user: 1002, access: .stranger))?.status == 401)
         #expect(Self.check(guarding, stranger, token: "secret") == nil)
         #expect(Self.check(guarding, stranger, path: "/healthz") == nil)
         clock.pass(.seconds(1))
@@ -56,7 +56,7 @@ struct RateTests {
     @Test("with a rate even the owner gets 429 beyond it; without one no known caller does")
     func rate() {
         let clock = Instants()
-        let root = Caller(user: 0, standing: .owner)
+        let root = Caller(user: 0, access: .owner)
         let limited = CallerGuard(token: "secret", owners: [0], group: nil, rate: 5) { clock.now }
         for _ in 0..<10 { #expect(Self.check(limited, root) == nil) }
         #expect(Self.check(limited, root)?.status == 429)

@@ -22,7 +22,7 @@ struct RevealTests {
     @Test("a record is shown with the requested secret, marked no-store, and the caller is logged")
     func reveal() async throws {
         let api = try await api()
-        let answer = await api.call("GET", "/v1/orders/a?reveal=pin", caller: Caller(user: 1000, standing: .member))
+        let answer = await api.call("GET", "/v1/orders/a?reveal=pin", caller: Caller(user: 1000, access: .member))
         #expect(answer.status == 200)
         #expect(answer.json["pin"] == "1234")
         #expect(answer.json["total"]?.text == "129.90")

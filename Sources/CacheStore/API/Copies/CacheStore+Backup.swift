@@ -19,8 +19,8 @@ extension CacheStore {
     /// The path of the database.
     package var path: String { pool.path }
 
-    /// Copies the database to `target` while it is in use. When the copy is damaged, the error is `.unwritable` for a
-    /// sound database and `.damaged`, also for `waitForDamage`, for a damaged one.
+    /// Copies the database to `target` while it is in use. When the copy is damaged, throws `.unwritable` if the
+    /// database is sound, else `.damaged`, which `waitForDamage` then throws too.
     package func backUp(to target: String) async throws {
         let pool = pool
         do {

@@ -42,7 +42,7 @@ extension CacheStore {
         }
     }
 
-    /// The queue, oldest first, with everything that queueing a change again under the same key takes.
+    /// The queue, oldest first, with everything needed to queue a change again under the same key.
     package func storedChanges() throws -> [ExportedChange] {
         try snapshot { db in
             try ExportedChange.fetchAll(
@@ -62,7 +62,7 @@ extension CacheStore {
         }
     }
 
-    /// The reminders with more state than their records give: outcomes, and the records that stand for them.
+    /// The reminders whose state does not follow from their records: outcomes, and the records that represent them.
     package func storedReminders() throws -> [JSONText] {
         try read { db in
             try Row.fetchAll(

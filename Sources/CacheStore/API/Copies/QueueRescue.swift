@@ -103,7 +103,7 @@ package struct QueueRescue: Sendable {
 extension QueueRescue.Report {
     /// The report as text, for the log and for users.
     package var summary: String {
-        var parts = ["\(rescued) queued changes were rescued"]
+        var parts = [rescued == 1 ? "1 queued change was rescued" : "\(rescued) queued changes were rescued"]
         if uncertain > 0 { parts.append("\(uncertain) of them from an older copy, which may have been sent before") }
         if !lost.isEmpty { parts.append("lost: changes \(lost.map(String.init).joined(separator: ", "))") }
         if mayMissMore { parts.append("more changes may be missing that cannot be identified") }

@@ -54,7 +54,7 @@ struct RestoreCommand: AsyncParsableCommand {
             try files.directory.use(path)
             return report
         }
-        var lines = ["restored; \(report.queued) changes are queued"]
+        var lines = ["restored; \(report.queued.counted("change is", "changes are")) queued"]
         if report.uncertain > 0 {
             lines.append("\(report.uncertain) of them may have been sent since the backup was made")
         }

@@ -14,7 +14,7 @@ struct CheckConfigCommand: AsyncParsableCommand {
         for warning in setup.configuration.warnings { StandardStream.error.write("warning: \(warning)\n") }
         let lines = [
             "ok", "configuration  \(setup.configuration.file ?? "none, all defaults")",
-            "schema         \(setup.schemaFile) (\(setup.schema.entities.count) entities)",
+            "schema         \(setup.schemaFile) (\(setup.schema.entities.count.counted("entity", "entities")))",
             "state_dir      \(setup.configuration.stateDirectory)",
         ]
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")

@@ -48,7 +48,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let database = DatabaseChecks(configuration: configuration, path: path, now: StateFiles.now()).findings()
         let upstream = await UpstreamChecks(configuration: configuration, schema: schema, now: StateFiles.now)
             .findings()
-        return config + [.ok("schema", "\(schema.name), \(schema.entities.count) entities")] + state + database
-            + upstream
+        let entities = schema.entities.count.counted("entity", "entities")
+        return config + [.ok("schema", "\(schema.name), \(entities)")] + state + database + upstream
     }
 }

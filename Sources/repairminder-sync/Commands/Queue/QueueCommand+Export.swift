@@ -26,7 +26,7 @@ extension QueueCommand {
             }
             let queue = try await files.whileStopped { try ExportedQueue(ofDatabaseAt: files.database()) }
             try PrivateFile(path: target).write(Array(queue.text().utf8))
-            StandardStream.output.write("exported \(queue.changes.count) changes to \(target)\n")
+            StandardStream.output.write("exported \(queue.changes.count.counted("change", "changes")) to \(target)\n")
         }
     }
 
@@ -47,7 +47,9 @@ extension QueueCommand {
                 throw CommandFailure(.badData, "\(source) cannot be read")
             }
             let count = try await files.whileStopped { try await Self.take(text, source, files) }
-            StandardStream.output.write("imported \(count.added) changes; \(count.known) were already queued\n")
+            let added = count.added.counted("change", "changes")
+            let known = count.known.counted("was", "were")
+            StandardStream.output.write("imported \(added); \(known) already queued\n")
         }
 
         private static func take(_ text: String, _ source: String, _ files: StateFiles) async throws -> ExportedCount {

@@ -23,7 +23,9 @@ struct ImportMirrorCommand: AsyncParsableCommand {
         let path = folder.map { Environment.ofThisProcess().absolute($0) } ?? files.configuration.mirror.directory
         do {
             let counts = try await files.whileStopped { try await Self.importMirror(MirrorFolder(path: path), files) }
-            StandardStream.output.write("imported \(counts.records) records and \(counts.changes) queued changes\n")
+            let records = counts.records.counted("record", "records")
+            let changes = counts.changes.counted("queued change", "queued changes")
+            StandardStream.output.write("imported \(records) and \(changes)\n")
         } catch let error as MirrorError {
             throw CommandFailure(.temporaryFailure, error.message)
         }
