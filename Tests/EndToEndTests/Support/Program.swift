@@ -29,12 +29,15 @@ actor Program {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         lines = stream.makeAsyncIterator()
         let descriptor = dup(pipe.fileHandleForReading.fileDescriptor)
-        try Self.withoutBlockedSignals { try process.run() }
+        try Self.withDefaultSignals { try process.run() }
         Thread.detachNewThread { Self.read(descriptor, into: continuation) }
     }
 
-    /// A process inherits the blocked signals, and the threads that tests run on block all of them.
-    private static func withoutBlockedSignals(_ run: () throws -> Void) rethrows {
+    /// A process inherits the blocked signals, and the threads that tests run on block all of them. It inherits an ignored
+    /// SIGINT, too, which background jobs of a shell have.
+    private static func withDefaultSignals(_ run: () throws -> Void) rethrows {
+        let handler = Glibc.signal(SIGINT, SIG_DFL)
+        defer { Glibc.signal(SIGINT, handler) }
         var none = sigset_t()
         var before = sigset_t()
         sigemptyset(&none)
