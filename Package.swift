@@ -196,7 +196,7 @@ let package = Package(
 
 // For Fuzz/run alone, which builds them and all below them with sanitizers, and links each with libFuzzer.
 if Context.environment["FUZZ"] != nil {
-    let stores: [Target.Dependency] = ["CacheStore", "EntitySchema", "FuzzedCache", "JSONText"]
+    let stores: [Target.Dependency] = ["CacheStore", "EntitySchema", "FuzzedCache", "JSONText", "SQLiteStore"]
     let fuzzed: [(name: String, folder: String, dependencies: [Target.Dependency])] = [
         ("fuzz-request", "Request", ["SocketServer"]), ("fuzz-schema", "Schema", ["EntitySchema"]),
         ("fuzz-page", "Page", stores + ["Upstream"]), ("fuzz-cursor", "Cursor", stores),

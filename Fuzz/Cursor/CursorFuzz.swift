@@ -3,6 +3,7 @@ import EntitySchema
 import Foundation
 import FuzzedCache
 import JSONText
+import SQLiteStore
 
 /// Continues lists from forged cursors, including ones with a valid mark.
 ///

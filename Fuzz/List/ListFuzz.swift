@@ -2,6 +2,7 @@ import CacheStore
 import EntitySchema
 import FuzzedCache
 import JSONText
+import SQLiteStore
 import SocketServer
 
 @testable import LocalAPIServer
