@@ -58,6 +58,7 @@ man: build       ## write man pages to .build/share/man
 	scripts/manual
 
 deb: completions man ## build the Debian package in .build/deb; ARGS="--check" runs lintian
+	@scripts/packages binutils dpkg-dev
 	scripts/deb $(ARGS)
 
 boot: deb        ## test the package on a Debian booted in a container; needs root
