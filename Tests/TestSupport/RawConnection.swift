@@ -132,6 +132,12 @@ package final class RawConnection {
         return Answer(status: status, head: head, body: take(count))
     }
 
+    /// Whether the server neither answers nor closes the connection for this long.
+    package func isQuiet(for limit: Duration) -> Bool {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&watched, 1, Int32(limit / .milliseconds(1))) == 0
+    }
+
     /// Sends one request and returns the status of its answer; nil when the server closes instead.
     package func exchange(_ request: String) throws -> Int? {
         send(request)

@@ -101,11 +101,20 @@ struct ReloadTests {
             #expect(try await daemon.call("GET", "/healthz").status == 200)
             await daemon.program.signal(SIGHUP)
             _ = try await daemon.program.line(containing: "reloaded the configuration")
-            let between = try RawConnection(port: port)
-            between.send(Self.status)
+            let between = try queuedConnection(port)
             #expect(try half.exchange(String(body.dropFirst())) == 201)
             #expect(try between.exchange("") == 200)
             #expect(try await daemon.call("GET", "/v1/pending/count").body["pending"]?.integer == 1)
+        }
+    }
+
+    /// A connection whose request waits for the next server. The old one takes connections until it has stopped
+    /// accepting, and answers or closes them at once.
+    private func queuedConnection(_ port: UInt16) throws -> RawConnection {
+        while true {
+            let connection = try RawConnection(port: port)
+            connection.send(Self.status)
+            if connection.isQuiet(for: .milliseconds(300)) { return connection }
         }
     }
 
