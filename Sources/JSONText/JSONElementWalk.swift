@@ -39,30 +39,11 @@ package struct JSONElementWalk {
 
     private mutating func findMembers() {
         scanner.at += 1
-        while true {
-            scanner.skipSpace()
-            switch scanner.current {
-            case UInt8(ascii: "\""): findMember()
-            case UInt8(ascii: ","): scanner.at += 1
-            case UInt8(ascii: "}"):
-                scanner.at += 1
-                return
-            default: return
+        while let (name, value) = scanner.nextCheckedMember() {
+            for (index, wanted) in names.enumerated() where wanted?.count == name.count && values[index].isEmpty {
+                if let wanted, scanner.bytes[name].elementsEqual(wanted) { values[index] = value }
             }
         }
-    }
-
-    private mutating func findMember() {
-        let start = scanner.at + 1
-        scanner.skipCheckedString()
-        let name = start..<max(start, scanner.at - 1)
-        scanner.skipSpace()
-        if scanner.current == UInt8(ascii: ":") { scanner.at += 1 }
-        scanner.skipSpace()
-        let value = scanner.at
-        scanner.skipCheckedValue()
-        for (index, wanted) in names.enumerated() where wanted?.count == name.count && values[index].isEmpty {
-            if let wanted, scanner.bytes[name].elementsEqual(wanted) { values[index] = value..<scanner.at }
-        }
+        if scanner.current == UInt8(ascii: "}") { scanner.at += 1 }
     }
 }

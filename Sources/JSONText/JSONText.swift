@@ -43,6 +43,16 @@ package struct JSONText: Sendable, Hashable {
         self.bytes = bytes
     }
 
+    /// For text that was validated before. Anything else yields wrong values, but never reads outside the text.
+    package init(validated text: [UInt8]) {
+        self.init(trusted: text[...])
+    }
+
+    /// The value in this range of this text, as `JSONElementWalk` and `JSONMemberFinder` report it.
+    package func part(_ range: Range<Int>) -> JSONText {
+        JSONText(trusted: bytes[(bytes.startIndex + range.lowerBound)..<(bytes.startIndex + range.upperBound)])
+    }
+
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     package var kind: Kind {
@@ -86,7 +96,7 @@ extension JSONText {
             try scanner.forEachMember { (scanner, name) throws(JSONError) in
                 let start = scanner.at
                 try scanner.skipValue()
-                if found == nil, slice(name).spells(key) { found = slice(start..<scanner.at) }
+                if found == nil, part(name).spells(key) { found = part(start..<scanner.at) }
             }
         }
         return found
@@ -105,7 +115,7 @@ extension JSONText {
             try scanner.forEachMember { (scanner, key) throws(JSONError) in
                 let start = scanner.at
                 try scanner.skipValue()
-                found.append((slice(key).string ?? "", slice(start..<scanner.at)))
+                found.append((part(key).string ?? "", part(start..<scanner.at)))
             }
         }
         return found
@@ -119,7 +129,7 @@ extension JSONText {
             try scanner.forEachElement { (scanner) throws(JSONError) in
                 let start = scanner.at
                 try scanner.skipValue()
-                found.append(slice(start..<scanner.at))
+                found.append(part(start..<scanner.at))
             }
         }
         return found
@@ -179,10 +189,6 @@ extension JSONText {
         let inner = bytes.dropFirst().dropLast()
         guard inner.contains(UInt8(ascii: "\\")) else { return inner.elementsEqual(text.utf8) }
         return JSONEscapes.decode(inner).utf8.elementsEqual(text.utf8)
-    }
-
-    private func slice(_ range: Range<Int>) -> JSONText {
-        JSONText(trusted: bytes[(bytes.startIndex + range.lowerBound)..<(bytes.startIndex + range.upperBound)])
     }
 
     private func walk(_ body: (inout JSONScanner) throws(JSONError) -> Void) {

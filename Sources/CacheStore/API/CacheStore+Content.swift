@@ -66,11 +66,11 @@ extension CacheStore {
         install: @escaping @Sendable () throws -> Void
     ) async throws {
         let table = try table(entity)
-        try await writer.write { db in
+        try await change(at: now) { context in
             try install()
-            try ContentTable(db: db).insert(content, at: now)
-            try RecordRow(table: table, db: db).setContent(
-                content.sha256, address: address, of: KeyAlias.current(of: key, entity, db))
+            try ContentTable(db: context.db).insert(content, at: now)
+            try context.writer(table).setContent(
+                content.sha256, address: address, of: KeyAlias.current(of: key, entity, context.db))
         }
     }
 
@@ -107,12 +107,12 @@ extension CacheStore {
         let tables = schema.entities.filter { $0.content != nil }.map { EntityTable(entity: $0) }
         return try await writer.write { db in
             var (size, dropped) = (try Self.contentBytes(db), 0)
+            let contents = ContentTable(db: db)
             let candidates = try Row.fetchAll(
                 db, sql: "SELECT sha256, size FROM sync_content WHERE queued = 0 AND uses > 0 ORDER BY used_at, sha256")
             for candidate in candidates where size > limit {
                 for table in tables {
-                    try db.cachedStatement(sql: "UPDATE \(table.name) SET _content = NULL WHERE _content = ?")
-                        .execute(arguments: [candidate["sha256"] as String])
+                    try contents.drop(candidate["sha256"], in: table)
                 }
                 size -= candidate["size"]
                 dropped += 1

@@ -42,9 +42,9 @@ extension CacheStore {
         var deleted = 0
         var start: Int64? = 1
         while let from = start {
-            let (count, next) = try await change(at: now) { db in
-                let (keys, next) = try Self.unseenKeys(table, seen, from: from, db)
-                let applier = PageApplier(table: table, context: context(db, at: now))
+            let (count, next) = try await change(at: now) { context in
+                let (keys, next) = try Self.unseenKeys(table, seen, from: from, context.db)
+                let applier = PageApplier(table: table, context: context)
                 return (try applier.delete(keys: keys), next)
             }
             deleted += count

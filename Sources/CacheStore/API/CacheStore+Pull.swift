@@ -11,16 +11,20 @@ extension CacheStore {
     package func apply(_ page: PulledPage, at now: Timestamp) async throws -> PageOutcome {
         let table = try table(page.entity)
         let children = try page.children.map { (pulled: try sealed($0), table: try self.table($0.entity)) }
-        let clear = page.records
+        let clear = IncomingPage(page.records, of: table.entity)
         let page = try sealed(page)
-        return try await change(at: now) { db in
-            let context = context(db, at: now)
+        let incoming = table.hasSecrets ? IncomingPage(page.records, of: table.entity) : clear
+        let bounds = PageApplier.Bounds(
+            position: page.position, watermark: page.watermark.flatMap(Timestamp.init(iso8601:)),
+            isNew: page.isOfFirstPull)
+        return try await change(at: now) { context in
+            let db = context.db
             let applier = PageApplier(table: table, context: context)
-            let unchanged = try IncomingRecords(table, db, at: now).fill(page.records, isNew: page.isOfFirstPull)
-            let measured = try applier.measure(page)
-            var outcome = try applier.applyIncoming(clear: unchanged.rest(of: clear), position: page.position)
-            outcome.add(measured)
-            try unchanged.add(to: &outcome, of: page, db)
+            // Before the page makes the store forget deletions that are older than it.
+            let isDeletedMeanwhile = try page.began.map(applier.hasDeleted) ?? false
+            var outcome = try applier.apply(incoming, clear: clear, bounds)
+            outcome.reduce(to: page)
+            outcome.deletedMeanwhile = isDeletedMeanwhile
             if let children {
                 let applier = PageApplier(table: children.table, context: context)
                 outcome.children = try applier.apply(children.pulled, position: page.position)
@@ -79,7 +83,7 @@ extension CacheStore {
             let rows = try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT _pk, _key, CAST(\(table.sql(for: whenChanged)) AS TEXT) AS value, _remote
+                        SELECT _pk, _key, \(table.detailMark(whenChanged)) AS value, _remote
                         FROM \(table.name) WHERE \(condition) AND _pk > ? ORDER BY _pk LIMIT ?
                         """),
                 arguments: [pk, limit])

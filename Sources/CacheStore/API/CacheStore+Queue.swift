@@ -109,12 +109,10 @@ extension CacheStore {
     /// sent, was tried since, or has another body.
     package func begin(_ change: OutboxChange, at now: Timestamp) async throws -> Bool {
         let table = try table(change.entity)
-        return try await writer.write { db in
-            let queue = OutboxTable(schema: schema, db: db)
-            guard let begun = try queue.begin(change, in: table, at: now) else { return false }
-            try ChangeLog(db: db, at: now).append(
-                .uploading, begun, detail: [("attempt", .integer(begun["tried"] as Int))])
-            try showContentState(of: begun, db)
+        return try await self.change(at: now) { context in
+            guard let begun = try context.queue.begin(change, in: table, at: now) else { return false }
+            try context.log.append(.uploading, begun, detail: [("attempt", .integer(begun["tried"] as Int))])
+            try showContentState(of: begun, context)
             return true
         }
     }
@@ -122,8 +120,8 @@ extension CacheStore {
     /// Applies the outcome of an attempt to the change and its record, in one transaction. Throws `.conflict` when no
     /// attempt is under way, unless the upstream has accepted the change.
     package func settle(_ id: Int64, _ outcome: PushOutcome, at now: Timestamp) async throws {
-        try await change(at: now) { db in
-            try OutcomeApplier(context: context(db, at: now)).settle(id, outcome)
+        try await change(at: now) { context in
+            try OutcomeApplier(context: context).settle(id, outcome)
         }
     }
 
@@ -140,9 +138,9 @@ extension CacheStore {
                 arguments: [now.milliseconds])
         }
         let waits = attempts.map { (attempts: $0, until: (now + longest($0)).milliseconds) }
-        return try await writer.write { db in
+        return try await change(at: now) { context in
             for wait in waits {
-                try db.execute(
+                try context.db.execute(
                     sql: """
                         UPDATE sync_outbox
                         SET next_attempt_at = min(next_attempt_at, iif(error_class = 'throttled', ?1 + 3600000, ?2))
@@ -150,20 +148,20 @@ extension CacheStore {
                         """,
                     arguments: [now.milliseconds, wait.until, wait.attempts])
             }
-            return try recover(nil, at: now, db)
+            return try recover(nil, context)
         }
     }
 
     /// The same for these changes only, whose attempts ended without a stored outcome.
     package func recoverUnsettled(_ changes: Set<Int64>, at now: Timestamp) async throws -> Int {
-        try await writer.write { db in try recover(changes, at: now, db) }
+        try await change(at: now) { context in try recover(changes, context) }
     }
 
-    private func recover(_ changes: Set<Int64>?, at now: Timestamp, _ db: Database) throws -> Int {
-        let rows = try OutboxTable(schema: schema, db: db).recover(changes)
+    private func recover(_ changes: Set<Int64>?, _ context: WriteContext) throws -> Int {
+        let rows = try context.queue.recover(changes)
         for row in rows {
-            try showContentState(of: row, db)
-            try ChangeLog(db: db, at: now).append(.queued, row, detail: [ChangeLogReason.interrupted.member])
+            try showContentState(of: row, context)
+            try context.log.append(.queued, row, detail: [ChangeLogReason.interrupted.member])
         }
         return rows.count
     }
@@ -180,9 +178,9 @@ extension CacheStore {
 
     /// Updates the record's field that shows the state of its upload (`ContentPlan.state`); `row` is a row of the
     /// queue.
-    private func showContentState(of row: Row, _ db: Database) throws {
+    private func showContentState(of row: Row, _ context: WriteContext) throws {
         guard (row["content"] as String?) != nil, let entity = schema[row["entity"]] else { return }
-        try RecordRow(table: EntityTable(entity: entity), db: db).rebuildDocument(over: row["record_key"])
+        try context.writer(EntityTable(entity: entity)).rebuildDocument(over: row["record_key"])
     }
 
     func outboxChange(_ row: Row, _ db: Database) throws -> OutboxChange? {

@@ -47,13 +47,13 @@ extension CacheStore {
     /// `position`: the end of the change log when the server was asked; later acknowledgements win.
     package func forget(_ entity: String, key: String, position: Int64, at now: Timestamp) async throws {
         let table = try table(entity)
-        try await change(at: now) { db in
+        try await change(at: now) { context in
             let acknowledged = try Int64.fetchOne(
-                db.cachedStatement(
+                context.db.cachedStatement(
                     sql: "SELECT coalesce(_acknowledged, 0) FROM \(table.name) WHERE _key = ? AND _remote IS NOT NULL"),
                 arguments: [key])
             guard let acknowledged, acknowledged <= position else { return }
-            _ = try PageApplier(table: table, context: context(db, at: now)).delete(keys: [key])
+            _ = try PageApplier(table: table, context: context).delete(keys: [key])
         }
     }
 }

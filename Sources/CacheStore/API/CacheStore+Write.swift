@@ -16,7 +16,7 @@ extension CacheStore {
         _ body: @escaping @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Result {
         try await writer.write { db in
-            try body(LocalTransaction(store: self, db: db, now: now, clockOffset: clockOffset))
+            try body(LocalTransaction(store: self, context: context(db, at: now, clockOffset: clockOffset)))
         }
     }
 

@@ -11,6 +11,7 @@ internal import Synchronization
 /// for it. What belongs together happens in one transaction, and nothing uncommitted is visible.
 package struct CacheStore: Sendable {
     let schema: EntitySchema
+    let plans: RecordPlans
     let pool: DatabasePool
     /// For records and lists; `pool` reads everything else.
     let readers: ReaderPool
@@ -32,17 +33,19 @@ package struct CacheStore: Sendable {
     ///
     /// `readerCount`: how many threads read records at once; more wait for one another. `schedule` runs a commit later,
     /// never two at once; nil uses a queue of the store's own. `goesOn` is polled while opening takes long; false
-    /// undoes what was begun. Throws `.incompatible` for a file of a newer version or one sealed with another key,
+    /// undoes the step under way. `progress` is called after each step of a long adaptation. Throws `.incompatible` for a file of a newer version or one sealed with another key,
     /// `.damaged` for a damaged one (both are left as they are, log included), `.unwritable` when it cannot be used
     /// now, and `CancellationError` after `goesOn` was false.
     package init(
         path: String, schema: EntitySchema, sealer: SecretSealer, reminderDays: ReminderDays = .utc,
         readerCount: Int = 2,
         goesOn: @escaping @Sendable () -> Bool = { true },
+        progress: @escaping @Sendable (OpeningProgress) -> Void = { _ in },
         schedule: (@Sendable (_ commit: @escaping @Sendable () -> Void) -> Void)? = nil,
         makeID: @escaping @Sendable () -> String
     ) throws {
         self.schema = schema
+        plans = RecordPlans(schema)
         self.makeID = makeID
         sealers = RecordSealers(schema, sealer)
         selectOne = Dictionary(
@@ -57,8 +60,8 @@ package struct CacheStore: Sendable {
             pool = try DatabasePool(path: path, configuration: Self.configuration(reminderDays))
             do {
                 try Self.prepareWriter(pool)
-                try WorkWatch(goesOn).during(pool) { [pool, sealers] in
-                    try Self.migrate(pool, schema, sealer, sealers, reminderDays)
+                try WorkWatch(goesOn).during(pool) { [pool, plans, sealers] in
+                    try Self.migrate(pool, plans, sealer, sealers, reminderDays, progress)
                 }
                 epoch = try Epoch.current(pool, path: path)
                 readers = try ReaderPool(path: path, damage: damage, count: readerCount)
@@ -90,7 +93,8 @@ package struct CacheStore: Sendable {
     /// For writing inside the transaction that is open on `db`.
     func context(_ db: Database, at now: Timestamp, clockOffset: Duration = .zero) -> WriteContext {
         WriteContext(
-            schema: schema, db: db, now: now, clockOffset: clockOffset, makeID: makeID, sealers: sealers)
+            records: RecordTransaction(db, plans), now: now, clockOffset: clockOffset, makeID: makeID,
+            sealers: sealers)
     }
 
     // MARK: Opening
@@ -121,26 +125,27 @@ package struct CacheStore: Sendable {
     }
 
     private static func migrate(
-        _ pool: DatabasePool, _ schema: EntitySchema, _ sealer: SecretSealer, _ sealers: RecordSealers,
-        _ reminderDays: ReminderDays
+        _ pool: DatabasePool, _ plans: RecordPlans, _ sealer: SecretSealer, _ sealers: RecordSealers,
+        _ reminderDays: ReminderDays, _ progress: (OpeningProgress) -> Void
     ) throws {
+        let schema = plans.schema
         try Migrations.migrator().migrate(pool)
         try pool.write { db in
-            let search = SearchTableAdapter(schema: schema, db: db)
-            let reminders = ReminderAdapter(schema: schema, days: reminderDays, db: db)
-            try search.dropOutdated()
-            try reminders.dropOutdated()
+            try SearchTableAdapter(schema: schema, db: db).dropOutdated()
             try EntityTableAdapter.adapt(to: schema, db)
-            try SealingAdapter(schema: schema, sealer: sealer, db: db).adapt()
-            try DerivedRefresh.adapt(to: schema, db)
-            try search.build()
-            try reminders.build()
+            try SealingAdapter(records: RecordTransaction(db, plans, isSilent: true), sealer: sealer).adapt()
+        }
+        try TableBackfill.run(pool, plans, progress)
+        try pool.write { db in
+            let latest = try Int64.fetchOne(db, sql: "SELECT at FROM sync_change_log ORDER BY seq DESC LIMIT 1")
+            let now = Timestamp(milliseconds: latest ?? 0)
+            try SearchTableAdapter(schema: schema, db: db).build()
+            try DerivedRefresh(records: RecordTransaction(db, plans), now: now).adapt()
+            try ReminderAdapter(schema: schema, days: reminderDays, db: db).adapt()
             try DriftTable.adapt(schema, sealers, db)
             try LocalRecords.note(schema, db)
         }
         try SealingAdapter.scrub(pool)
-        // Last, since the scrub drops temporary tables.
-        try pool.writeWithoutTransaction { db in try db.execute(sql: IncomingRecords.createTable) }
         // Readers' prepared statements for the older tables would fail once: start with new ones.
         pool.releaseMemory()
     }
@@ -149,11 +154,12 @@ package struct CacheStore: Sendable {
 
     /// A transaction that may change records: what it makes stale is refreshed at its end.
     func change<Result: Sendable>(
-        at now: Timestamp, _ body: @escaping @Sendable (Database) throws -> Result
+        at now: Timestamp, _ body: @escaping @Sendable (WriteContext) throws -> Result
     ) async throws -> Result {
         try await writer.write { db in
-            let result = try body(db)
-            try DerivedRefresh(schema: schema, db: db, now: now).work()
+            let context = context(db, at: now)
+            let result = try body(context)
+            try context.refresh()
             return result
         }
     }

@@ -8,10 +8,10 @@ internal import SQLiteStore
 /// rendered from that state after the commit.
 package struct LocalTransaction {
     let store: CacheStore
-    let db: Database
-    let now: Timestamp
-    /// How far the server's clock is ahead of `now`.
-    let clockOffset: Duration
+    let context: WriteContext
+
+    var db: Database { context.db }
+    var now: Timestamp { context.now }
 
     // MARK: Records
 
@@ -102,7 +102,7 @@ package struct LocalTransaction {
     /// Recomputes what `body` made stale, before the transaction reads any of it.
     private func working<Result>(_ body: () throws -> Result) throws -> Result {
         let result = try body()
-        try DerivedRefresh(schema: store.schema, db: db, now: now).work()
+        try context.refresh()
         return result
     }
 
@@ -115,6 +115,4 @@ package struct LocalTransaction {
     private func writer(_ entity: String) throws(CacheError) -> ChangeWriter {
         ChangeWriter(table: try store.table(entity), context: context)
     }
-
-    private var context: WriteContext { store.context(db, at: now, clockOffset: clockOffset) }
 }

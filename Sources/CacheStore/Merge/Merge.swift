@@ -15,6 +15,7 @@ struct Merge {
     private var sealer: RecordSealer { context.sealers[entity.name] }
     private var queue: OutboxTable { context.queue }
     private var row: RecordRow { context.row(table) }
+    private var writer: RecordWriter { context.writer(table) }
     private var conflicts: ConflictTable { ConflictTable(db: context.db, now: context.now) }
     private var log: ChangeLog { context.log }
 
@@ -25,7 +26,7 @@ struct Merge {
     /// A change that is being sent is skipped: applying its outcome merges again.
     func mergeRemote(of key: String) throws {
         let changes = try queue.changes(of: entity.name, key: key)
-        guard let remote = try row.remote(of: key) else { return try row.rebuildDocument(over: key) }
+        guard let remote = try row.remote(of: key) else { return try writer.rebuildDocument(over: key) }
         // Values that earlier local changes set on the server are no conflict.
         var own: [String: [JSONText]] = [:]
         for change in changes {
@@ -38,7 +39,7 @@ struct Merge {
             }
             for (field, value) in change.body.members { own[field, default: []].append(value) }
         }
-        try row.rebuildDocument(over: key)
+        try writer.rebuildDocument(over: key)
     }
 
     private func mergeUpdate(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: [String: [JSONText]]) throws {
@@ -127,7 +128,7 @@ struct Merge {
         }
         try queue.store(changed.body, base: changed.base, of: change, makeID: context.makeID)
         if change.operation == .update, changed.body.members.isEmpty { try noteMerged(change) }
-        try row.rebuildDocument(over: change.key)
+        try writer.rebuildDocument(over: change.key)
         return changed
     }
 
@@ -141,7 +142,7 @@ struct Merge {
             try queue.remove(change.id)
             try noteMerged(change)
         }
-        try row.rebuildDocument(over: change.key)
+        try writer.rebuildDocument(over: change.key)
     }
 
     // MARK: The server has deleted it
@@ -153,7 +154,7 @@ struct Merge {
         // A creation makes the record again, even after the server deleted another with its key.
         if changes.contains(where: { $0.operation == .create }) { return try forgetRemote(of: key) }
         // The outcome of a change that is being sent merges again.
-        guard !changes.contains(where: { $0.state == .uploading }) else { return try row.markGone(key) }
+        guard !changes.contains(where: { $0.state == .uploading }) else { return try writer.markGone(key) }
         guard let first = changes.first, let content = try row.load(key) else { return }
         // Both sides deleted it: nothing to decide.
         if changes.contains(where: { $0.operation == .delete }) {
@@ -167,8 +168,8 @@ struct Merge {
 
     private func forgetRemote(of key: String) throws {
         guard try row.remote(of: key) != nil else { return }
-        try row.setRemote(nil, of: key, at: context.now)
-        try row.rebuildDocument(over: key)
+        try writer.setRemote(nil, of: key, at: context.now)
+        try writer.rebuildDocument(over: key)
     }
 
     /// Drops the record and its changes, or makes the changes create it again.
@@ -187,8 +188,8 @@ struct Merge {
                 _ = try queue.append(ContentWriter.change(content, of: key, entity, context.makeID()), at: context.now)
             }
         }
-        try row.setRemote(nil, of: key, at: context.now)
-        try row.rebuildDocument(over: key)
+        try writer.setRemote(nil, of: key, at: context.now)
+        try writer.rebuildDocument(over: key)
     }
 
     // MARK: Deciding

@@ -7,30 +7,36 @@ extension DerivedRefresh {
 
     /// Recomputes every derived field if the schema's definitions have changed since the last time. Watchers are not
     /// notified: as with any other column, a new schema shows the same records differently.
-    static func adapt(to schema: EntitySchema, _ db: Database) throws {
-        let wanted = schema.entities.map(definition).joined(separator: "\n")
+    func adapt() throws {
+        let schema = records.plans.schema
+        let db = records.db
+        let wanted = schema.entities.map(Self.definition).joined(separator: "\n")
         let present = try String.fetchOne(
-            db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [setting])
-        if present != wanted {
-            for entity in schema.entities { try noteAll(of: entity, db) }
-            try db.execute(
-                sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-                arguments: [setting, wanted])
-        }
-        let latest = try Int64.fetchOne(db, sql: "SELECT at FROM sync_change_log ORDER BY seq DESC LIMIT 1")
-        try DerivedRefresh(schema: schema, db: db, now: Timestamp(milliseconds: latest ?? 0)).work()
+            db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [Self.setting])
+        guard present != wanted else { return }
+        for entity in schema.entities { try recomputeAll(of: entity) }
+        try db.execute(
+            sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            arguments: [Self.setting, wanted])
     }
 
-    /// Marks every record as stale; for an entity without derived fields, only those with values from an older schema.
-    static func noteAll(of entity: Entity, _ db: Database) throws {
+    /// Recomputes every record; of an entity without derived fields, only those with values from an older schema.
+    func recomputeAll(of entity: Entity) throws {
         let rows = entity.derivedFields.isEmpty ? EntityTable.differs : "true"
-        try db.execute(
-            sql: """
-                INSERT INTO sync_stale (entity, record_key, cause)
-                SELECT ?, _key, \(Cause.version.rawValue) FROM \(EntityTable(entity: entity).name) WHERE \(rows)
-                ON CONFLICT DO NOTHING
-                """,
-            arguments: [entity.name])
+        var last: Int64 = 0
+        while true {
+            let found = try Row.fetchAll(
+                records.db.cachedStatement(
+                    sql: """
+                        SELECT _pk, _key FROM \(EntityTable(entity: entity).name) WHERE _pk > ? AND \(rows)
+                        ORDER BY _pk LIMIT 1000
+                        """),
+                arguments: [last])
+            for row in found { records.stale.insert(row[1], of: entity.name, .version) }
+            try work()
+            guard let end = found.last else { return }
+            last = end[0]
+        }
     }
 
     private static func definition(_ entity: Entity) -> String {

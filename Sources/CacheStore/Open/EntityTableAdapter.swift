@@ -1,11 +1,12 @@
 internal import EntitySchema
 internal import GRDB
+internal import JSONText
 internal import SQLiteStore
 
 /// Migrates an entity's table to its schema: creates what is missing, drops what is gone, changes what differs.
 ///
-/// Records and queue are not touched, because fields are only virtual columns over the stored text. Runs in the
-/// transaction that opens the cache, and is idempotent.
+/// Runs in the transaction that opens the cache, and is idempotent. A new column of a table with records is still empty
+/// afterwards: `TableBackfill` fills it, and then builds the indexes.
 struct EntityTableAdapter {
     let table: EntityTable
     let db: Database
@@ -14,35 +15,38 @@ struct EntityTableAdapter {
     /// would take most of the time that opening a cache takes.
     static func adapt(to schema: EntitySchema, _ db: Database) throws {
         let tables = schema.entities.map { EntityTable(entity: $0) }
-        let triggers = schema.entities.flatMap { StaleTriggers($0, in: schema).all.sorted { $0.key < $1.key } }
-        let wanted = (tables.map(\.definition) + triggers.map(\.value)).joined(separator: "\n")
+        let wanted = tables.map(\.definition).joined(separator: "\n")
         let present = try String.fetchOne(db, sql: "SELECT value FROM sync_setting WHERE name = 'tables'")
         guard present != wanted else { return }
-        // SQLite refuses to drop a column that a trigger still uses.
-        try StaleTriggers.dropAll(db)
+        try dropTriggers(db)
         for table in tables { try EntityTableAdapter(table: table, db: db).adapt() }
-        for trigger in triggers { try db.execute(sql: trigger.value) }
         try db.execute(
             sql: "INSERT INTO sync_setting VALUES ('tables', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
             arguments: [wanted])
     }
 
+    /// Earlier versions had triggers on their tables of records.
+    private static func dropTriggers(_ db: Database) throws {
+        let names = try String.fetchAll(
+            db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name GLOB 'records_*'")
+        for name in names { try db.execute(sql: "DROP TRIGGER \(name.quoted(by: "\""))") }
+    }
+
     private func adapt() throws {
         if try db.tableExists("records_\(table.entity.name)") {
             try requireSameKey()
+            try adaptColumns()
         } else {
             try db.execute(sql: table.createTable)
             try db.execute(
                 sql: "INSERT INTO sync_tally VALUES (?, 0)", arguments: ["rows:\(table.entity.name)"])
         }
         try rememberKey()
-        for (name, definition) in EntityTable.laterColumns where try !hasColumn(name) {
-            try db.execute(sql: "ALTER TABLE \(table.name) ADD COLUMN \(definition)")
-        }
-        try adaptColumns()
+        try set(columnSetting, to: table.columnSources)
+        try adaptContents()
         try adaptIndexes()
-        try adaptTriggers()
-        try adaptView()
+        try db.execute(sql: "DROP VIEW IF EXISTS \(table.view)")
+        try db.execute(sql: table.createView)
     }
 
     // MARK: Key
@@ -50,9 +54,7 @@ struct EntityTableAdapter {
     private var keySetting: String { "key:\(table.entity.name)" }
 
     private func requireSameKey() throws {
-        let known = try String.fetchOne(
-            db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [keySetting])
-        guard let known, known != table.entity.key else { return }
+        guard let known = try setting(keySetting), known != table.entity.key else { return }
         throw CacheError.incompatible(
             """
             the schema now names \(table.entity.key) as the key of \(table.entity.name), but this cache is keyed by \
@@ -60,85 +62,88 @@ struct EntityTableAdapter {
             """)
     }
 
-    private func rememberKey() throws {
+    private func rememberKey() throws { try set(keySetting, to: table.entity.key) }
+
+    private func setting(_ name: String) throws -> String? {
+        try String.fetchOne(db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [name])
+    }
+
+    private func set(_ name: String, to value: String) throws {
         try db.execute(
-            sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO NOTHING",
-            arguments: [keySetting, table.entity.key])
+            sql: """
+                INSERT INTO sync_setting VALUES (?, ?)
+                ON CONFLICT DO UPDATE SET value = excluded.value WHERE value <> excluded.value
+                """,
+            arguments: [name, value])
     }
 
-    // MARK: Columns, indexes, view
-
-    private func hasColumn(_ name: String) throws -> Bool {
-        try db.columns(in: "records_\(table.entity.name)").contains { $0.name == name }
-    }
+    // MARK: Columns and indexes
 
     private func adaptColumns() throws {
-        let wanted = table.columns
-        let present = try presentColumns()
-        let outdated = present.filter { column in !wanted.contains(column) }
+        let own = Dictionary(uniqueKeysWithValues: EntityTable.ownColumns.map { ($0.key, $0.value) })
+        let fields = Dictionary(uniqueKeysWithValues: table.columns.map { ($0.name, $0.type) })
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT name, type, hidden FROM pragma_table_xinfo(?)", arguments: [tableName])
+        var present: Set<String> = []
+        var outdated: [String] = []
+        for row in rows {
+            let name: String = row["name"]
+            let isGenerated = row["hidden"] as Int != 0
+            if own[name] != nil || !isGenerated && fields[name] == row["type"] as String {
+                present.insert(name)
+            } else {
+                outdated.append(name)
+            }
+        }
         if !outdated.isEmpty {
             // SQLite refuses to drop a column that an index or a view still uses.
             try db.execute(sql: "DROP VIEW IF EXISTS \(table.view)")
             for index in try presentIndexes().keys { try db.execute(sql: "DROP INDEX \"\(index)\"") }
         }
-        for column in outdated { try db.execute(sql: "ALTER TABLE \(table.name) DROP COLUMN \"\(column.name)\"") }
-        let kept = Set(present.map(\.name)).subtracting(outdated.map(\.name))
-        for column in wanted where !kept.contains(column.name) {
+        for name in outdated { try db.execute(sql: "ALTER TABLE \(table.name) DROP COLUMN \"\(name)\"") }
+        for (name, definition) in EntityTable.ownColumns where !present.contains(name) {
+            try db.execute(sql: "ALTER TABLE \(table.name) ADD COLUMN \(name) \(definition)")
+        }
+        let missing = table.columns.filter { !present.contains($0.name) }
+        for column in missing {
             try db.execute(sql: "ALTER TABLE \(table.name) ADD COLUMN \(column.definition)")
         }
+        let areSame = try setting(columnSetting) == table.columnSources
+        if !missing.isEmpty || !areSame || !present.contains("_displaced") { try TableBackfill.request(table, db) }
     }
 
-    /// The virtual columns of the table; one with another definition comes with an empty expression.
-    private func presentColumns() throws -> [EntityTable.Column] {
-        let sql = try String.fetchOne(
-            db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?",
-            arguments: ["records_\(table.entity.name)"])
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden = 2",
-            arguments: ["records_\(table.entity.name)"])
-        return rows.map { row in
-            let name: String = row["name"]
-            let type: String = row["type"]
-            let known = table.columns.first { $0.name == name && $0.type == type }
-            // If the table's SQL does not contain the definition byte for byte, the column is an older one.
-            let same = known.map { (sql ?? "").contains($0.definition) } ?? false
-            return EntityTable.Column(name: name, type: type, expression: same ? known?.expression ?? "" : "")
-        }
-    }
+    private var columnSetting: String { "columns:\(table.entity.name)" }
+
+    private var tableName: String { "records_\(table.entity.name)" }
 
     private func presentIndexes() throws -> [String: String] {
         let rows = try Row.fetchAll(
             db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
-            arguments: ["records_\(table.entity.name)"])
+            arguments: [tableName])
         return Dictionary(uniqueKeysWithValues: rows.map { ($0["name"], $0["sql"]) })
     }
 
+    /// Leaves building to `TableBackfill` when there are records.
     private func adaptIndexes() throws {
         let present = try presentIndexes()
         for (name, sql) in present where table.indexes[name] != sql { try db.execute(sql: "DROP INDEX \"\(name)\"") }
-        for (name, sql) in table.indexes.sorted(by: { $0.key < $1.key }) where present[name] != sql {
-            try db.execute(sql: sql)
+        let missing = table.indexes.filter { present[$0.key] != $0.value }
+        guard !missing.isEmpty else { return }
+        if try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.name))") == true {
+            try TableBackfill.requestIndexes(table, db)
+        } else {
+            for sql in missing.values.sorted() { try db.execute(sql: sql) }
         }
     }
 
-    private func adaptTriggers() throws {
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? AND name GLOB ?",
-            arguments: ["records_\(table.entity.name)", "*_content_*"])
-        let present = Dictionary(uniqueKeysWithValues: rows.map { ($0["name"] as String, $0["sql"] as String) })
-        if table.triggers.isEmpty, !present.isEmpty {
-            // While the triggers still count it.
-            try db.execute(sql: "UPDATE \(table.name) SET _content = NULL WHERE _content IS NOT NULL")
+    /// An entity without content refers to none.
+    private func adaptContents() throws {
+        guard table.entity.content == nil else { return }
+        let contents = ContentTable(db: db)
+        for sha256 in try String.fetchSet(
+            db, sql: "SELECT _content FROM \(table.name) WHERE _content IS NOT NULL")
+        {
+            try contents.drop(sha256, in: table)
         }
-        for (name, sql) in present where table.triggers[name] != sql { try db.execute(sql: "DROP TRIGGER \"\(name)\"") }
-        for (name, sql) in table.triggers where present[name] != sql { try db.execute(sql: sql) }
-    }
-
-    private func adaptView() throws {
-        let present = try String.fetchOne(
-            db, sql: "SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?", arguments: [table.entity.name])
-        guard present != table.createView else { return }
-        try db.execute(sql: "DROP VIEW IF EXISTS \(table.view)")
-        try db.execute(sql: table.createView)
     }
 }

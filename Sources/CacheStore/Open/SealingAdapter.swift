@@ -13,9 +13,11 @@ struct SealingAdapter {
     private static let scrubSetting = "secrets_scrub"
     private static let batch = 500
 
-    let schema: EntitySchema
+    let records: RecordTransaction
     let sealer: SecretSealer
-    let db: Database
+
+    private var schema: EntitySchema { records.plans.schema }
+    private var db: Database { records.db }
 
     /// Throws `.incompatible` when the cache was sealed with another key.
     func adapt() throws {
@@ -80,26 +82,19 @@ struct SealingAdapter {
     }
 
     private func convertRecords(_ entity: Entity, _ conversion: Conversion) throws {
-        let table = EntityTable(entity: entity)
+        let writer = records.writer(EntityTable(entity: entity))
         var last: Int64 = 0
         while true {
-            let rows = try Row.fetchAll(
-                db.cachedStatement(
-                    sql: """
-                        SELECT _pk, _remote, _local, _document FROM \(table.name) WHERE _pk > ? ORDER BY _pk
-                        LIMIT \(Self.batch)
-                        """),
-                arguments: [last])
-            for row in rows {
-                let before = [row["_remote"], row["_local"], row["_document"]] as [String?]
-                let after = try before.map(conversion.converted)
-                guard before != after else { continue }
-                try db.cachedStatement(
-                    sql: "UPDATE \(table.name) SET _remote = ?, _local = ?, _document = ? WHERE _pk = ?"
-                ).execute(arguments: [after[0], after[1], after[2], row["_pk"] as Int64])
+            let images = try writer.images(after: last, limit: Self.batch)
+            for old in images {
+                var new = old
+                new.remote = try old.remote.map(conversion.converted)
+                new.local = try old.local.map(conversion.converted)
+                new.show(try old.shown.map(conversion.converted))
+                try writer.update(old, to: new)
             }
-            guard let end = rows.last else { return }
-            last = end["_pk"]
+            guard let end = images.last else { return }
+            last = end.pk
         }
     }
 

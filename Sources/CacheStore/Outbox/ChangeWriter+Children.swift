@@ -9,7 +9,7 @@ extension ChangeWriter {
         let waiting = try queue.changes(of: entity.name, key: key)
         let seen = waiting.filter(\.tried)
         for change in waiting where !change.tried { try supersede(change) }
-        if seen.count < waiting.count { try row.rebuildDocument(over: key) }
+        if seen.count < waiting.count { try writer.rebuildDocument(over: key) }
         if try !row.exists(key) { try log.append(.deleted, entity: entity.name, keys: [key]) }
         return seen.map(\.id)
     }
@@ -26,7 +26,7 @@ extension ChangeWriter {
             .update, key: key, body: .object([field: .null]), base: .object(members: base), record: record)
         let id = try queue.append(change, at: now)
         try note(change, carriedBy: id)
-        try row.rebuildDocument(over: key)
+        try writer.rebuildDocument(over: key)
         return id
     }
 
@@ -39,6 +39,6 @@ extension ChangeWriter {
         } else {
             try queue.store(body, base: base, of: change, makeID: context.makeID)
         }
-        try row.rebuildDocument(over: change.key)
+        try writer.rebuildDocument(over: change.key)
     }
 }

@@ -13,6 +13,7 @@ struct ChangeWriter {
     var sealer: RecordSealer { context.sealers[entity.name] }
     var entity: Entity { table.entity }
     var row: RecordRow { context.row(table) }
+    var writer: RecordWriter { context.writer(table) }
     var queue: OutboxTable { context.queue }
     var log: ChangeLog { context.log }
 
@@ -31,14 +32,14 @@ struct ChangeWriter {
         } else {
             record = body
         }
-        try row.insert(key)
+        try writer.insert(key)
         guard !entity.isLocal else {
             try save(record, of: key, fields: record, .create)
             return key
         }
         let change = newChange(.create, key: key, body: record, base: .object([:]), record: record)
         try note(change, carriedBy: queue.append(change, at: now))
-        try row.rebuildDocument(over: key)
+        try writer.rebuildDocument(over: key)
         return key
     }
 
@@ -64,7 +65,7 @@ struct ChangeWriter {
                 .update, key: key, body: .object(members: members), base: .object(members: base), record: record)
             try note(change, carriedBy: queue.join(change) ?? queue.append(change, at: now))
         }
-        try row.rebuildDocument(over: key)
+        try writer.rebuildDocument(over: key)
     }
 
     // MARK: Deleting
@@ -89,7 +90,7 @@ struct ChangeWriter {
         if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy({ !$0.tried }) {
             try requireNoDependents(creation, among: waiting)
             for change in waiting { try supersede(change) }
-            try row.rebuildDocument(over: key)
+            try writer.rebuildDocument(over: key)
             try log.append(.deleted, entity: entity.name, keys: [key])
         } else {
             // Edits that were never sent need not be sent before the deletion.
@@ -100,7 +101,7 @@ struct ChangeWriter {
             let id = try queue.append(change, at: now)
             try queue.depend(id, on: needs)
             try note(change, carriedBy: id)
-            try row.rebuildDocument(over: key)
+            try writer.rebuildDocument(over: key)
         }
     }
 
@@ -121,8 +122,7 @@ struct ChangeWriter {
     /// Writes a local-only record as if it were the server's version, so that reading, searching and sealing work as
     /// for any other. `fields` are those that change.
     private func save(_ record: JSONText, of key: String, fields: JSONText, _ operation: Operation) throws {
-        try db.cachedStatement(sql: "UPDATE \(table.name) SET _remote = ? WHERE _key = ?")
-            .execute(arguments: [record.text, key])
+        try writer.assumeRemote(record, of: key)
         try log.append(
             saved: key, of: entity.name, fields: fields.members.map(\.key),
             detail: detail(of: fields, .edited, operation))

@@ -11,6 +11,7 @@ struct ContentWriter {
     private var entity: Entity { table.entity }
     private var db: Database { context.db }
     private var row: RecordRow { context.row(table) }
+    private var writer: RecordWriter { context.writer(table) }
     private var queue: OutboxTable { context.queue }
     private var log: ChangeLog { context.log }
 
@@ -36,7 +37,7 @@ struct ContentWriter {
         }
         let id = try queue.append(Self.change(column, of: key, entity, context.makeID()), at: context.now)
         try log.append(.queued, change: id, entity: entity.name, key: key, detail: Self.detail(content))
-        try row.rebuildDocument(over: key)
+        try writer.rebuildDocument(over: key)
     }
 
     static func change(_ column: String, of key: String, _ entity: Entity, _ id: String) -> OutboxTable.NewChange {

@@ -2,18 +2,20 @@ internal import EntitySchema
 internal import GRDB
 internal import SQLiteStore
 
-/// What every part of the write core needs: the schema, the connection, the time, new ids and the sealers.
+/// What every part of the write core needs: the connection and the records of the transaction, the time, new ids and the
+/// sealers.
 ///
 /// Valid only inside the transaction that is open on `db`.
 struct WriteContext {
-    let schema: EntitySchema
-    let db: Database
+    let records: RecordTransaction
     let now: Timestamp
     /// How far the server's clock is ahead of `now`.
     let clockOffset: Duration
     let makeID: @Sendable () -> String
     let sealers: RecordSealers
 
+    var schema: EntitySchema { records.plans.schema }
+    var db: Database { records.db }
     var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
     var log: ChangeLog { ChangeLog(db: db, at: now) }
 
@@ -21,4 +23,9 @@ struct WriteContext {
     func table(_ entity: String) -> EntityTable? { schema[entity].map { EntityTable(entity: $0) } }
 
     func row(_ table: EntityTable) -> RecordRow { RecordRow(table: table, db: db) }
+
+    func writer(_ table: EntityTable) -> RecordWriter { records.writer(table) }
+
+    /// Recomputes what the transaction has made stale so far, before anything is answered from it.
+    func refresh() throws { try DerivedRefresh(records: records, now: now).work() }
 }

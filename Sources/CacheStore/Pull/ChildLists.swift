@@ -14,11 +14,11 @@ extension PageApplier {
     /// `position`: the end of the change log when the parents or their children were requested.
     func apply(_ sealed: SealedChildren, position: Int64) throws -> ChildOutcome {
         let children = sealed.children
-        // All of them, since missing ones are deleted.
-        _ = try IncomingRecords(table, db, at: context.now).fill(sealed.records, leavesOut: false)
-        let written = try applyIncoming(clear: children.records, position: position)
+        let page = IncomingPage(sealed.records, of: table.entity)
+        let clear = IncomingPage(children.records, of: table.entity)
+        let written = try apply(page, clear: clear, Bounds(position: position))
         var outcome = ChildOutcome(written: written.written, deleted: written.deleted)
-        let missing = try missing(children, position)
+        let missing = try missing(children, Set(page.records.compactMap(\.key)), position)
         if missing.count > children.allowance {
             outcome.held = missing.count
         } else {
@@ -28,7 +28,7 @@ extension PageApplier {
     }
 
     /// Cached children of parents whose children are complete in the answer, but which are not in it.
-    private func missing(_ children: PulledChildren, _ position: Int64) throws -> [String] {
+    private func missing(_ children: PulledChildren, _ present: Set<String>, _ position: Int64) throws -> [String] {
         guard !children.complete.isEmpty else { return [] }
         return try String.fetchAll(
             db.cachedStatement(
@@ -36,10 +36,8 @@ extension PageApplier {
                     SELECT _key FROM \(table.name)
                     WHERE _deleted = 0 AND \(table.sql(for: children.by)) IN (SELECT value FROM json_each(?1))
                       AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2
-                      AND _key NOT IN (SELECT key FROM sync_incoming WHERE usable)
                     """),
-            arguments: [
-                JSONText.array(children.complete.map(JSONText.string)).text, position,
-            ])
+            arguments: [JSONText.array(children.complete.map(JSONText.string)).text, position]
+        ).filter { !present.contains($0) }
     }
 }

@@ -14,7 +14,7 @@ extension PageApplier {
             case .keep, .deny: continue
             case .cascade:
                 let applier = applier(EntityTable(entity: child))
-                _ = try applier.delete(keys: applier.referring(to: keys, by: applier.table.sql(for: field)))
+                _ = try applier.delete(keys: applier.keys(applier.table.referring(by: field, Self.isListed), keys))
             case .nullify: try applier(EntityTable(entity: child)).nullify(field, referringTo: keys)
             }
         }
@@ -24,37 +24,30 @@ extension PageApplier {
         PageApplier(table: table, context: context)
     }
 
-    /// `reference`: an indexed column or expression. Includes hidden records.
-    private func referring(to keys: [String], by reference: String) throws -> [String] {
-        // Each condition matches a partial index.
-        let parts = ["_deleted = 0", EntityTable.differs].map { rows in
-            "SELECT _key FROM \(table.name) WHERE \(rows) AND \(reference) IN (SELECT value FROM json_each(?1))"
-        }
-        return try String.fetchAll(
-            db.cachedStatement(sql: parts.joined(separator: " UNION ")),
-            arguments: [JSONText.array(keys.map(JSONText.string)).text])
+    private static let isListed = "IN (SELECT value FROM json_each(?1))"
+
+    private func keys(_ sql: String, _ parents: [String]) throws -> [String] {
+        try String.fetchAll(
+            db.cachedStatement(sql: sql), arguments: [JSONText.array(parents.map(JSONText.string)).text])
     }
 
     /// Assumes that the server's version has no reference any more, until the server says otherwise, and rebases local
     /// changes on that.
     private func nullify(_ field: String, referringTo keys: [String]) throws {
-        let row = context.row(table)
+        let writer = context.writer(table)
         let queue = context.queue
         var changed: [String] = []
-        guard let reference = table.entity[field: field] else { return }
-        let here = try referring(to: keys, by: table.sql(for: field))
-        let there = try referring(to: keys, by: table.expression(for: reference, in: "_remote"))
+        let here = try self.keys(table.referring(by: field, Self.isListed), keys)
+        let there = try self.keys(table.displaced(by: field, Self.isListed), keys)
         for key in here + there.filter({ !here.contains($0) }) {
-            guard let remote = try row.remote(of: key), let value = remote[field], keys.contains(value.plain) else {
-                continue
-            }
-            try db.cachedStatement(sql: "UPDATE \(table.name) SET _remote = ? WHERE _key = ?")
-                .execute(arguments: [remote.setting(field, to: .null).text, key])
+            guard let remote = try writer.row.remote(of: key), let value = remote[field], keys.contains(value.plain)
+            else { continue }
+            try writer.assumeRemote(remote.setting(field, to: .null), of: key)
             for change in try queue.changes(of: table.entity.name, key: key) where change.base[field] == value {
                 try queue.store(
                     change.body, base: change.base.setting(field, to: .null), of: change, makeID: context.makeID)
             }
-            try row.rebuildDocument(over: key)
+            try writer.rebuildDocument(over: key)
             changed.append(key)
         }
         try context.log.append(.upserted, entity: table.entity.name, keys: changed)

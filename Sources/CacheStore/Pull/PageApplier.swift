@@ -1,131 +1,169 @@
 internal import EntitySchema
 internal import GRDB
+internal import GRDBSQLite
 internal import JSONText
 
 /// Writes one page of records into an entity's table, inside the caller's transaction.
 ///
-/// One statement writes all records that differ; their text passes through unchanged (`IncomingRecords`).
+/// A record that the cache has byte for byte (most of a list that is read again) costs a look-up by its key.
 struct PageApplier {
+    /// What a page is measured against.
+    struct Bounds {
+        /// The end of the change log when the page was requested.
+        var position: Int64 = .max
+        /// The change time that an earlier pull had reached; a record from before it is late.
+        var watermark: Timestamp?
+        /// No record of the page can be in the cache, unless the server sends it twice.
+        var isNew = false
+    }
+
     let table: EntityTable
     let context: WriteContext
 
     var db: Database { context.db }
+    private var entity: Entity { table.entity }
     private var now: Timestamp { context.now }
     private var row: RecordRow { context.row(table) }
+    private var writer: RecordWriter { context.writer(table) }
     private var merge: Merge { Merge(table: table, context: context) }
 
-    /// Writes the records in `sync_incoming`. `clear`: the same records before their secrets were sealed. `position`:
-    /// the end of the change log when the page was requested.
-    func applyIncoming(clear: String, position: Int64) throws -> PageOutcome {
-        var outcome = try summary()
-        if outcome.setAside > 0 { try setAside() }
-        let before = try greatestPK()
-        let written = try upsert(position)
-        try DriftTable(table: table, db: db, now: now).count(clear, written: written.keys)
-        for key in written.changedHere { try merge.mergeRemote(of: key) }
-        // A statement inserts only at the end, so the table has grown by as many rows as the greatest `_pk`.
-        let inserted = try greatestPK() - before
-        try row.tally(inserted)
-        outcome.hadBefore = outcome.records - outcome.setAside - outcome.deleted - Int(inserted)
-        outcome.written = written.keys.count
-        try context.log.append(.upserted, entity: table.entity.name, keys: written.keys)
-        if outcome.deleted > 0 { outcome.deleted = try delete(keys: tombstones()) }
+    /// `clear`: the same records before their secrets were sealed.
+    func apply(_ page: IncomingPage, clear: IncomingPage, _ bounds: Bounds) throws -> PageOutcome {
+        var outcome = PageOutcome(records: page.records.count)
+        var written = Written(greatestPK: try greatestPK())
+        var times = ChangeTimes(at: now)
+        let gone = try recentlyDeleted(bounds.position)
+        var tombstones: [String] = []
+        for (index, record) in page.records.enumerated() {
+            guard let key = record.key else {
+                outcome.setAside += 1
+                try setAside(record.text)
+                continue
+            }
+            if let changed = record.changed { times.insert(changed) }
+            if record.isDeleted {
+                tombstones.append(key)
+                try written.note(known: writer.image(of: key)?.pk)
+            } else if !gone.contains(key) {
+                try write(record, key, index, bounds, &written)
+            }
+        }
+        times.finish()
+        outcome.add(written, times)
+        outcome.hadBefore = outcome.records - outcome.setAside - tombstones.count - written.inserted
+        try finish(written, clear)
+        outcome.deleted = try delete(keys: tombstones)
         return outcome
+    }
+
+    /// What the records of a page did to the table.
+    struct Written {
+        /// Before the page.
+        let greatestPK: Int64
+        /// New or changed records, by their place in the page.
+        var places: [Int] = []
+        var keys: [String] = []
+        /// Of these, records with queued changes.
+        var changedHere: [String] = []
+        var inserted = 0
+        /// The `_pk`s of the page's records that were cached before.
+        var known: [Int64] = []
+        var lateness: Int64 = 0
+
+        mutating func note(known pk: Int64?) {
+            if let pk, pk <= greatestPK { known.append(pk) }
+        }
+    }
+
+    private func write(
+        _ record: IncomingPage.Record, _ key: String, _ index: Int, _ bounds: Bounds, _ written: inout Written
+    ) throws {
+        let origin = RecordWriter.Origin(at: now)
+        if bounds.isNew, try writer.insertUncounted(key, remote: record.text, from: origin) != nil {
+            written.inserted += 1
+        } else if let (known, acknowledged) = try look(for: key, record.text) {
+            guard let known else { return written.note(known: acknowledged) }
+            written.note(known: known.pk)
+            written.lateness = max(written.lateness, lateness(record, known.remote, bounds.watermark))
+            // A change that was acknowledged after the page was requested is newer than the page.
+            guard acknowledged <= bounds.position else { return }
+            var new = known
+            new.remote = record.text
+            try writer.update(known, to: new, from: origin)
+            if known.local != nil { written.changedHere.append(key) }
+        } else {
+            written.lateness = max(written.lateness, lateness(record, nil, bounds.watermark))
+            _ = try writer.insertUncounted(key, remote: record.text, from: origin)
+            written.inserted += 1
+        }
+        written.places.append(index)
+        written.keys.append(key)
+    }
+
+    /// The cached record and the position of its last acknowledgement. For a record that is the same byte for byte: nil
+    /// and its `_pk`.
+    private func look(for key: String, _ text: JSONText) throws -> (known: RecordImage?, number: Int64)? {
+        let statement = BoundStatement(
+            try db.cachedStatement(
+                sql: "SELECT \(RecordImage.columns), coalesce(_acknowledged, 0) FROM \(table.name) WHERE _key = ?"))
+        statement.bind(1, key)
+        return try statement.first { row in
+            if text.isStored(in: RecordImage.remoteColumn, of: row) { return (nil, sqlite3_column_int64(row, 0)) }
+            return (RecordImage(reading: row), sqlite3_column_int64(row, RecordImage.columnCount))
+        }
+    }
+
+    private func finish(_ written: Written, _ clear: IncomingPage) throws {
+        if !written.keys.isEmpty {
+            try DriftTable(table: table, db: db, now: now).count(clear.text(of: written.places), written: written.keys)
+        }
+        try SearchIndex.noteInserted(entity, db)
+        for key in written.changedHere { try merge.mergeRemote(of: key) }
+        try writer.tally(Int64(written.inserted))
+        try context.log.append(.upserted, entity: entity.name, keys: written.keys)
     }
 
     // MARK: What came
 
-    private func summary() throws -> PageOutcome {
-        let row = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT count(*) AS records, coalesce(sum(NOT usable), 0) AS set_aside,
-                      coalesce(sum(usable AND deleted), 0) AS deleted,
-                      max(changed) FILTER (WHERE changed <= ?) AS latest
-                    FROM sync_incoming
-                    """), arguments: [Self.latestPlausible(at: now)])
-        return PageOutcome(
-            records: row?["records"] ?? 0, deleted: row?["deleted"] ?? 0, setAside: row?["set_aside"] ?? 0,
-            latestChange: row?["latest"])
-    }
-
-    private func setAside() throws {
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO sync_set_aside (entity, record, at)
-                SELECT ?1, substr(\(setAsideText), 1, 4096), ?2 FROM sync_incoming
-                WHERE NOT usable AND value IS NOT NULL
-                ON CONFLICT DO NOTHING
-                """
-        ).execute(arguments: [table.entity.name, now.milliseconds])
-    }
-
-    /// The latest plausible change time: a day ahead. A pull that continued from a later one would miss every change
-    /// until then.
-    static func latestPlausible(at now: Timestamp) -> String { (now + .seconds(86_400)).description }
-
-    /// Strings are stored without quotes, so they need not be JSON.
-    private var setAsideText: String {
-        guard table.hasSecrets else { return "CAST(value AS TEXT)" }
-        return "iif(json_valid(value), \(table.withoutSecrets("sync_incoming.value")), CAST(value AS TEXT))"
-    }
-
-    private func tombstones() throws -> [String] {
-        try String.fetchAll(
-            db.cachedStatement(sql: "SELECT key FROM sync_incoming WHERE usable AND deleted ORDER BY rowid"))
-    }
-
-    // MARK: Writing
-
-    /// Returns the keys of the records that were new or differed, and of those with queued changes. A record whose
-    /// change was acknowledged after the page was requested stays as acknowledged, also when it was deleted.
-    private func upsert(_ position: Int64) throws -> (keys: [String], changedHere: [String]) {
+    /// Records whose deletion was acknowledged after the page was requested: the page may still have them.
+    private func recentlyDeleted(_ position: Int64) throws -> Set<String> {
         try db.cachedStatement(sql: "DELETE FROM sync_gone WHERE entity = ? AND position <= ?")
-            .execute(arguments: [table.entity.name, position])
-        let rows = try Row.fetchCursor(
-            db.cachedStatement(
-                sql: """
-                    INSERT INTO \(table.name) (_key, _remote, _synced_at)
-                    SELECT key, value, ?1 FROM sync_incoming WHERE usable AND NOT deleted AND NOT EXISTS (
-                      SELECT 1 FROM sync_gone WHERE entity = ?3 AND record_key = key)
-                    ORDER BY sync_incoming.rowid
-                    ON CONFLICT (_key) DO UPDATE SET _remote = excluded._remote, _version = NULL, _gone = 0,
-                      _synced_at = excluded._synced_at
-                    WHERE _remote IS NOT excluded._remote AND coalesce(_acknowledged, 0) <= ?2
-                    RETURNING _key, _local IS NOT NULL
-                    """),
-            arguments: [now.milliseconds, position, table.entity.name])
-        var keys: [String] = []
-        var changedHere: [String] = []
-        while let row = try rows.next() {
-            keys.append(row[0])
-            if row[1] { changedHere.append(row[0]) }
-        }
-        try SearchIndex.noteInserted(table.entity, db)
-        return (keys, changedHere)
+            .execute(arguments: [entity.name, position])
+        return try String.fetchSet(
+            db.cachedStatement(sql: "SELECT record_key FROM sync_gone WHERE entity = ?"), arguments: [entity.name])
     }
+
+    /// Keeps the text of a record without a usable key, so that it is counted once. A null says nothing.
+    private func setAside(_ record: JSONText) throws {
+        guard record.kind != .null else { return }
+        // If there are secrets, a value that is no record could be one.
+        let isHidden = table.hasSecrets && record.kind != .object
+        let text = isHidden ? "…" : context.sealers[entity.name].remove(from: record).plain
+        try db.cachedStatement(
+            sql: "INSERT INTO sync_set_aside (entity, record, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+        ).execute(arguments: [entity.name, String(text.prefix(4096)), now.milliseconds])
+    }
+
+    // MARK: Deleting
 
     /// Deletes records and everything that the schema cascades to. A record with queued changes becomes a conflict.
     func delete(keys: [String]) throws -> Int {
         guard !keys.isEmpty else { return 0 }
-        let list = JSONText.array(keys.map(JSONText.string)).text
-        let changedHere = try String.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    SELECT _key FROM \(table.name) WHERE _key IN (SELECT value FROM json_each(?)) AND _local IS NOT NULL
-                    """),
-            arguments: [list])
+        var gone: [String] = []
+        var changedHere: [String] = []
+        for key in keys {
+            guard let image = try writer.image(of: key) else { continue }
+            if image.local == nil {
+                try writer.deleteUncounted(image)
+                gone.append(key)
+            } else {
+                changedHere.append(key)
+            }
+        }
         for key in changedHere { try merge.mergeDeletion(of: key) }
-        var gone = try String.fetchAll(
-            db.cachedStatement(
-                sql: """
-                    DELETE FROM \(table.name) WHERE _key IN (SELECT value FROM json_each(?)) AND _local IS NULL
-                    RETURNING _key
-                    """),
-            arguments: [list])
-        try row.tally(-Int64(gone.count))
+        try writer.tally(-Int64(gone.count))
         gone += try changedHere.filter { try !row.exists($0) }
-        try context.log.append(.deleted, entity: table.entity.name, keys: gone)
+        try context.log.append(.deleted, entity: entity.name, keys: gone)
         // Also for records that are kept for a local change: the server deleted their children all the same.
         try applyDeleteRules(of: keys)
         return gone.count

@@ -21,7 +21,7 @@ struct OutboxAdmin {
             try log.append(.queued, row, detail: [ChangeLogReason.retried.member])
             // Fields that follow the queue, and a content's state, no longer show a failure.
             guard let table = context.table(row["entity"]) else { continue }
-            try context.row(table).rebuildDocument(over: row["record_key"])
+            try context.writer(table).rebuildDocument(over: row["record_key"])
         }
         return rows.count
     }
@@ -75,8 +75,8 @@ struct OutboxAdmin {
         try queue.remove(change.id)
         try log.append(.discarded, change, detail: [ChangeLogReason.asked.member])
         guard let table = context.table(change.entity) else { return }
-        let row = context.row(table)
-        try row.rebuildDocument(over: change.key)
+        let (row, writer) = (context.row(table), context.writer(table))
+        try writer.rebuildDocument(over: change.key)
         if try !row.exists(change.key) { try log.append(.deleted, entity: change.entity, keys: [change.key]) }
         // The record was kept for this change only; its other changes now meet the deletion.
         guard isDeletedThere else { return }

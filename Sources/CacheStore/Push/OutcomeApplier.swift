@@ -67,22 +67,22 @@ struct OutcomeApplier {
     ) throws {
         try queue.remove(change.id)
         guard let table = context.table(change.entity) else { return }
-        let row = context.row(table)
+        let (row, writer) = (context.row(table), context.writer(table))
         // A look-up may find the tombstone of the record that an attempt created.
         let isGone = try isGone || row.isGone(change.key) || record.map(table.entity.isDeleted) ?? false
         var key = change.key
         switch change.operation {
-        case .delete: try row.setRemote(nil, of: key, at: now)
+        case .delete: try writer.setRemote(nil, of: key, at: now)
         case .create, .update:
             // When the answer has no record, the upstream has what was sent.
             let sealed = try record.map(context.sealers[change.entity].seal)
             try DriftTable(table: table, db: db, now: now).count(record, sealed: sealed, key: key)
             let remote = try sealed ?? assumed(after: change, table)
-            try row.setRemote(remote, version: version, of: key, at: now)
+            try writer.setRemote(remote, version: version, of: key, at: now)
             try keepContent(of: change, remote, table)
             try rebase(after: change, on: remote, table.entity)
             if let given = remote[table.entity.key]?.plain, given != key, !given.isEmpty, change.operation == .create {
-                try KeyAlias.rename(table, from: key, to: given, schema: context.schema, db)
+                try KeyAlias.rename(table, from: key, to: given, context.records)
                 try log.append(
                     .renamed, change: change.id, entity: change.entity, key: given, detail: [("old_id", .string(key))])
                 key = given
@@ -116,7 +116,7 @@ struct OutcomeApplier {
     private func keepContent(of change: OutboxTable.Entry, _ remote: JSONText, _ table: EntityTable) throws {
         guard let content = change.content else { return }
         let address = table.entity.content?.address.flatMap { table.entity.value(of: $0, in: remote)?.string }
-        try context.row(table).setContent(
+        try context.writer(table).setContent(
             content == ContentTable.nothing ? nil : content, address: address, of: change.key)
     }
 

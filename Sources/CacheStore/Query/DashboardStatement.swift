@@ -47,7 +47,7 @@ struct DashboardStatement {
                     field: "user", message: "the schema does not say which user a record of \(group.entity) belongs to"
                 )
             }
-            belongs = "CAST(record.\(table.sql(for: field)) AS TEXT) = \(bind(user))"
+            belongs = "CAST(\(table.plain(for: field, of: "record.")) AS TEXT) = \(bind(user))"
         }
         let results = group.figures.map { result(of: $0) }
         sql = statement(ranges, results)
@@ -59,10 +59,10 @@ struct DashboardStatement {
         switch figure.measure {
         case .count: return "count(\(column("1", figure.conditions)))"
         case .sum(let field, _):
-            let amount = table.entity[field: field].map { table.json(of: $0) } ?? "NULL"
+            let amount = table.entity[field: field].map { table.json(of: $0, in: EntityTable.document(of: "record.")) } ?? "NULL"
             return "exact_sum(\(column(amount, figure.conditions)))"
         case .distinct(let field, let seen):
-            let value = column("record.\(table.sql(for: field))", figure.conditions)
+            let value = column(table.plain(for: field, of: "record."), figure.conditions)
             guard let seen else { return "count(DISTINCT \(value))" }
             let before = before(value, field, figure.conditions)
             return seen == .first
@@ -79,7 +79,7 @@ struct DashboardStatement {
     /// The name of the column that says whether a matching record had the same value before the period began.
     private mutating func before(_ value: String, _ field: String, _ conditions: [Condition]) -> String {
         let fits = condition(conditions, of: "earlier")
-        let same = "earlier.\(table.sql(for: field)) = seen.\(value)\(fits.isEmpty ? "" : " AND \(fits)")"
+        let same = "\(table.plain(for: field, of: "earlier.")) = seen.\(value)\(fits.isEmpty ? "" : " AND \(fits)")"
         let was = """
             EXISTS (SELECT 1 FROM \(table.name) AS earlier
               WHERE earlier._deleted = 0 AND earlier.\(at) < period.start AND \(same))
@@ -92,7 +92,7 @@ struct DashboardStatement {
     private mutating func condition(_ conditions: [Condition], of alias: String) -> String {
         var parts: [String] = []
         for condition in conditions {
-            let column = "CAST(\(alias).\(table.sql(for: condition.field)) AS TEXT)"
+            let column = "CAST(\(table.plain(for: condition.field, of: "\(alias).")) AS TEXT)"
             let isBoolean = table.entity[field: condition.field]?.kind == .boolean
             let values = condition.values.map { value in
                 bind(isBoolean ? (value == "true" ? "1" : "0") : value)
@@ -113,8 +113,8 @@ struct DashboardStatement {
         let spans = Self.merged(ranges).map { span in
             """
             SELECT record.\(at) AS at\(fields) FROM \(table.name) AS record
-              WHERE record._deleted = 0 AND record.\(at) >= \(bind(span.lowerBound.description))
-                AND record.\(at) < \(bind(span.upperBound.description))\(belonging)
+              WHERE record._deleted = 0 AND record.\(at) >= \(bind(span.lowerBound))
+                AND record.\(at) < \(bind(span.upperBound))\(belonging)
               UNION ALL
             """
         }
@@ -122,7 +122,7 @@ struct DashboardStatement {
         return """
             WITH period(n, start, stop) AS (VALUES \(periods.joined(separator: ", "))),
             draft AS MATERIALIZED (
-              SELECT record._pk AS pk, strftime('%Y-%m-%dT%H:%M:%fZ', change.created_at / 1000.0, 'unixepoch') AS at
+              SELECT record._pk AS pk, change.created_at AS at
               FROM sync_outbox AS change JOIN \(table.name) AS record ON record._key = change.record_key
               WHERE change.entity = \(bind(table.entity.name)) AND change.operation = 'create'
                 AND record.\(at) IS NULL AND record._deleted = 0),
@@ -137,13 +137,15 @@ struct DashboardStatement {
     }
 
     private mutating func bind(_ range: Range<Timestamp>) -> String {
-        "\(bind(range.lowerBound.description)), \(bind(range.upperBound.description))"
+        "\(bind(range.lowerBound)), \(bind(range.upperBound))"
     }
 
     /// Numbered, so that a value used in several places gets the same text in each.
-    private mutating func bind(_ value: String) -> String {
+    private mutating func bind(_ value: some DatabaseValueConvertible) -> String {
         "?\(Self.place(of: value.databaseValue, in: &arguments) + 1)"
     }
+
+    private mutating func bind(_ time: Timestamp) -> String { bind(time.milliseconds) }
 
     /// The index of `element`, appended if it is new: figures share what they have in common.
     private static func place<Element: Equatable>(of element: Element, in list: inout [Element]) -> Int {

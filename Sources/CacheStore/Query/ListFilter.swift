@@ -58,7 +58,7 @@ struct ListFilter {
         }
         var values: [DatabaseValue] = []
         for text in filter.values {
-            let value = try Self.value(text, of: field)
+            let value = try value(text, of: field)
             if !values.contains(value) { values.append(value) }
         }
         let placeholders = values.map { _ in "?" }.joined(separator: ", ")
@@ -162,10 +162,10 @@ struct ListFilter {
     }
 
     /// Converts the caller's text to the value that the column would hold.
-    private static func value(_ text: String, of field: Field) throws(CacheError) -> DatabaseValue {
+    private func value(_ text: String, of field: Field) throws(CacheError) -> DatabaseValue {
         switch field.kind {
         case .integer, .number, .money:
-            if let number = number(text) { return number }
+            if let number = Self.number(text) { return number }
             throw CacheError.badQuery(field: field.name, message: "expected a number, got \(text)")
         case .boolean:
             guard let value = ["true": 1, "false": 0, "1": 1, "0": 0][text] else {
@@ -178,7 +178,7 @@ struct ListFilter {
                     field: field.name,
                     message: "expected a time such as 2026-11-21 or 2026-11-21T10:42:00Z, got \(text)")
             }
-            return time.description.databaseValue
+            return table.isTimeColumn(field) ? time.milliseconds.databaseValue : time.description.databaseValue
         default: return text.databaseValue
         }
     }

@@ -124,7 +124,8 @@ struct ListStatement {
 
     /// What identifies a list: its filters and its order.
     private static func name(_ query: ListQuery, _ order: ListOrder) -> String {
-        var parts = [query.entity, query.sync?.rawValue ?? ""]
+        // The number tells cursors apart whose positions have another form.
+        var parts = ["2", query.entity, query.sync?.rawValue ?? ""]
         if let search = query.search { parts += ["q", search.text] }
         for filter in query.filters { parts += [filter.field, filter.comparison.rawValue] + filter.values }
         for term in order.terms { parts += [term.field, term.descending ? "desc" : "asc"] }

@@ -51,8 +51,6 @@ struct SearchTable {
     /// Drops all parts of the index, whichever exist.
     static func drop(_ entity: String) -> String {
         """
-        DROP TRIGGER IF EXISTS \(trigger(entity, "changed"));
-        DROP TRIGGER IF EXISTS \(trigger(entity, "deleted"));
         DROP TABLE IF EXISTS \(wordsName(entity));
         DROP TABLE IF EXISTS \(fragmentsName(entity));
         DROP VIEW IF EXISTS \(view(entity));
@@ -60,23 +58,16 @@ struct SearchTable {
         """
     }
 
-    private static func trigger(_ entity: String, _ event: String) -> String {
-        "\"sync_\(entity)_\(event)_for_search\""
-    }
-
     /// A field's column in view and index, prefixed because FTS5 reserves names that could be fields.
     static func column(_ field: String) -> String { "f_\(field)" }
 
     // MARK: Definition
 
-    /// Identical text means an identical index: the statements, and the columns that they read.
-    var definition: String {
-        let drawn = table.columns.filter { words.contains($0.name) || fragments.contains($0.name) }
-        return ([create] + drawn.map(\.definition)).joined(separator: "\n")
-    }
+    /// Identical text means an identical index.
+    var definition: String { create }
 
     var create: String {
-        ([createView, createOutdated] + parts.map(\.create) + [changed, deleted]).joined(separator: ";\n") + ";"
+        ([createView, createOutdated] + parts.map(\.create)).joined(separator: ";\n") + ";"
     }
 
     /// Adds the records with a `_pk` after ?1 and up to ?2.
@@ -145,7 +136,7 @@ struct SearchTable {
     }
 
     private var createView: String {
-        let columns = (words + fragments).map { "\(value(of: $0, in: "")) AS \(Self.column($0))" }
+        let columns = (words + fragments).map { "\(value(of: $0)) AS \(Self.column($0))" }
         return """
             CREATE VIEW \(view) AS SELECT _pk, \(columns.joined(separator: ", ")) FROM \(table.name) WHERE _deleted = 0
             """
@@ -158,50 +149,35 @@ struct SearchTable {
         return "CREATE TABLE \(outdated) (_pk INTEGER PRIMARY KEY, was_indexed, \(columns))"
     }
 
-    /// The indexed value of a field; `row` is empty, `OLD.` or `NEW.`.
-    private func value(of field: String, in row: String) -> String {
-        let column = "\(row)\"\(field)\""
+    /// The indexed value of a field.
+    private func value(of field: String) -> String {
+        let column = table.plain(for: field)
         guard fragments.contains(field) else { return column }
         return Self.separators.unicodeScalars.reduce(column) { "replace(\($0), char(\($1.value)), '')" }
     }
 
-    // MARK: Triggers
+    // MARK: Records that change
 
     private var indexedTo: String { "(SELECT indexed_to FROM sync_search WHERE entity = '\(entity.name)')" }
 
-    private var changed: String {
-        let fields = ["_deleted"] + (words + fragments).map { "\"\($0)\"" }
-        let old = fields.map { "OLD.\($0)" }.joined(separator: ", ")
-        let new = fields.map { "NEW.\($0)" }.joined(separator: ", ")
-        return """
-            CREATE TRIGGER \(Self.trigger(entity.name, "changed"))
-            AFTER UPDATE OF _key, _remote, _document, _deleted ON \(table.name)
-            WHEN OLD._pk <= \(indexedTo) AND (\(old)) IS NOT (\(new)) BEGIN
-            \(note)END
-            """
-    }
-
-    /// SQLite reuses the greatest `_pk` once its row is deleted, so `indexed_to` must not exceed the greatest that
-    /// exists.
-    private var deleted: String {
-        let greatest = "(SELECT coalesce(max(_pk), 0) FROM \(table.name))"
-        return """
-            CREATE TRIGGER \(Self.trigger(entity.name, "deleted")) AFTER DELETE ON \(table.name) BEGIN
-            \(note)\
-            UPDATE sync_search SET indexed_to = \(greatest) WHERE entity = '\(entity.name)' AND indexed_to > \(greatest);
-            END
-            """
-    }
-
-    /// The index has the values from before the first change, so later ones are ignored.
-    private var note: String {
+    /// Run this before the record in row ?1 changes or is deleted. The index has the values from before the first
+    /// change, so later ones are ignored.
+    var noteOutdated: String {
         """
         INSERT INTO \(outdated)
-          SELECT OLD._pk, OLD._deleted = 0, \((words + fragments).map { value(of: $0, in: "OLD.") }.joined(separator: ", "))
-          WHERE OLD._pk <= \(indexedTo)
-          ON CONFLICT DO NOTHING;
-
+        SELECT _pk, _deleted = 0, \((words + fragments).map(value).joined(separator: ", ")) FROM \(table.name)
+        WHERE _pk = ?1 AND _pk <= \(indexedTo)
+        ON CONFLICT DO NOTHING
         """
+    }
+
+    /// Run this after records were deleted. SQLite reuses the greatest `_pk` once its row is deleted, so `indexed_to`
+    /// must not exceed the greatest that exists.
+    var noteDeleted: String {
+        let greatest = "(SELECT coalesce(max(_pk), 0) FROM \(table.name))"
+        return """
+            UPDATE sync_search SET indexed_to = \(greatest) WHERE entity = '\(entity.name)' AND indexed_to > \(greatest)
+            """
     }
 }
 

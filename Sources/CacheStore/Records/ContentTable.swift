@@ -25,6 +25,20 @@ struct ContentTable {
         ).execute(arguments: [content.sha256, content.size, content.type, now.milliseconds])
     }
 
+    /// Counts records that begin or cease to use a content.
+    func count(_ change: Int, _ sha256: String?) throws {
+        guard let sha256 else { return }
+        try db.cachedStatement(sql: "UPDATE sync_content SET uses = uses + ? WHERE sha256 = ?")
+            .execute(arguments: [change, sha256])
+    }
+
+    /// Makes the records of one entity forget a content.
+    func drop(_ sha256: String, in table: EntityTable) throws {
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _content = NULL WHERE _content = ?")
+            .execute(arguments: [sha256])
+        try count(-db.changesCount, sha256)
+    }
+
     func content(_ sha256: String) throws -> Content? {
         try Row.fetchOne(
             db.cachedStatement(sql: "SELECT size, type FROM sync_content WHERE sha256 = ?"), arguments: [sha256]
@@ -39,10 +53,3 @@ struct ContentTable {
     }
 }
 
-extension RecordRow {
-    /// Sets the record's content on the server, if it is stored here, and the address that it came from.
-    func setContent(_ sha256: String?, address: String?, of key: String) throws {
-        try db.cachedStatement(sql: "UPDATE \(table.name) SET _content = ?, _content_address = ? WHERE _key = ?")
-            .execute(arguments: [sha256, address, key])
-    }
-}

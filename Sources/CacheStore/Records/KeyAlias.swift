@@ -22,12 +22,11 @@ enum KeyAlias {
     /// Renames a record everywhere: its row, its queue, and every reference to it, queued ones included.
     ///
     /// Part of the transaction that settles its creation, so readers never see a mix of old and new keys.
-    static func rename(_ table: EntityTable, from old: String, to new: String, schema: EntitySchema, _ db: Database)
-        throws
-    {
+    static func rename(_ table: EntityTable, from old: String, to new: String, _ records: RecordTransaction) throws {
+        let (writer, db) = (records.writer(table), records.db)
         // A pull may have brought the upstream's version under its own key before the answer arrived.
-        try RecordRow(table: table, db: db).delete(new)
-        try db.execute(sql: "UPDATE \(table.name) SET _key = ? WHERE _key = ?", arguments: [new, old])
+        try writer.delete(new)
+        try writer.rename(old, to: new)
         try db.execute(
             sql: "UPDATE sync_outbox SET record_key = ? WHERE entity = ? AND record_key = ?",
             arguments: [new, table.entity.name, old])
@@ -38,7 +37,9 @@ enum KeyAlias {
             sql: "INSERT INTO sync_alias VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET record_key = excluded.record_key",
             arguments: [table.entity.name, old, new])
         try renameKeyInBodies(table.entity, old, new, db)
-        for entity in schema.entities { try renameReferences(in: entity, to: table.entity, old, new, schema, db) }
+        for entity in records.plans.schema.entities {
+            try renameReferences(in: entity, to: table.entity, old, new, records)
+        }
     }
 
     private static func renameKeyInBodies(_ entity: Entity, _ old: String, _ new: String, _ db: Database) throws {
@@ -46,16 +47,15 @@ enum KeyAlias {
     }
 
     private static func renameReferences(
-        in entity: Entity, to target: Entity, _ old: String, _ new: String, _ schema: EntitySchema, _ db: Database
+        in entity: Entity, to target: Entity, _ old: String, _ new: String, _ records: RecordTransaction
     ) throws {
+        let db = records.db
+        let writer = records.writer(EntityTable(entity: entity))
         for field in entity.fields where field.kind == .reference(to: target.name) {
             // A record whose key is a reference to the renamed record is renamed with it.
-            if field.name == entity.key, entity.name != target.name,
-                try RecordRow(table: EntityTable(entity: entity), db: db).exists(old)
-            {
-                let table = EntityTable(entity: entity)
-                try rename(table, from: old, to: new, schema: schema, db)
-                try RecordRow(table: table, db: db).rebuildDocument(over: new)
+            if field.name == entity.key, entity.name != target.name, try writer.row.exists(old) {
+                try rename(writer.table, from: old, to: new, records)
+                try writer.rebuildDocument(over: new)
             }
             let changed = try setInBodies(of: entity, field: field.name, old, new, db)
             if entity.orderWithin == field.name {
@@ -63,23 +63,22 @@ enum KeyAlias {
                     sql: "UPDATE sync_outbox SET order_group = ? WHERE entity = ? AND order_group = ?",
                     arguments: [new, entity.name, old])
             }
-            let table = EntityTable(entity: entity)
-            if entity.isLocal { try renameReferences(in: table, field: field.name, old, new, db) }
-            let row = RecordRow(table: table, db: db)
-            for key in changed { try row.rebuildDocument(over: key) }
+            if entity.isLocal { try renameReferences(by: writer, field: field.name, old, new) }
+            for key in changed { try writer.rebuildDocument(over: key) }
         }
     }
 
     /// References in local-only records must be updated here, since no pull does.
     private static func renameReferences(
-        in table: EntityTable, field: String, _ old: String, _ new: String, _ db: Database
+        by writer: RecordWriter, field: String, _ old: String, _ new: String
     ) throws {
-        try db.execute(
-            sql: """
-                UPDATE \(table.name) SET _remote = json_set(_remote, '$."\(field)"', ?1)
-                WHERE _remote ->> '$."\(field)"' = ?2
-                """,
-            arguments: [new, old])
+        let keys = try String.fetchAll(
+            writer.db, sql: "SELECT _key FROM \(writer.table.name) WHERE _remote ->> '$.\"\(field)\"' = ?",
+            arguments: [old])
+        for key in keys {
+            guard let record = try writer.row.remote(of: key) else { continue }
+            try writer.assumeRemote(record.setting(field, to: .string(new)), of: key)
+        }
     }
 
     /// Returns the keys of the records whose queued changes named the old key.

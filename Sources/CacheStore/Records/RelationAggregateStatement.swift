@@ -4,8 +4,8 @@ internal import SQLiteStore
 /// The statement of `RelationAggregates`: a row for each record (in the list ?1) and side, with a column for each
 /// field.
 ///
-/// It reads one index range for each of three sides. The two sides of children that differ from what the server said
-/// are nearly always empty; `same` is read only for the records in the list ?2. Names and values come from the schema.
+/// It reads one index range for each side, and a second one for the children that the server has in another place than
+/// readers (`_displaced`). `same` is read only for the records in the list ?2. Names and values come from the schema.
 struct RelationAggregateStatement {
     let figures: RelationAggregates
 
@@ -20,12 +20,15 @@ struct RelationAggregateStatement {
         let columns = figures.fields.indices.map { "\(aggregate($0))(f\($0))" }.joined(separator: ", ")
         return """
             SELECT side, parent, \(columns) FROM (
-              \(part(.same, "_document IS NULL AND _deleted = 0", list: "?2"))
+              \(part(.same, "_deleted = 0 AND NOT \(EntityTable.differs)", list: "?2"))
               UNION ALL \(part(.here, "_deleted = 0 AND \(EntityTable.differs)", list: "?1"))
-              UNION ALL \(part(.there, EntityTable.differs, list: "?1")))
+              UNION ALL \(part(.there, "_deleted = 0 AND \(Self.changedInPlace)", list: "?1"))
+              UNION ALL \(part(.there, "_displaced <> 0", list: "?1", isDisplaced: true)))
             GROUP BY side, parent
             """
     }
+
+    private static let changedInPlace = "_displaced = 0 AND _remote IS NOT NULL AND \(EntityTable.differs)"
 
     private func aggregate(_ place: Int) -> String {
         switch figures.fields[place].figure.measure {
@@ -35,9 +38,11 @@ struct RelationAggregateStatement {
         }
     }
 
-    private func part(_ side: RelationAggregates.Side, _ rows: String, list: String) -> String {
+    private func part(
+        _ side: RelationAggregates.Side, _ rows: String, list: String, isDisplaced: Bool = false
+    ) -> String {
         let parent =
-            side == .there
+            isDisplaced
             ? child.expression(for: figures.reference, in: "_remote") : child.sql(for: figures.reference.name)
         let columns = figures.fields.enumerated().map { place, item in "\(column(item.figure, side)) AS f\(place)" }
         return """
@@ -95,7 +100,7 @@ struct RelationAggregateStatement {
     /// readers see.
     private func plain(_ name: String, _ side: RelationAggregates.Side) -> String {
         guard side == .there, let field = child.entity[field: name], field.follow == nil else {
-            return child.sql(for: name)
+            return child.plain(for: name)
         }
         return child.expression(for: field, in: "_remote")
     }

@@ -88,13 +88,13 @@ struct QueueImport {
     /// Adds the record as the other database had it, if this one has none: a change needs a record to be shown and
     /// addressed.
     private func keepRecord(of change: ExportedChange, _ entity: Entity) throws {
-        let row = RecordRow(table: EntityTable(entity: entity), db: db)
-        guard try !row.exists(change.recordKey) else { return }
-        try row.insert(change.recordKey)
+        let writer = context.writer(EntityTable(entity: entity))
+        guard try !writer.row.exists(change.recordKey) else { return }
+        try writer.insert(change.recordKey)
         guard change.operation != Operation.create.rawValue else { return }
         let known = try (change.record ?? change.base).nilIfInvalid ?? .object([:])
         let key = JSONText.object([entity.key: .string(change.recordKey)])
-        try row.setRemote(known[entity.key] == nil ? key.setting(known) : known, of: change.recordKey, at: now)
+        try writer.setRemote(known[entity.key] == nil ? key.setting(known) : known, of: change.recordKey, at: now)
     }
 
     /// Whether the outcome of a creation cannot be looked up. A creation that may have arrived is searched for among

@@ -10,9 +10,9 @@ struct ReminderAdapter {
     let days: ReminderDays
     let db: Database
 
-    private var rules: [ReminderTriggers] {
+    private var rules: [ReminderSchedule] {
         schema.reminders.compactMap { rule in
-            schema[rule.entity].map { ReminderTriggers(rule: rule, table: EntityTable(entity: $0)) }
+            schema[rule.entity].map { ReminderSchedule(rule: rule, table: EntityTable(entity: $0)) }
         }
     }
 
@@ -24,17 +24,9 @@ struct ReminderAdapter {
         return known ?? "" == definition
     }
 
-    /// Call this before the entities' tables are migrated: SQLite drops no column that a trigger still reads.
-    func dropOutdated() throws {
-        guard try !isUpToDate() else { return }
-        let names = try String.fetchAll(
-            db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE ? ESCAPE '\\'",
-            arguments: [ReminderTriggers.namePattern])
-        for name in names { try db.execute(sql: "DROP TRIGGER \"\(name)\"") }
-    }
-
-    /// Call this after the entities' tables are migrated.
-    func build() throws {
+    /// Schedules and withdraws the reminders of all records when the rules have changed. Call this after the entities'
+    /// tables are migrated.
+    func adapt() throws {
         guard try !isUpToDate() else { return }
         try db.execute(
             sql: """
@@ -43,7 +35,6 @@ struct ReminderAdapter {
                 """,
             arguments: [JSONText.array(schema.reminders.map { .string($0.name) }).text])
         for rule in rules {
-            try db.execute(sql: rule.create)
             for sql in rule.reconcile { try db.execute(sql: sql) }
         }
         try db.execute(

@@ -1,16 +1,16 @@
 internal import EntitySchema
 internal import SQLiteStore
 
-/// One entity in SQL: its table of records, the columns over their text, the indexes, and the view for queries under
+/// One entity in SQL: its table of records, the columns that indexes need, the indexes, and the view for queries under
 /// the entity's own name.
 ///
-/// A record is one row. Each of the first four is null if it would add nothing, so readers see
-/// `coalesce(_document, _remote)`:
+/// A record is one row. Readers see `document`, which is put together from the first three:
 /// - `_remote`: what the server last said, byte for byte.
-/// - `_local`: the fields that queued changes set.
+/// - `_local`: the fields that queued changes set; null without queued changes.
+/// - `_document`: what readers see, where `json_patch(_remote, _local)` would not give it; else null.
 /// - `_derived`: the derived fields that differ from what the server says.
-/// - `_document`: `_remote` with `_local`, `_derived` and the computed fields on top.
 /// - `_deleted`: its deletion, or that of its owner, is queued.
+/// - `_displaced`: the server has it in another place than readers: hidden, or with another owner.
 /// - `_version`: the server's own mark for the version in `_remote`.
 /// - `_gone`: the server deleted the record while a change of it was being sent.
 /// - `_acknowledged`: the position of the change log when a change of it was last acknowledged.
@@ -18,71 +18,99 @@ internal import SQLiteStore
 /// - `_content_address`: where that file came from.
 /// - `_detail`: the value of `when_changed` for which its children were fetched.
 ///
-/// Every field is a virtual column over that text: it takes no space, and adding or dropping one rewrites nothing.
+/// An indexed field has an ordinary column with the value that readers see, kept by `RecordWriter`; a time in it is a
+/// number of milliseconds. Every other field is an expression over the document.
 struct EntityTable {
     let entity: Entity
-
-    static let document = "coalesce(_document, _remote)"
 
     var name: String { "\"records_\(entity.name)\"" }
     /// Also works for a name that was not validated by a schema.
     static func name(of entity: String) -> String { "records_\(entity)".quoted(by: "\"") }
     var view: String { "\"\(entity.name)\"" }
 
+    /// The columns of every entity's table, in the order of a new table: name → definition.
+    static let ownColumns: KeyValuePairs = [
+        "_pk": "INTEGER PRIMARY KEY", "_key": "TEXT NOT NULL UNIQUE", "_remote": "TEXT", "_local": "TEXT",
+        "_document": "TEXT", "_deleted": "INTEGER NOT NULL DEFAULT 0", "_synced_at": "INTEGER",
+        "_acknowledged": "INTEGER", "_detail": "", "_version": "TEXT", "_gone": "INTEGER NOT NULL DEFAULT 0",
+        "_derived": "TEXT", "_content": "TEXT", "_content_address": "TEXT",
+        "_displaced": "INTEGER NOT NULL DEFAULT 0",
+    ]
+
     var createTable: String {
+        let own = Self.ownColumns.map { "\($0.key) \($0.value)" }
+        return "CREATE TABLE \(name) (\((own + columns.map(\.definition)).joined(separator: ", ")))"
+    }
+
+    /// What readers see of a record; `row` is empty or the name of the table in the query with a dot.
+    static func document(of row: String = "") -> String {
         """
-        CREATE TABLE \(name) (
-          _pk INTEGER PRIMARY KEY, _key TEXT NOT NULL UNIQUE, _remote TEXT, _local TEXT, _document TEXT,
-          _deleted INTEGER NOT NULL DEFAULT 0, _synced_at INTEGER, _acknowledged INTEGER, _detail)
+        coalesce(\(row)_document, iif(\(row)_local IS NULL, \(row)_remote, json_patch(\(row)_remote, \(row)_local)))
         """
     }
 
-    /// Columns that tables of older versions lack: name → definition.
-    static let laterColumns = [
-        "_version": "_version TEXT", "_gone": "_gone INTEGER NOT NULL DEFAULT 0", "_derived": "_derived TEXT",
-        "_content": "_content TEXT", "_content_address": "_content_address TEXT",
-    ]
+    static let document = document()
 
-    /// True for rows where readers see something other than what the server said; small indexes cover these few rows.
-    static let differs = "(_document IS NOT NULL OR _deleted <> 0)"
+    /// True for rows where readers may see something other than what the server said.
+    static let differs = "(_local IS NOT NULL OR _document IS NOT NULL OR _deleted <> 0)"
 
     /// Everything the table is made of: identical text means an identical table.
     var definition: String {
-        ([entity.key, createTable] + Self.laterColumns.values.sorted() + columns.map(\.definition)
-            + indexes.values.sorted() + triggers.values.sorted() + [createView]).joined(separator: "\n")
+        ([entity.key, createTable, columnSources] + indexes.values.sorted() + [createView]).joined(separator: "\n")
     }
 
     // MARK: Columns
 
+    /// Where each column's value comes from: identical text means identical values.
+    var columnSources: String {
+        storedFields.map { "\($0.name) \($0.kind == .time ? "time" : type(of: $0)) \($0.source ?? "")" }
+            .joined(separator: "\n")
+    }
+
     struct Column: Equatable {
         var name: String
         var type: String
-        var expression: String
 
-        var definition: String { "\"\(name)\" \(type) AS (\(expression)) VIRTUAL" }
+        var definition: String { type.isEmpty ? "\"\(name)\"" : "\"\(name)\" \(type)" }
     }
 
-    /// One column for each field, in the schema's order; a secret field has none.
+    /// One column for each indexed field besides the key, in the schema's order.
     var columns: [Column] {
-        entity.fields.filter { !$0.secret }.map { field in
-            Column(name: field.name, type: type(of: field), expression: expression(for: field))
-        }
+        storedFields.map { field in Column(name: field.name, type: field.kind == .time ? "" : type(of: field)) }
     }
 
-    /// A field in a query: the stored and indexed `_key` for the key, else the column.
-    func sql(for field: String) -> String {
-        field == entity.key ? "_key" : "\"\(field)\""
+    var storedFields: [Field] { entity.fields.filter(isStored) }
+
+    /// Whether the field has a column.
+    private func isStored(_ field: Field) -> Bool { field.indexed && field.name != entity.key && !field.secret }
+
+    /// A field's value in a query: `_key`, its column, or an expression with the type that a column would have. `row`
+    /// is empty or the name of the table in the query with a dot.
+    func sql(for name: String, of row: String = "") -> String {
+        guard name != entity.key else { return "\(row)_key" }
+        guard let field = entity[field: name] else { return "NULL" }
+        return isStored(field) ? "\(row)\"\(name)\"" : expression(for: field, in: Self.document(of: row))
+    }
+
+    /// The same, with a time as text.
+    func plain(for name: String, of row: String = "") -> String {
+        let column = sql(for: name, of: row)
+        guard let field = entity[field: name], isTimeColumn(field) else { return column }
+        return "CASE typeof(\(column)) WHEN 'integer' THEN \(Self.time(column)) ELSE \(column) END"
     }
 
     /// `IS NOT NULL` as a condition that an index can seek: at least the smallest value that the column can hold.
     func isNotNull(_ column: String) -> String {
         let field = entity.fields.first { sql(for: $0.name) == column }
-        let isText = column == "_key" || field.map { type(of: $0) == "TEXT" } ?? false
+        let isText = column == "_key" || field.map { type(of: $0) == "TEXT" && !isTimeColumn($0) } ?? false
         return "\(column) >= \(isText ? "''" : "-9e999")"
     }
 
     /// Whether an index begins with this field.
     func isIndexed(_ field: String) -> Bool { field == entity.key || entity[field: field]?.indexed ?? false }
+
+    /// Whether the field has a column with a number of milliseconds.
+    func isTimeColumn(_ field: Field) -> Bool { field.kind == .time && isStored(field) }
 
     private func type(of field: Field) -> String {
         switch field.kind {
@@ -92,18 +120,27 @@ struct EntityTable {
         }
     }
 
-    /// The expression of a field's column, over `record`.
-    func expression(for field: Field, in record: String = Self.document) -> String {
-        guard field.name != entity.key else { return "_key" }
+    /// A field's value over `record`, with the type of its column; a time as text.
+    func expression(for field: Field, in record: String) -> String {
         switch field.kind {
-        case .object, .list: return value(of: field, by: "->", in: record)
-        case .time: return Self.normalizedTime(value(of: field, by: "->>", in: record))
-        default: return value(of: field, by: "->>", in: record)
+        case .object, .list: value(of: field, by: "->", in: record)
+        case .time: Self.normalizedTime(value(of: field, by: "->>", in: record))
+        case .string, .enum, .reference: "CAST(\(value(of: field, by: "->>", in: record)) AS TEXT)"
+        case .integer, .boolean, .number, .money: Self.number(value(of: field, by: "->>", in: record))
         }
     }
 
+    /// A number, also one in quotes; anything else stays as it is. Nested `iif`, since only that guarantees that no type
+    /// is asked of text that is not JSON.
+    private static func number(_ value: String) -> String {
+        """
+        iif(json_valid(\(value)), \
+        iif(json_type(\(value)) IN ('integer', 'real'), CAST(\(value) AS NUMERIC), \(value)), \(value))
+        """
+    }
+
     /// The member with the field's name or, if there is none, the value at its source.
-    func value(of field: Field, by arrow: String, in record: String = Self.document) -> String {
+    func value(of field: Field, by arrow: String, in record: String) -> String {
         let own = "\(record) \(arrow) '$.\"\(field.name)\"'"
         guard let source = field.source else { return own }
         let path = source.split(separator: ".").map { ".\"\($0)\"" }.joined()
@@ -120,12 +157,17 @@ struct EntityTable {
     }
 
     /// A time as UTC with milliseconds, so that text sorts by time; anything else stays as it is. The guard keeps words
-    /// such as `now`, which are not allowed in a column, away from strftime.
+    /// such as `now`, which would mean the present, away from strftime.
     static func normalizedTime(_ value: String) -> String {
         """
         CASE WHEN (\(value)) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' \
-        THEN coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', \(value)), \(value)) ELSE \(value) END
+        THEN coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', \(value)), \(value)) ELSE CAST(\(value) AS TEXT) END
         """
+    }
+
+    /// A number of milliseconds since 1970 as text.
+    static func time(_ milliseconds: String) -> String {
+        "strftime('%Y-%m-%dT%H:%M:%fZ', \(milliseconds) / 1000.0, 'unixepoch')"
     }
 
     // MARK: Indexes and view
@@ -135,7 +177,7 @@ struct EntityTable {
     var indexes: [String: String] {
         var indexes: [String: String] = [:]
         let order = entity.sort.map(\.field)
-        for field in entity.fields where field.indexed && field.name != entity.key {
+        for field in storedFields {
             let fields = [field.name] + order.filter { $0 != field.name && $0 != entity.key }
             let index = "\(entity.name)_by_\(field.name)"
             indexes[index] = """
@@ -144,10 +186,12 @@ struct EntityTable {
                 """
         }
         for field in entity.fields where entity.ties.contains(where: { $0.field == field.name }) {
-            for (side, sought) in [("here", "\"\(field.name)\""), ("there", expression(for: field, in: "_remote"))] {
-                let index = "\(entity.name)_differing_\(side)_by_\(field.name)"
-                indexes[index] = "CREATE INDEX \"\(index)\" ON \(name) (\(sought)) WHERE \(Self.differs)"
-            }
+            let hidden = "\(entity.name)_hidden_by_\(field.name)"
+            indexes[hidden] = "CREATE INDEX \"\(hidden)\" ON \(name) (\(sql(for: field.name))) WHERE _deleted <> 0"
+            let displaced = "\(entity.name)_displaced_by_\(field.name)"
+            indexes[displaced] = """
+                CREATE INDEX "\(displaced)" ON \(name) (\(expression(for: field, in: "_remote"))) WHERE _displaced <> 0
+                """
         }
         if let detail, let whenChanged = detail.whenChanged {
             let index = "\(entity.name)_with_new_\(detail.entity)"
@@ -160,34 +204,46 @@ struct EntityTable {
         return indexes
     }
 
-    /// Trigger name → statement: they count the records that use each content.
-    var triggers: [String: String] {
-        guard entity.content != nil else { return [:] }
-        let (moved, gone) = ("\(entity.name)_content_moved", "\(entity.name)_content_gone")
-        return [
-            moved: """
-            CREATE TRIGGER "\(moved)" AFTER UPDATE OF _content ON \(name) WHEN OLD._content IS NOT NEW._content BEGIN
-              UPDATE sync_content SET uses = uses - 1 WHERE sha256 = OLD._content;
-              UPDATE sync_content SET uses = uses + 1 WHERE sha256 = NEW._content;
-            END
-            """,
-            gone: """
-            CREATE TRIGGER "\(gone)" AFTER DELETE ON \(name) WHEN OLD._content IS NOT NULL BEGIN
-              UPDATE sync_content SET uses = uses - 1 WHERE sha256 = OLD._content;
-            END
-            """,
-        ]
+    /// The keys of the records, hidden ones included, whose reference meets `condition` (`= ?1`) for readers. Each part
+    /// has an index.
+    func referring(by field: String, _ condition: String) -> String {
+        ["_deleted = 0", "_deleted <> 0"].map { rows in
+            "SELECT _key FROM \(name) WHERE \(rows) AND \(sql(for: field)) \(condition)"
+        }.joined(separator: " UNION ALL ")
+    }
+
+    /// The same for the records whose reference meets it on the server, and not for readers.
+    func displaced(by field: String, _ condition: String) -> String {
+        let reference = entity[field: field].map { expression(for: $0, in: "_remote") } ?? "NULL"
+        return "SELECT _key FROM \(name) WHERE _displaced <> 0 AND \(reference) \(condition)"
     }
 
     var detail: PullPlan.Detail? { entity.pull?.detail }
 
     /// True for records whose children have to be fetched again.
     func detailOutdated(_ whenChanged: String) -> String {
-        "_detail IS NOT \(sql(for: whenChanged)) AND _remote IS NOT NULL AND _deleted = 0"
+        "_detail IS NOT \(detailMark(whenChanged)) AND _remote IS NOT NULL AND _deleted = 0"
     }
 
+    /// The server's value of `when_changed`, as text.
+    func detailMark(_ whenChanged: String) -> String {
+        guard whenChanged != entity.key, let field = entity[field: whenChanged] else { return "_key" }
+        return "CAST(\(expression(for: field, in: "_remote")) AS TEXT)"
+    }
+
+    /// Every field but the secret ones, in the schema's order; times as text.
     var createView: String {
-        let fields = columns.map { "\"\($0.name)\"" }.joined(separator: ", ")
-        return "CREATE VIEW \(view) AS SELECT \(fields) FROM \(name) WHERE _deleted = 0"
+        let fields = entity.fields.filter { !$0.secret }.map { field in
+            "\(shown(field)) AS \"\(field.name)\""
+        }
+        return """
+            CREATE VIEW \(view) AS SELECT \(fields.joined(separator: ", "))
+            FROM (SELECT *, \(Self.document) AS _shown FROM \(name)) WHERE _deleted = 0
+            """
+    }
+
+    private func shown(_ field: Field) -> String {
+        let isOwn = field.name == entity.key || isStored(field)
+        return isOwn ? plain(for: field.name) : expression(for: field, in: "_shown")
     }
 }

@@ -20,14 +20,7 @@ struct DerivedRandomTests {
             let model = try ChatModel(day.cache)
             let (found, expected) = (model.found, model.expected)
             #expect(found == expected, "\(TestRun.note(seed)), step \(step), after \(day.last)")
-            #expect(try day.cache.staleCount() == 0, "\(TestRun.note(seed)), step \(step)")
         }
-    }
-}
-
-extension TestCache {
-    fileprivate func staleCount() throws -> Int {
-        try store.pool.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_stale") ?? 0 }
     }
 }
 

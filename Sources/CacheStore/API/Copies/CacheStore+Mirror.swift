@@ -105,10 +105,10 @@ extension CacheStore {
     /// Removes secrets that were sealed with another key.
     package func importRecords(_ records: [JSONText], of entity: String, at now: Timestamp) async throws -> Int {
         let table = try table(entity)
-        return try await writer.write { db in
-            let rows = MirrorRows(table: table, sealer: sealers[entity], db: db)
+        return try await change(at: now) { context in
+            let rows = MirrorRows(writer: context.writer(table), sealer: sealers[entity])
             let keys = try records.compactMap { record in try rows.insert(record) }
-            try ChangeLog(db: db, at: now).append(.upserted, entity: entity, keys: keys)
+            try context.log.append(.upserted, entity: entity, keys: keys)
             return keys.count
         }
     }
@@ -117,9 +117,9 @@ extension CacheStore {
     ///
     /// Removes secrets that were sealed with another key.
     package func importChanges(_ changes: [ExportedChange], at now: Timestamp) async throws -> Int {
-        try await writer.write { db in
+        try await change(at: now) { context in
             let own = try changes.map(readable)
-            return try QueueImport(context: context(db, at: now), settings: [:]).addUnknown(own).added
+            return try QueueImport(context: context, settings: [:]).addUnknown(own).added
         }
     }
 
@@ -158,19 +158,15 @@ extension CacheStore {
 
 /// Writes records of one entity as if they came from the server.
 private struct MirrorRows {
-    let table: EntityTable
+    let writer: RecordWriter
     let sealer: RecordSealer
-    let db: Database
 
     /// Returns the record's key; nil if the record was skipped.
     func insert(_ record: JSONText) throws -> String? {
-        let row = RecordRow(table: table, db: db)
-        guard record.kind == .object, let key = record[table.entity.key]?.plain, (1...500).contains(key.utf8.count),
-            try !row.exists(key)
+        guard record.kind == .object, let key = record[writer.table.entity.key]?.plain,
+            (1...500).contains(key.utf8.count), try !writer.row.exists(key)
         else { return nil }
-        try row.insert(key)
-        try db.cachedStatement(sql: "UPDATE \(table.name) SET _remote = ? WHERE _key = ?")
-            .execute(arguments: [sealer.seal(sealer.open(record).record).text, key])
+        try writer.insert(key, remote: sealer.seal(sealer.open(record).record))
         return key
     }
 }

@@ -9,15 +9,15 @@ extension CacheStore {
     ///
     /// Throws `.incompatible` for changes with secrets that were sealed with another key.
     package func take(_ queue: ExportedQueue, at now: Timestamp) async throws -> ExportedCount {
-        try await writer.write { db in
-            let own = QueueSnapshot(db)
+        try await change(at: now) { context in
+            let own = QueueSnapshot(context.db)
             try requireKey(of: queue, own)
             var changes = queue.changes
             // Changes that left this queue since it was exported must not come back.
             if queue.origin.settings["database"] == own.settings["database"] {
                 changes.removeAll(where: own.hasEnded)
             }
-            var count = try QueueImport(context: context(db, at: now), settings: queue.origin.settings)
+            var count = try QueueImport(context: context, settings: queue.origin.settings)
                 .addUnknown(changes)
             count.known += queue.changes.count - changes.count
             return count
@@ -41,13 +41,14 @@ extension CacheStore {
         // Rows belong to the thread that read them; their values do not.
         let rows = reading.rows.mapValues { $0.map { row in row.map { (column: $0.0, value: $0.1) } } }
         let (changes, settings, lastID) = (reading.changes, reading.settings, reading.lastID)
-        try await writer.write { db in
-            try clearQueue(db)
+        try await change(at: now) { context in
+            let db = context.db
+            try clearQueue(context)
             // The changes of other databases are known only after the changes themselves are in.
             for table in QueueSnapshot.kept where table != "sync_carried" {
                 try Self.insert(rows[table] ?? [], into: table, db)
             }
-            try QueueImport(context: context(db, at: now), settings: settings, isSameCache: isSameCache).add(changes)
+            try QueueImport(context: context, settings: settings, isSameCache: isSameCache).add(changes)
             try Self.insert(rows["sync_carried"] ?? [], into: "sync_carried", db)
             let last = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'") ?? 0
             try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'sync_outbox'")
@@ -56,7 +57,8 @@ extension CacheStore {
         }
     }
 
-    private func clearQueue(_ db: Database) throws {
+    private func clearQueue(_ context: WriteContext) throws {
+        let db = context.db
         let records = try Row.fetchAll(db, sql: "SELECT DISTINCT entity, record_key FROM sync_outbox")
         try db.execute(sql: "DELETE FROM sync_outbox")
         try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'sync_outbox'")
@@ -64,7 +66,7 @@ extension CacheStore {
         try db.execute(sql: "UPDATE sync_tally SET count = 0 WHERE name = 'conflicts'")
         for record in records {
             guard let entity = schema[record[0]] else { continue }
-            try RecordRow(table: EntityTable(entity: entity), db: db).rebuildDocument(over: record[1])
+            try context.writer(EntityTable(entity: entity)).rebuildDocument(over: record[1])
         }
     }
 

@@ -1,0 +1,94 @@
+internal import EntitySchema
+internal import GRDB
+
+/// How far a long opening is.
+package struct OpeningProgress: Sendable, Equatable {
+    package var entity: String
+    /// Of the entity's records, from 0 to 1.
+    package var share: Double
+}
+
+/// Fills new columns of a table that has records, then builds its missing indexes: in steps of one transaction each, so
+/// that a start that is cut off goes on where it stopped.
+///
+/// Until it has run, nothing may read the columns.
+struct TableBackfill {
+    let writer: RecordWriter
+
+    private var table: EntityTable { writer.table }
+    private var db: Database { writer.db }
+
+    private static let batch = 5000
+
+    /// The setting with the `_pk` up to which the columns are filled.
+    private static func setting(_ entity: String) -> String { "backfill:\(entity)" }
+    /// The setting that says that indexes are missing.
+    private static func indexSetting(_ entity: String) -> String { "indexes:\(entity)" }
+
+    // MARK: Requests
+
+    static func request(_ table: EntityTable, _ db: Database) throws {
+        try db.execute(
+            sql: "INSERT INTO sync_setting VALUES (?, '0') ON CONFLICT DO UPDATE SET value = excluded.value",
+            arguments: [setting(table.entity.name)])
+    }
+
+    static func requestIndexes(_ table: EntityTable, _ db: Database) throws {
+        try db.execute(
+            sql: "INSERT INTO sync_setting VALUES (?, '1') ON CONFLICT DO NOTHING",
+            arguments: [indexSetting(table.entity.name)])
+    }
+
+    // MARK: Steps
+
+    /// Does all that is requested, each step in its own transaction.
+    static func run(_ pool: DatabasePool, _ plans: RecordPlans, _ progress: (OpeningProgress) -> Void) throws {
+        for entity in plans.schema.entities where try pool.write({ try isRequested(entity.name, $0) }) {
+            while let reached = try pool.write({ db in
+                let writer = RecordTransaction(db, plans, isSilent: true).writer(EntityTable(entity: entity))
+                return try TableBackfill(writer: writer).step()
+            }) {
+                progress(reached)
+            }
+        }
+    }
+
+    private static func isRequested(_ entity: String, _ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sync_setting WHERE name IN (?, ?))"),
+            arguments: [setting(entity), indexSetting(entity)]) ?? false
+    }
+
+    /// One step, in the caller's transaction; returns how far it is, nil when there is nothing left to do.
+    func step() throws -> OpeningProgress? {
+        let name = table.entity.name
+        let reached = try String.fetchOne(
+            db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [Self.setting(name)])
+        guard let reached = reached.flatMap({ Int64($0) }) else {
+            return try buildIndex() ? OpeningProgress(entity: name, share: 1) : nil
+        }
+        let rows = try writer.images(after: reached, limit: Self.batch)
+        for row in rows { try writer.rewrite(row) }
+        guard let last = rows.last else {
+            try db.execute(sql: "DELETE FROM sync_setting WHERE name = ?", arguments: [Self.setting(name)])
+            return OpeningProgress(entity: name, share: 1)
+        }
+        try db.execute(
+            sql: "UPDATE sync_setting SET value = ? WHERE name = ?", arguments: ["\(last.pk)", Self.setting(name)])
+        let greatest = try Int64.fetchOne(db, sql: "SELECT max(_pk) FROM \(table.name)") ?? last.pk
+        return OpeningProgress(entity: name, share: Double(last.pk) / Double(max(greatest, 1)))
+    }
+
+    private func buildIndex() throws -> Bool {
+        let name = table.entity.name
+        let present = try String.fetchSet(
+            db, sql: "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = ?",
+            arguments: ["records_\(name)"])
+        guard let missing = table.indexes.filter({ !present.contains($0.key) }).min(by: { $0.key < $1.key }) else {
+            try db.execute(sql: "DELETE FROM sync_setting WHERE name = ?", arguments: [Self.indexSetting(name)])
+            return false
+        }
+        try db.execute(sql: missing.value)
+        return true
+    }
+}

@@ -1,0 +1,54 @@
+internal import EntitySchema
+internal import JSONText
+internal import SchemaDrift
+
+/// The earliest and the latest change time of a page.
+///
+/// Times in the usual notation and of one length compare as bytes, so only a few are read.
+struct ChangeTimes {
+    /// A later time is not believed: a pull that continued from it would miss every change until then.
+    private let latestPlausible: String
+    private let doubtful: [UInt8]
+    private var times: [Int: (least: JSONText, greatest: JSONText)] = [:]
+    private(set) var earliest: String?
+    private(set) var latest: String?
+
+    /// A day ahead is the latest plausible time.
+    init(at now: Timestamp) {
+        latestPlausible = (now + .seconds(86_400)).description
+        doubtful = Array(latestPlausible.utf8.prefix(19))
+    }
+
+    mutating func insert(_ time: JSONText) {
+        guard time.kind != .null else { return }
+        guard isUsual(time) else { return include(Self.text(time)) }
+        guard let known = times[time.bytes.count] else { return times[time.bytes.count] = (time, time) }
+        if time.bytes.lexicographicallyPrecedes(known.least.bytes) { times[time.bytes.count]?.least = time }
+        if known.greatest.bytes.lexicographicallyPrecedes(time.bytes) { times[time.bytes.count]?.greatest = time }
+    }
+
+    /// Call this after the last time.
+    mutating func finish() {
+        for (least, greatest) in times.values {
+            include(Self.text(least))
+            include(Self.text(greatest))
+        }
+    }
+
+    private func isUsual(_ time: JSONText) -> Bool {
+        guard time.kind == .string else { return false }
+        let inner = time.bytes.dropFirst().dropLast()
+        return inner.withUnsafeBufferPointer { TimeText.isUsual($0, 0..<$0.count) }
+            && inner.prefix(doubtful.count).lexicographicallyPrecedes(doubtful)
+    }
+
+    private mutating func include(_ time: String) {
+        earliest = min(earliest ?? time, time)
+        if time <= latestPlausible { latest = max(latest ?? time, time) }
+    }
+
+    /// A time as UTC with milliseconds, as text that sorts by time; anything else as it is.
+    private static func text(_ time: JSONText) -> String {
+        time.string.flatMap(Timestamp.init(iso8601:))?.description ?? time.plain
+    }
+}

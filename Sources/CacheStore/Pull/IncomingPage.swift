@@ -1,0 +1,57 @@
+internal import EntitySchema
+internal import JSONText
+
+/// The records of one page as they came, with what has to be read of each. Nothing is decoded but the keys.
+struct IncomingPage {
+    struct Record {
+        /// As it came, byte for byte.
+        var text: JSONText
+        /// Nil when the record cannot be kept: it is no object, or has no usable key.
+        var key: String?
+        /// The server marks it as deleted.
+        var isDeleted: Bool
+        /// The value of its change time.
+        var changed: JSONText?
+    }
+
+    private(set) var records: [Record] = []
+
+    /// `page`: an array that was validated before.
+    init(_ page: String, of entity: Entity) {
+        let text = JSONText(validated: Array(page.utf8))
+        text.bytes.withUnsafeBufferPointer { bytes in
+            var walk = JSONElementWalk(bytes, members: [entity.key, entity.pull?.deleted, entity.pull?.changedAt])
+            while walk.next() {
+                func member(_ index: Int) -> JSONText? {
+                    walk.values[index].isEmpty ? .none : .some(text.part(walk.values[index]))
+                }
+                let key = member(0).flatMap(Self.key)
+                let mark = member(1)
+                records.append(
+                    Record(
+                        text: text.part(walk.element), key: key,
+                        isDeleted: key != nil && mark != nil && mark?.kind != .null && mark?.boolean != false,
+                        changed: member(2)))
+            }
+        }
+    }
+
+    /// A key is text or a whole number. A text with a NUL would be cut short by SQLite and match another record.
+    private static func key(_ value: JSONText) -> String? {
+        switch value.kind {
+        case .number:
+            return value.bytes.allSatisfy { $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") } ? value.text : nil
+        case .string:
+            guard let text = value.string, !text.isEmpty, !text.utf8.contains(0) else { return nil }
+            // Nearly every key is short enough whatever its characters are.
+            let isShort = value.bytes.count <= Entity.longestKey + 2
+            return isShort || value.text.unicodeScalars.count <= Entity.longestKey + 2 ? text : nil
+        default: return nil
+        }
+    }
+
+    /// The page of some of its records.
+    func text(of indices: [Int]) -> String {
+        JSONText.array(indices.map { records[$0].text }).text
+    }
+}

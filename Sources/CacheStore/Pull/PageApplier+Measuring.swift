@@ -1,0 +1,48 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// What a page tells its pull: how late its records are, which were known, and their change times.
+extension PageApplier {
+    private static let latest = Duration.seconds(86_400)
+
+    /// Milliseconds from a record's change time to the watermark; 0 when it is not late.
+    ///
+    /// A record is late when its change time is before the watermark and it is new or has another change time than the
+    /// cached one. A record that is more than a day late does not count: no overlap could be wide enough, and the daily
+    /// full pull brings it.
+    func lateness(_ record: IncomingPage.Record, _ known: JSONText?, _ watermark: Timestamp?) -> Int64 {
+        guard let watermark, let field = table.entity.pull?.changedAt,
+            let changed = record.changed?.string.flatMap(Timestamp.init(iso8601:)),
+            changed < watermark, changed >= watermark - Self.latest,
+            known?[field]?.string.flatMap(Timestamp.init(iso8601:)) != changed
+        else { return 0 }
+        return watermark.since(changed).milliseconds
+    }
+
+    func hasDeleted(since position: Int64) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM sync_gone WHERE entity = ? AND position > ?)"),
+            arguments: [table.entity.name, position]) ?? false
+    }
+}
+
+extension PageOutcome {
+    mutating func add(_ written: PageApplier.Written, _ times: ChangeTimes) {
+        self.written = written.keys.count
+        latestChange = times.latest
+        earliestChange = times.earliest
+        lateness = written.lateness
+        known = written.known
+        knownUpTo = written.greatestPK
+    }
+
+    /// Leaves out what the pull of `page` does not ask for.
+    mutating func reduce(to page: PulledPage) {
+        // SQLite reuses the greatest `_pk` when its row is deleted; it is then another record's.
+        knownUpTo = page.knownUpTo.map { min($0, knownUpTo) } ?? 0
+        if page.knownUpTo == nil { known = [] }
+        if !page.wantsEarliest { earliestChange = nil }
+    }
+}

@@ -1,0 +1,60 @@
+internal import EntitySchema
+internal import GRDBSQLite
+internal import JSONText
+
+/// One row of a record table, as far as readers see it.
+struct RecordImage {
+    var pk: Int64 = 0
+    var key: String
+    /// What the server last said.
+    var remote: JSONText?
+    /// The fields that queued changes set; nil without queued changes.
+    var local: JSONText?
+    /// What readers see, where `remote` with `local` over it is something else.
+    var whole: JSONText?
+    var derived: JSONText?
+    var isDeleted = false
+    var isDisplaced = false
+
+    /// What readers see of it unless it is hidden; nil for a row that has nothing yet.
+    var shown: JSONText? {
+        if let whole { return whole }
+        guard let remote, let local else { return remote }
+        return remote.setting(local)
+    }
+
+    /// Whether readers see exactly what the server said.
+    var isPlain: Bool { local == nil && whole == nil && !isDeleted }
+
+    /// Stores `shown` as what readers see, in as little as that takes.
+    mutating func show(_ shown: JSONText?) {
+        whole = nil
+        if let shown, shown != self.shown || !isPatch { whole = shown }
+    }
+
+    /// Whether SQLite's `json_patch` sets the local fields: it would remove a member for a null, and merge objects.
+    private var isPatch: Bool {
+        guard let local else { return true }
+        guard let remote else { return false }
+        let members = local.members
+        guard members.allSatisfy({ $0.value.kind != .null && $0.value.kind != .object }) else { return false }
+        let names = remote.members.map(\.key)
+        return members.allSatisfy { member in names.count { $0 == member.key } <= 1 }
+    }
+}
+
+extension RecordImage {
+    /// The columns that `init(reading:)` takes, in their order.
+    static let columns = "_pk, _key, _remote, _local, _document, _derived, _deleted, _displaced"
+    static let columnCount: Int32 = 8
+    static let remoteColumn: Int32 = 2
+
+    init(reading statement: OpaquePointer) {
+        self.init(
+            pk: sqlite3_column_int64(statement, 0),
+            key: sqlite3_column_text(statement, 1).map { String(cString: $0) } ?? "",
+            remote: JSONText(column: 2, of: statement), local: JSONText(column: 3, of: statement),
+            whole: JSONText(column: 4, of: statement), derived: JSONText(column: 5, of: statement),
+            isDeleted: sqlite3_column_int(statement, 6) != 0, isDisplaced: sqlite3_column_int(statement, 7) != 0)
+    }
+}

@@ -1,0 +1,161 @@
+internal import EntitySchema
+internal import JSONText
+
+/// What follows from the schema for writing one entity's records: the fields to watch, and what depends on each.
+struct RecordPlan: Sendable {
+    /// Some of the watched fields; those beyond the 63rd share a bit.
+    typealias Fields = UInt64
+
+    /// A field of these records that names a record which depends on them.
+    struct Reference {
+        var tie: Entity.Tie
+        /// Its place among the watched fields.
+        var place: Int
+        /// What the other record's figures depend on.
+        var counted: Fields
+        /// The other record's figures can be had from its server's values and the differing records alone.
+        var isSimple: Bool
+    }
+
+    /// Records that are deleted with these.
+    struct Owned {
+        var table: EntityTable
+        var field: String
+    }
+
+    let table: EntityTable
+    let columns: [EntityTable.Column]
+    /// The place of each column's field among the watched fields, and whether it is a time.
+    let columnFields: [(place: Int, isTime: Bool)]
+    let references: [Reference]
+    let owned: [Owned]
+    let reminders: [ReminderSchedule]
+    let search: SearchTable?
+    let searched: Fields
+    /// The fields that follow the queue.
+    let followed: [String]
+    /// The derived fields that the server may send and that need nothing else then; nil when there are others.
+    let simpleFigures: [Int]?
+
+    private let watched: [String]
+    private let finder: JSONMemberFinder
+    /// Where a watched field is found when it has no member of its own name.
+    private let sources: [String?]
+
+    var entity: Entity { table.entity }
+
+    init(_ entity: Entity, in schema: EntitySchema) {
+        search = SearchTable(entity)
+        let table = EntityTable(entity: entity)
+        self.table = table
+        reminders = schema.reminders.filter { $0.entity == entity.name }.map { ReminderSchedule(rule: $0, table: table) }
+        followed = entity.fields.filter { $0.follow != nil }.map(\.name)
+        let names = Self.watched(entity, schema, reminders, search)
+        watched = names
+        finder = JSONMemberFinder(names)
+        sources = names.map { entity[field: $0]?.source }
+        columns = table.columns
+        columnFields = table.storedFields.map { ($0.place(in: names), $0.kind == .time) }
+        references = entity.ties.map { tie in
+            let counted = Self.counted(by: tie, entity, schema)
+            return Reference(
+                tie: tie, place: names.firstIndex(of: tie.field) ?? 0, counted: Self.fields(counted, in: names),
+                isSimple: Self.isSimple(tie, entity, schema))
+        }
+        owned = schema.entities.flatMap { child in
+            child.ties.filter { $0.entity == entity.name && $0.onDelete == .cascade }.map { tie in
+                Owned(table: EntityTable(entity: child), field: tie.field)
+            }
+        }
+        searched = Self.fields((search?.words ?? []) + (search?.fragments ?? []), in: names)
+        let derived = entity.derivedFields
+        simpleFigures = derived.allSatisfy(Self.isSimpleFigure) ? derived.map { $0.place(in: names) } : nil
+    }
+
+    // MARK: Values
+
+    /// The values of the watched fields in a version of the record; nil for one that is missing or null.
+    func values(in record: JSONText?) -> [JSONText?] {
+        guard let record else { return Array(repeating: nil, count: watched.count) }
+        var values = finder.values(in: record)
+        for place in values.indices where values[place]?.kind ?? .null == .null {
+            values[place] = sources[place].flatMap { record.at(path: $0) }
+            if values[place]?.kind == .null { values[place] = nil }
+        }
+        return values
+    }
+
+    /// The fields whose values differ.
+    static func differences(_ one: [JSONText?], _ other: [JSONText?]) -> Fields {
+        var fields: Fields = 0
+        for place in one.indices where one[place] != other[place] { fields |= bit(place) }
+        return fields
+    }
+
+    static func bit(_ place: Int) -> Fields { 1 << Fields(min(place, 63)) }
+
+    func fields(_ names: [String]) -> Fields { Self.fields(names, in: watched) }
+
+    private static func fields(_ names: [String], in watched: [String]) -> Fields {
+        names.reduce(into: 0) { fields, name in
+            if let place = watched.firstIndex(of: name) { fields |= bit(place) }
+        }
+    }
+
+    // MARK: What to watch
+
+    private static func watched(
+        _ entity: Entity, _ schema: EntitySchema, _ reminders: [ReminderSchedule], _ search: SearchTable?
+    ) -> [String] {
+        var names = EntityTable(entity: entity).storedFields.map(\.name)
+        names += entity.ties.flatMap { [$0.field] + counted(by: $0, entity, schema).sorted() }
+        names += reminders.flatMap(\.fields)
+        names += (search?.words ?? []) + (search?.fragments ?? [])
+        names += entity.derivedFields.map(\.name)
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }
+    }
+
+    /// The fields of this entity that the figures of the tied entity read.
+    private static func counted(by tie: Entity.Tie, _ entity: Entity, _ schema: EntitySchema) -> [String] {
+        guard tie.isCounted, let parent = schema[tie.entity] else { return [] }
+        return RelationAggregates.all(of: EntityTable(entity: parent), in: schema)
+            .filter { $0.child.entity.name == entity.name && $0.reference.name == tie.field }.flatMap(\.fieldsLookedAt)
+    }
+
+    private static func isSimple(_ tie: Entity.Tie, _ entity: Entity, _ schema: EntitySchema) -> Bool {
+        guard let parent = schema[tie.entity] else { return false }
+        let fields = parent.fields.filter { field in
+            guard case .children(let figure) = field.derivation,
+                case .many(let reference, _) = parent[relation: figure.relation]?.kind
+            else { return false }
+            return reference == tie.field && parent[relation: figure.relation]?.entity == entity.name
+        }
+        return !fields.isEmpty && fields.allSatisfy(isSimpleFigure)
+    }
+
+    /// A count or sum of children: the server's value and the differing children are enough to compute it. The latest
+    /// child needs all of them.
+    private static func isSimpleFigure(_ field: Field) -> Bool {
+        guard case .children(let figure) = field.derivation else { return false }
+        if case .latest = figure.measure { return false }
+        return true
+    }
+}
+
+/// The plans of all entities.
+struct RecordPlans: Sendable {
+    let schema: EntitySchema
+    private let plans: [String: RecordPlan]
+
+    init(_ schema: EntitySchema) {
+        self.schema = schema
+        plans = Dictionary(uniqueKeysWithValues: schema.entities.map { ($0.name, RecordPlan($0, in: schema)) })
+    }
+
+    subscript(entity: String) -> RecordPlan? { plans[entity] }
+}
+
+extension Field {
+    fileprivate func place(in names: [String]) -> Int { names.firstIndex(of: name) ?? 0 }
+}

@@ -1,0 +1,199 @@
+internal import EntitySchema
+internal import GRDB
+internal import GRDBSQLite
+internal import JSONText
+internal import SQLiteStore
+
+/// The only code that writes records of one entity, inside the caller's transaction.
+///
+/// It knows a row before and after each change, sets the columns whose fields changed, and notes what depends on them
+/// (`RecordDependents`). A row that has neither a server version nor a queued change is no record; only `insert` leaves
+/// one, for the caller to fill.
+struct RecordWriter {
+    let plan: RecordPlan
+    let transaction: RecordTransaction
+
+    var table: EntityTable { plan.table }
+    var db: Database { transaction.db }
+    /// For reading.
+    var row: RecordRow { RecordRow(table: table, db: db) }
+
+    /// What the server said besides the record.
+    struct Origin {
+        var at: Timestamp
+        /// The server's own mark for this version of the record, if it sends one.
+        var version: String?
+
+        init(at now: Timestamp, version: String? = nil) {
+            at = now
+            self.version = version
+        }
+    }
+
+    // MARK: Reading
+
+    func image(of key: String) throws -> RecordImage? {
+        let statement = BoundStatement(
+            try db.cachedStatement(sql: "SELECT \(RecordImage.columns) FROM \(table.name) WHERE _key = ?"))
+        statement.bind(1, key)
+        return try statement.first(RecordImage.init(reading:))
+    }
+
+    /// The rows after `pk`, in the order of arrival.
+    func images(after pk: Int64, limit: Int) throws -> [RecordImage] {
+        let statement = BoundStatement(
+            try db.cachedStatement(
+                sql: "SELECT \(RecordImage.columns) FROM \(table.name) WHERE _pk > ? ORDER BY _pk LIMIT \(limit)"))
+        statement.bind(1, pk)
+        return try statement.all(RecordImage.init(reading:))
+    }
+
+    // MARK: Adding and removing
+
+    /// Inserts the row of a record, with the server's version if it is known.
+    func insert(_ key: String, remote: JSONText? = nil) throws {
+        try insertUncounted(key, remote: remote)
+        try SearchIndex.noteInserted(table.entity, db)
+        try tally(1)
+    }
+
+    /// The same for one of many, without counting and indexing it; nil when there is a record with this key already.
+    @discardableResult
+    func insertUncounted(_ key: String, remote: JSONText?, from origin: Origin? = nil) throws -> RecordImage? {
+        var image = RecordImage(key: key, remote: remote)
+        let values = plan.values(in: remote)
+        let names = ["_key", "_remote", "_synced_at", "_version"] + plan.columns.map { "\"\($0.name)\"" }
+        let marks = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let statement = BoundStatement(
+            try db.cachedStatement(
+                sql: """
+                    INSERT INTO \(table.name) (\(names.joined(separator: ", "))) VALUES (\(marks)) ON CONFLICT DO NOTHING
+                    """))
+        statement.bind(1, key)
+        statement.bind(2, remote)
+        statement.bind(3, origin?.at.milliseconds)
+        statement.bind(4, origin?.version)
+        for (index, field) in plan.columnFields.enumerated() {
+            statement.bind(Int32(index + 5), ColumnValue(values[field.place], isTime: field.isTime))
+        }
+        try statement.run()
+        guard db.changesCount > 0 else { return nil }
+        image.pk = db.lastInsertedRowID
+        try dependents.noteInserted(image, values)
+        return image
+    }
+
+    func delete(_ key: String) throws {
+        guard let image = try image(of: key) else { return }
+        try deleteUncounted(image)
+        try tally(-1)
+    }
+
+    func deleteUncounted(_ image: RecordImage) throws {
+        try dependents.noteSearched(image, nil, ~0)
+        if plan.entity.content != nil { try setContent(nil, address: nil, of: image.key) }
+        let statement = BoundStatement(try db.cachedStatement(sql: "DELETE FROM \(table.name) WHERE _pk = ?"))
+        statement.bind(1, image.pk)
+        try statement.run()
+        try dependents.noteDeleted(image, plan.values(in: image.shown), remote(image))
+    }
+
+    /// Updates the count of the entity's rows.
+    func tally(_ change: Int64) throws {
+        guard change != 0 else { return }
+        let statement = BoundStatement(
+            try db.cachedStatement(sql: "UPDATE sync_tally SET count = count + ? WHERE name = ?"))
+        statement.bind(1, change)
+        statement.bind(2, "rows:\(table.entity.name)")
+        try statement.run()
+    }
+
+    // MARK: Changing
+
+    /// Writes what differs between two images of a row. With `origin`, the server has just said `new.remote`.
+    func update(_ old: RecordImage, to new: RecordImage, from origin: Origin? = nil) throws {
+        var new = new
+        let (before, after) = (plan.values(in: old.shown), plan.values(in: new.shown))
+        let (remoteBefore, remoteAfter) = (old.isPlain ? before : remote(old), new.isPlain ? after : remote(new))
+        new.isDisplaced = isDisplaced(new, after, remoteAfter)
+        let changed = RecordPlan.differences(before, after)
+        let change = RecordUpdate(old, new, origin, changed, plan)
+        guard !change.isEmpty else { return }
+        guard !transaction.isSilent else { return try change.run(after, db) }
+        try dependents.noteSearched(old, new, changed)
+        try change.run(after, db)
+        let changedThere = old.isPlain && new.isPlain ? changed : RecordPlan.differences(remoteBefore, remoteAfter)
+        try dependents.noteUpdated(
+            RecordDependents.Version(image: old, shown: before, remote: remoteBefore),
+            RecordDependents.Version(image: new, shown: after, remote: remoteAfter), changed | changedThere)
+    }
+
+    /// `version` is the server's own mark for this version of the record, if it sends one.
+    func setRemote(_ remote: JSONText?, version: String? = nil, of key: String, at now: Timestamp) throws {
+        guard let old = try image(of: key) else { return }
+        var new = old
+        new.remote = remote
+        try update(old, to: new, from: Origin(at: now, version: version))
+    }
+
+    /// Replaces the server's version by what it is assumed to be.
+    func assumeRemote(_ remote: JSONText, of key: String) throws {
+        guard let old = try image(of: key) else { return }
+        var new = old
+        new.remote = remote
+        try update(old, to: new)
+    }
+
+    func rename(_ old: String, to key: String) throws {
+        guard let image = try image(of: old) else { return }
+        var new = image
+        new.key = key
+        try update(image, to: new)
+    }
+
+    func setDerived(_ derived: JSONText?, of key: String) throws {
+        guard let old = try image(of: key) else { return }
+        var new = old
+        new.derived = derived
+        try update(old, to: new)
+    }
+
+    /// Sets all columns of a row from its texts, and stores what readers see in as little as it takes. Changes nothing
+    /// that readers see, so nothing is noted.
+    func rewrite(_ old: RecordImage) throws {
+        var new = old
+        new.show(old.shown)
+        let after = plan.values(in: new.shown)
+        new.isDisplaced = isDisplaced(new, after, remote(new))
+        try RecordUpdate(old, new, nil, ~0, plan).run(after, db)
+    }
+
+    // MARK: Marks, on which nothing depends
+
+    /// Remembers that the server has deleted the record, until that can be merged with its queued changes.
+    func markGone(_ key: String) throws {
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _gone = 1 WHERE _key = ?").execute(arguments: [key])
+    }
+
+    /// Sets the record's content on the server, if it is stored here, and the address that it came from.
+    func setContent(_ sha256: String?, address: String?, of key: String) throws {
+        let old = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT _content FROM \(table.name) WHERE _key = ?"), arguments: [key])
+        try db.cachedStatement(sql: "UPDATE \(table.name) SET _content = ?, _content_address = ? WHERE _key = ?")
+            .execute(arguments: [sha256, address, key])
+        guard old != sha256, db.changesCount > 0 else { return }
+        try ContentTable(db: db).count(-1, old)
+        try ContentTable(db: db).count(1, sha256)
+    }
+
+    // MARK: Parts
+
+    private var dependents: RecordDependents { RecordDependents(plan: plan, transaction: transaction) }
+
+    private func remote(_ image: RecordImage) -> [JSONText?] { plan.values(in: image.remote) }
+
+    private func isDisplaced(_ image: RecordImage, _ shown: [JSONText?], _ remote: [JSONText?]) -> Bool {
+        guard image.remote != nil, !plan.references.isEmpty else { return false }
+        return image.isDeleted || plan.references.contains { shown[$0.place] != remote[$0.place] }
+    }
+}
