@@ -64,7 +64,11 @@ struct SearchTable {
     // MARK: Definition
 
     /// Identical text means an identical index.
-    var definition: String { create }
+    var definition: String {
+        let searched = Set(words + fragments)
+        let sources = table.storedFields.filter { searched.contains($0.name) }.map { "\($0.name) \($0.source ?? "")" }
+        return ([create] + sources).joined(separator: "\n")
+    }
 
     var create: String {
         ([createView, createOutdated] + parts.map(\.create)).joined(separator: ";\n") + ";"

@@ -32,14 +32,16 @@ struct StaleRecords {
             cause: Cause(rawValue: strongest) ?? cause, shown: known?.shown ?? shown)
     }
 
-    /// Removes and returns at most `limit` records of one entity; nil when there are none.
+    /// Removes and returns at most `limit` records of one entity; nil when there are none. The same records come in the
+    /// same order in every run.
     mutating func take(atMost limit: Int) -> (entity: String, records: [String: Stale])? {
-        guard let (entity, records) = entries.first else { return nil }
+        guard let (entity, records) = entries.min(by: { $0.key < $1.key }) else { return nil }
         guard records.count > limit else {
             entries[entity] = nil
             return (entity, records)
         }
-        let taken = Dictionary(uniqueKeysWithValues: records.prefix(limit).map { ($0.key, $0.value) })
+        let keys = records.keys.sorted().prefix(limit)
+        let taken = Dictionary(uniqueKeysWithValues: keys.compactMap { key in records[key].map { (key, $0) } })
         for key in taken.keys { entries[entity]?[key] = nil }
         return (entity, taken)
     }

@@ -53,7 +53,10 @@ struct CacheReader {
         try store.pool.read { db in
             try Row.fetchAll(
                 db.cachedStatement(
-                    sql: "SELECT _key, _remote, _local, _document, _deleted FROM records_\(entity) ORDER BY _key")
+                    sql: """
+                        SELECT _key, _remote, _local, iif(\(EntityTable.differs), \(EntityTable.document), NULL), _deleted
+                        FROM records_\(entity) ORDER BY _key
+                        """)
             ).map { row in
                 Record(
                     key: row[0], remote: try json(row[1]), local: try json(row[2]), document: try json(row[3]),

@@ -87,8 +87,8 @@ enum Mutation: String, Sendable, CaseIterable {
         case .overwritesLocalValues:
             entities.map { entity in
                 """
-                mutation_\(entity) AFTER UPDATE OF _document ON records_\(entity)
-                WHEN NEW._document IS NOT NULL AND OLD._document IS NOT NULL AND NEW._remote IS NOT NULL
+                mutation_\(entity) AFTER UPDATE OF _remote, _local, _document ON records_\(entity)
+                WHEN NEW._local IS NOT NULL AND OLD._local IS NOT NULL AND NEW._remote IS NOT NULL
                 BEGIN UPDATE records_\(entity) SET _document = _remote WHERE _pk = NEW._pk
                 """
             }
