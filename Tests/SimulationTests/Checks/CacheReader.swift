@@ -54,7 +54,8 @@ struct CacheReader {
             try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT _key, _remote, _local, iif(\(EntityTable.differs), \(EntityTable.document), NULL), _deleted
+                        SELECT _key, _remote, _local,
+                          iif(_local IS NULL AND _document IS NULL, NULL, \(EntityTable.document)), _deleted
                         FROM records_\(entity) ORDER BY _key
                         """)
             ).map { row in
