@@ -59,7 +59,8 @@ struct DashboardStatement {
         switch figure.measure {
         case .count: return "count(\(column("1", figure.conditions)))"
         case .sum(let field, _):
-            let amount = table.entity[field: field].map { table.json(of: $0, in: EntityTable.document(of: "record.")) } ?? "NULL"
+            let document = EntityTable.document(of: "record.")
+            let amount = table.entity[field: field].map { table.json(of: $0, in: document) } ?? "NULL"
             return "exact_sum(\(column(amount, figure.conditions)))"
         case .distinct(let field, let seen):
             let value = column(table.plain(for: field, of: "record."), figure.conditions)

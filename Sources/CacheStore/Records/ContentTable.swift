@@ -52,4 +52,3 @@ struct ContentTable {
         return .upload(try content(column) ?? Content(sha256: column, size: 0, type: Content.unknownType))
     }
 }
-

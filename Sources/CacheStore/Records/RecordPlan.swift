@@ -48,7 +48,8 @@ struct RecordPlan: Sendable {
         search = SearchTable(entity)
         let table = EntityTable(entity: entity)
         self.table = table
-        reminders = schema.reminders.filter { $0.entity == entity.name }.map { ReminderSchedule(rule: $0, table: table) }
+        let rules = schema.reminders.filter { $0.entity == entity.name }
+        reminders = rules.map { ReminderSchedule(rule: $0, table: table) }
         followed = entity.fields.filter { $0.follow != nil }.map(\.name)
         let names = Self.watched(entity, schema, reminders, search)
         watched = names

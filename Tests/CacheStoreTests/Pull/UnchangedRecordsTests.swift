@@ -123,7 +123,8 @@ struct UnchangedRecordsTests {
             other.known = outcome.known.sorted() == other.known.sorted() ? outcome.known : other.known
             #expect(outcome == other, "\(TestRun.note(seed)), round \(round): \(page.records)")
             #expect(
-                try contents(compact) == contents(spaced).map { $0.replacing("{ ", with: "{") }, "\(TestRun.note(seed)), round \(round): \(page.records)")
+                try contents(compact) == contents(spaced).map { $0.replacing("{ ", with: "{") },
+                "\(TestRun.note(seed)), round \(round): \(page.records)")
         }
     }
 
