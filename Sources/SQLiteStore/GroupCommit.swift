@@ -26,6 +26,8 @@ package final class GroupCommit: Sendable {
     private let writer: DatabasePool
     private let schedule: Schedule
     private let waiting = Mutex<[Job]>([])
+    /// How many of them the transaction under way has.
+    private let running = Atomic(0)
     private let damage: DamageWatch
     private let finish: @Sendable (Database) throws -> Void
     private let committed: @Sendable () -> Void
@@ -66,10 +68,14 @@ package final class GroupCommit: Sendable {
         }
     }
 
+    /// Whether other writes wait for the transaction under way. Ask inside of it.
+    package var isAwaited: Bool { waiting.withLock { $0.count } > running.load(ordering: .relaxed) }
+
     private func commitWaiting() {
         // The list stays non-empty while its jobs run, so that callers arriving meanwhile only join it.
         while true {
             let group = waiting.withLock { Array($0.prefix(Self.largestGroup)) }
+            running.store(group.count, ordering: .relaxed)
             commit(group)
             let isEmpty = waiting.withLock { jobs in
                 jobs.removeFirst(group.count)

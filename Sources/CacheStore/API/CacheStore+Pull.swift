@@ -9,33 +9,75 @@ extension CacheStore {
     /// it and moves the cursor, in one transaction. A page without news writes nothing at all: after an interruption
     /// the pull continues a little earlier, which is harmless.
     package func apply(_ page: PulledPage, at now: Timestamp) async throws -> PageOutcome {
+        let step = try await apply([page], continuing: (), at: now, before: { _, _ in }, after: { _, _, _ in })
+        return step.outcomes.first ?? PageOutcome()
+    }
+
+    /// Writes several pages in one transaction, in their order. Stops after a page when other writes wait; returns the
+    /// outcome of each page that was written.
+    ///
+    /// `before` completes a page with what those before it have led to, and `after` takes in its outcome. Both may run
+    /// twice for one page, the first time from a copy that is dropped.
+    package func apply<Progress: Sendable>(
+        _ pages: [PulledPage], continuing progress: Progress, at now: Timestamp,
+        before: @escaping @Sendable (Progress, inout PulledPage) -> Void,
+        after: @escaping @Sendable (inout Progress, PulledPage, PageOutcome) -> Void
+    ) async throws -> (outcomes: [PageOutcome], progress: Progress) {
+        let prepared = try pages.map(prepare)
+        return try await change(at: now) { context in
+            var progress = progress
+            var outcomes: [PageOutcome] = []
+            for page in prepared where outcomes.isEmpty || !writer.isAwaited {
+                var page = page
+                before(progress, &page.page)
+                let outcome = try apply(page, context)
+                after(&progress, page.page, outcome)
+                outcomes.append(outcome)
+            }
+            return (outcomes, progress)
+        }
+    }
+
+    /// A page with its records read, and their secrets sealed.
+    private struct PreparedPage: Sendable {
+        var page: PulledPage
+        var table: EntityTable
+        var clear: IncomingPage
+        var incoming: IncomingPage
+        var children: (pulled: SealedChildren, table: EntityTable)?
+    }
+
+    private func prepare(_ page: PulledPage) throws -> PreparedPage {
         let table = try table(page.entity)
         let children = try page.children.map { (pulled: try sealed($0), table: try self.table($0.entity)) }
         let clear = IncomingPage(page.records, of: table.entity)
         let page = try sealed(page)
         let incoming = table.hasSecrets ? IncomingPage(page.records, of: table.entity) : clear
+        return PreparedPage(page: page, table: table, clear: clear, incoming: incoming, children: children)
+    }
+
+    private func apply(_ prepared: PreparedPage, _ context: WriteContext) throws -> PageOutcome {
+        let (page, table, db) = (prepared.page, prepared.table, context.db)
         let bounds = PageApplier.Bounds(
             position: page.position, watermark: page.watermark.flatMap(Timestamp.init(iso8601:)),
             isNew: page.isOfFirstPull)
-        return try await change(at: now) { context in
-            let db = context.db
-            let applier = PageApplier(table: table, context: context)
-            // Before the page makes the store forget deletions that are older than it.
-            let isDeletedMeanwhile = try page.began.map(applier.hasDeleted) ?? false
-            var outcome = try applier.apply(incoming, clear: clear, bounds)
-            outcome.reduce(to: page)
-            outcome.deletedMeanwhile = isDeletedMeanwhile
-            if let children {
-                let applier = PageApplier(table: children.table, context: context)
-                outcome.children = try applier.apply(children.pulled, position: page.position)
-            }
-            if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
-            for detail in page.details { try markFetched(detail, db) }
-            if let cursor = page.cursor, outcome.changed {
-                try CursorRow(entity: page.entity, db: db).save(cursor.including(outcome))
-            }
-            return outcome
+        let applier = PageApplier(table: table, context: context)
+        // Before the page makes the store forget deletions that are older than it.
+        let isDeletedMeanwhile = try page.began.map(applier.hasDeleted) ?? false
+        var outcome = try applier.apply(prepared.incoming, clear: prepared.clear, bounds)
+        outcome.reduce(to: page)
+        outcome.deletedMeanwhile = isDeletedMeanwhile
+        if var children = prepared.children {
+            children.pulled.children.allowance = page.children?.allowance ?? .max
+            outcome.children = try PageApplier(table: children.table, context: context)
+                .apply(children.pulled, position: page.position)
         }
+        if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
+        for detail in page.details { try markFetched(detail, db) }
+        if let cursor = page.cursor, outcome.changed {
+            try CursorRow(entity: page.entity, db: db).save(cursor.including(outcome))
+        }
+        return outcome
     }
 
     private func sealed(_ page: PulledPage) throws -> PulledPage {

@@ -16,6 +16,9 @@ package struct PulledPage: Sendable {
     package var knownUpTo: Int64?
     /// The end of the change log when the pull began; asks whether deletions were acknowledged since.
     package var began: Int64?
+    /// Where the pull goes on after this page, and how many records it has seen with it.
+    package var next: String?
+    package var seen = 0
     /// Records of another entity that came with these.
     package var children: PulledChildren?
     /// The parents of these records: key → the value that marks their children as fetched.

@@ -3,27 +3,24 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// Reads an entity's list once. Writes each page in one transaction with the cursor while it fetches the next one.
+/// Reads an entity's list once. Writes pages, each with the cursor, while it fetches the next ones; those that wait when
+/// a write ends share the next transaction.
 struct ListPull {
     private let puller: Puller
     private let entity: Entity
     private let plan: PullPlan
-    private var cursor: PullCursor
-    private var pull: PullInProgress
-    private var trail = PageTrail()
-    private var summary = PullSummary()
+    private var progress: Progress
+    private var reader: PageReader
     private let stopwatch: Stopwatch
     /// Resumes an interrupted pull.
     private var isResumed: Bool
-    /// The records seen so far; nil if that is unknown, and for a newest-first pull, in which no record can slide past
-    /// the pages.
-    private var seen: SeenRecords?
     private let children: ChildReader?
-    private var childAllowance = 0
     private var total: Int?
-    /// The upstream reported another total than on an earlier page.
-    private var totalMoved = false
-    private var pages = 0
+    private var summary: PullSummary { progress.summary }
+    private var cursor: PullCursor {
+        get { progress.cursor }
+        set { progress.cursor = newValue }
+    }
     /// True for a second pass: it succeeds even if the reported total differs from the number of records served.
     private let takesGaps: Bool
     /// An earlier part of this pull, or its first pass, brought something new.
@@ -31,13 +28,26 @@ struct ListPull {
     /// A full pull was requested.
     private let isDue: Bool
 
+    /// What the pages written so far have led to.
+    struct Progress: Sendable {
+        var cursor: PullCursor
+        var pull: PullInProgress
+        /// The records seen so far; nil if that is unknown, and for a newest-first pull, in which no record can slide
+        /// past the pages.
+        var seen: SeenRecords?
+        var childAllowance = 0
+        var summary = PullSummary()
+    }
+
     /// `first` is the summary of the first pass, for a second one.
     init(_ puller: Puller, _ entity: Entity, _ plan: PullPlan, full: Bool, after first: PullSummary? = nil) throws {
         self.puller = puller
         self.entity = entity
         self.plan = plan
-        cursor = try puller.store.cursor(of: entity.name)
-        pull = PullStart(plan: plan, cursor: cursor, full: full).pull
+        let cursor = try puller.store.cursor(of: entity.name)
+        let pull = PullStart(plan: plan, cursor: cursor, full: full).pull
+        progress = Progress(cursor: cursor, pull: pull)
+        reader = PageReader(puller, entity, plan, from: pull)
         isDue = full
         isResumed = pull.position != nil
         stopwatch = Stopwatch(puller.clock)
@@ -46,9 +56,11 @@ struct ListPull {
         children = plan.detail.flatMap { $0.path == nil ? ChildReader(parent: entity, detail: $0) : nil }
         if let detail = children?.detail {
             let rows = try puller.store.rowCounts()[detail.entity] ?? 0
-            childAllowance = puller.deletionGuard.allowance(of: detail.entity, rows: rows)
+            progress.childAllowance = puller.deletionGuard.allowance(of: detail.entity, rows: rows)
         }
     }
+
+    private var pull: PullInProgress { progress.pull }
 
     var pullsEverything: Bool { pull.kind == .everything }
 
@@ -58,91 +70,99 @@ struct ListPull {
     private var countsAsFull: Bool { pullsEverything && isWhole }
 
     mutating func run() async throws -> PullSummary {
-        var fetched = try await first()
-        while let current = fetched {
-            try await admit(current)
-            if pull.kind == .newest {
-                let outcome = try await write(current)
-                fetched = knowsTheRest(after: outcome) ? nil : try await puller.fetch(entity.name, plan, following)
-            } else {
-                async let next = puller.fetch(entity.name, plan, following)
-                try await write(current)
-                fetched = try await next
-            }
+        do {
+            try await pullPages()
+        } catch let endless as PageReader.Endless {
+            try await forget()
+            throw endless.reason
         }
         if hasGap, !takesGaps {
             try await forget()
         } else {
             try await finish()
         }
-        summary.hasGap = hasGap
+        progress.summary.hasGap = hasGap
         return summary
     }
 
     // MARK: Pages
 
+    private mutating func pullPages() async throws {
+        guard let first = try await first() else { return }
+        if pull.kind == .newest { return try await pullNewest(first) }
+        var fetched = PageReader.Pages(pages: [first])
+        while !fetched.pages.isEmpty {
+            let isWriting = WriteFlag()
+            async let ahead = reader.ahead(while: isWriting)
+            defer { isWriting.clear() }
+            try await write(fetched.pages)
+            isWriting.clear()
+            (fetched, reader) = await ahead
+        }
+        if let failure = fetched.failure { throw failure }
+    }
+
+    /// Each page decides whether the next one is needed.
+    private mutating func pullNewest(_ first: FetchedPage) async throws {
+        var fetched: FetchedPage? = first
+        while let page = fetched {
+            guard let outcome = try await write([page]), !knowsTheRest(after: outcome) else { return }
+            fetched = try await reader.read()
+        }
+    }
+
     /// A position that the upstream no longer accepts is dropped, once.
     private mutating func first() async throws -> FetchedPage? {
         if isResumed {
             do {
-                seen = pull.began.map { SeenRecords(knownUpTo: 0, position: $0) }
-                return try await puller.fetch(entity.name, plan, pull)
+                progress.seen = pull.began.map { SeenRecords(knownUpTo: 0, position: $0) }
+                return try await reader.read()
             } catch let error as UpstreamError where error.refusesPosition {}
         }
         isResumed = false
-        pull = PullInProgress(kind: pull.kind, since: pull.since, started: puller.now())
+        progress.pull = PullInProgress(kind: pull.kind, since: pull.since, started: puller.now())
         if pull.kind != .newest {
             let nothing = try puller.store.startDeletionSweep(of: entity.name)
-            seen = nothing
-            if nothing.knownUpTo == 0 { pull.began = nothing.position }
+            progress.seen = nothing
+            if nothing.knownUpTo == 0 { progress.pull.began = nothing.position }
         }
-        return try await puller.fetch(entity.name, plan, pull)
+        reader = PageReader(puller, entity, plan, from: pull)
+        return try await reader.read()
     }
 
-    /// Verifies that the list makes progress, and moves on to the next page.
-    private mutating func admit(_ fetched: FetchedPage) async throws {
-        do {
-            try trail.add(fetched.page, of: plan.path, askedAt: fetched.askedAt)
-        } catch {
-            try await forget()
-            throw error
-        }
-        pull.position = fetched.page.next
-        pull.seen += fetched.page.count
-        pages += 1
-        if let total, let now = fetched.page.total, total != now { totalMoved = true }
-        total = fetched.page.total
-    }
-
-    private var following: PullInProgress? { pull.position == nil ? nil : pull }
-
+    /// Returns the outcome of the last page.
     @discardableResult
-    private mutating func write(_ fetched: FetchedPage) async throws -> PageOutcome {
-        if following != nil {
-            cursor.pull = pull
-            // A newest-first pull always begins with the newest.
-            if pull.kind == .newest { cursor.pull?.position = nil }
+    private mutating func write(_ fetched: [FetchedPage]) async throws -> PageOutcome? {
+        var pages: [PulledPage] = []
+        for page in fetched { pages.append(self.page(page)) }
+        var last: PageOutcome?
+        var written = 0
+        while written < pages.count {
+            let step = try await puller.store.apply(
+                Array(pages[written...]), continuing: progress, at: puller.now(), before: { $0.prepare(&$1) },
+                after: { $0.include($1, $2) })
+            progress = step.progress
+            written += step.outcomes.count
+            last = step.outcomes.last
         }
+        total = fetched.last?.page.total
+        await puller.progress(fetched.last?.after.seen ?? 0, total)
+        return last
+    }
+
+    private mutating func page(_ fetched: FetchedPage) -> PulledPage {
         var page = PulledPage(
             entity: entity.name, records: fetched.page.records.text, position: fetched.position,
-            cursor: following == nil ? nil : cursor, watermark: plan.mode == .full ? nil : cursor.watermark)
-        if let seen {
-            page.knownUpTo = seen.knownUpTo > 0 ? seen.knownUpTo : nil
-            page.began = seen.position
-        }
+            cursor: fetched.after.position == nil ? nil : cursor,
+            watermark: plan.mode == .full ? nil : cursor.watermark)
         if let children {
             let (families, problem) = children.embedded(in: fetched.page.records)
-            page.children = children.pulled(families, allowance: childAllowance)
-            summary.childProblem = summary.childProblem ?? problem
+            page.children = children.pulled(families, allowance: 0)
+            progress.summary.childProblem = summary.childProblem ?? problem
         }
-        let outcome = try await puller.store.apply(page, at: puller.now())
-        seen?.insert(outcome)
-        childAllowance -= childAllowance == .max ? 0 : outcome.children.deleted
-        pull.include(outcome)
-        cursor = cursor.including(outcome)
-        summary.add(outcome)
-        await puller.progress(pull.seen, total)
-        return outcome
+        page.next = fetched.after.position
+        page.seen = fetched.after.seen
+        return page
     }
 
     /// Whether a newest-first pull can stop: at the first page without news that reaches below the watermark of
@@ -162,7 +182,7 @@ struct ListPull {
     }
 
     /// A record changed while the pull was under way, and another one may have slid past its pages.
-    private var hasMoved: Bool { seen?.hasMoved ?? false || totalMoved && pull.kind != .newest }
+    private var hasMoved: Bool { progress.seen?.hasMoved ?? false || reader.totalMoved && pull.kind != .newest }
 
     /// Makes the next pull begin at the first page.
     private mutating func forget() async throws {
@@ -196,7 +216,7 @@ struct ListPull {
     /// already read. A pull that brought nothing new writes nothing, except that a long newest-first pull saves the
     /// next one the pages that this one knew. Nothing moves while a record may have slid past the pages.
     private mutating func moveWatermark() {
-        let wentFar = pull.kind == .newest && pages > 1
+        let wentFar = pull.kind == .newest && reader.pages > 1
         guard !hasMoved, isWhole, wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
             let latest = pull.latest.flatMap(Timestamp.init(iso8601:))
         else { return }
@@ -208,16 +228,51 @@ struct ListPull {
 
     private mutating func deleteUnseen() async throws {
         cursor.heldDeletions = 0
-        guard let seen, seen.knownUpTo > 0 else { return }
+        guard let seen = progress.seen, seen.knownUpTo > 0 else { return }
         let store = puller.store
         let count = try store.countUnseen(of: entity.name, seen)
         let rows = try store.rowCounts()[entity.name] ?? 0
         guard count <= puller.deletionGuard.allowance(of: entity.name, rows: rows) else {
             cursor.heldDeletions = count
-            summary.held = count
+            progress.summary.held = count
             return
         }
-        summary.deleted += try await store.deleteUnseen(of: entity.name, seen, at: puller.now())
+        progress.summary.deleted += try await store.deleteUnseen(of: entity.name, seen, at: puller.now())
+    }
+}
+
+extension ListPull.Progress {
+    /// Completes a page with what the pages before it have led to.
+    func prepare(_ page: inout PulledPage) {
+        if let seen {
+            page.knownUpTo = seen.knownUpTo > 0 ? seen.knownUpTo : nil
+            page.began = seen.position
+        }
+        page.children?.allowance = childAllowance
+        guard page.cursor != nil else { return }
+        var completed = cursor
+        completed.pull = reached(page)
+        // A newest-first pull always begins with the newest.
+        if pull.kind == .newest { completed.pull?.position = nil }
+        page.cursor = completed
+    }
+
+    mutating func include(_ page: PulledPage, _ outcome: PageOutcome) {
+        pull = reached(page)
+        if page.cursor != nil { cursor.pull = page.cursor?.pull }
+        seen?.insert(outcome)
+        childAllowance -= childAllowance == .max ? 0 : outcome.children.deleted
+        pull.include(outcome)
+        cursor = cursor.including(outcome)
+        summary.add(outcome)
+    }
+
+    /// The pull once the page is written, but for what the page brings.
+    private func reached(_ page: PulledPage) -> PullInProgress {
+        var reached = pull
+        reached.position = page.next
+        reached.seen = page.seen
+        return reached
     }
 }
 

@@ -52,6 +52,8 @@ struct FetchedPage: Sendable {
     var askedAt: String?
     /// The position of the change log when it was requested.
     var position: Int64
+    /// The pull as it is once the page is written.
+    var after = PullInProgress(kind: .everything)
 }
 
 /// What a pull did.

@@ -1,0 +1,88 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Synchronization
+internal import Upstream
+
+/// Fetches the pages of one list in order, and verifies that the list makes progress.
+struct PageReader: Sendable {
+    private let puller: Puller
+    private let entity: Entity
+    private let plan: PullPlan
+    /// Where the next page is; nil after the last one.
+    private var next: PullInProgress?
+    /// Why the last reading ended early; reading again ends at once.
+    private var failure: (any Error)?
+    private var trail = PageTrail()
+    private var total: Int?
+    /// The upstream reported another total than on an earlier page.
+    private(set) var totalMoved = false
+    private(set) var pages = 0
+
+    /// The most pages that are fetched before they are written, and the most bytes after which no other is.
+    private static let mostAhead = 8
+    private static let mostBytes = 4 << 20
+
+    init(_ puller: Puller, _ entity: Entity, _ plan: PullPlan, from pull: PullInProgress) {
+        self.puller = puller
+        self.entity = entity
+        self.plan = plan
+        next = pull
+    }
+
+    /// Pages in their order, and why there are no more of them.
+    struct Pages: Sendable {
+        var pages: [FetchedPage] = []
+        var failure: (any Error)?
+    }
+
+    /// The list would never end: the next pull has to begin at its first page.
+    struct Endless: Error {
+        var reason: UpstreamError
+    }
+
+    /// Nil after the last page.
+    mutating func read() async throws -> FetchedPage? {
+        guard var pull = next, var fetched = try await puller.fetch(entity.name, plan, pull) else { return nil }
+        do {
+            try trail.add(fetched.page, of: plan.path, askedAt: fetched.askedAt)
+        } catch {
+            throw Endless(reason: error)
+        }
+        pull.position = fetched.page.next
+        pull.seen += fetched.page.count
+        pages += 1
+        if let total, let now = fetched.page.total, total != now { totalMoved = true }
+        total = fetched.page.total
+        fetched.after = pull
+        next = pull.position == nil ? nil : pull
+        return fetched
+    }
+
+    /// Fetches pages until `isWriting` is false: at least one, unless there is none. The reader comes back with them.
+    consuming func ahead(while isWriting: WriteFlag) async -> (pages: Pages, reader: PageReader) {
+        var found = Pages()
+        var bytes = 0
+        do {
+            repeat {
+                guard failure == nil else { break }
+                guard let page = try await read() else { break }
+                found.pages.append(page)
+                bytes += page.page.records.bytes.count
+            } while found.pages.count < Self.mostAhead && bytes < Self.mostBytes && isWriting.isSet
+        } catch {
+            failure = error
+        }
+        found.failure = failure
+        return (found, self)
+    }
+}
+
+/// Set while pages are being written.
+final class WriteFlag: Sendable {
+    private let flag = Mutex(true)
+
+    var isSet: Bool { flag.withLock { $0 } }
+
+    func clear() { flag.withLock { $0 = false } }
+}
