@@ -130,7 +130,7 @@ struct EntityTableAdapter {
         let missing = table.indexes.filter { present[$0.key] != $0.value }
         guard !missing.isEmpty else { return }
         if try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.name))") == true {
-            try TableBackfill.requestIndexes(table, db)
+            try SecondaryIndexes(table: table, db: db).request()
         } else {
             for sql in missing.values.sorted() { try db.execute(sql: sql) }
         }

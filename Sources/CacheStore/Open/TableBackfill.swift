@@ -22,8 +22,6 @@ struct TableBackfill {
 
     /// The setting with the `_pk` up to which the columns are filled.
     private static func setting(_ entity: String) -> String { "backfill:\(entity)" }
-    /// The setting that says that indexes are missing.
-    private static func indexSetting(_ entity: String) -> String { "indexes:\(entity)" }
 
     // MARK: Requests
 
@@ -31,12 +29,6 @@ struct TableBackfill {
         try db.execute(
             sql: "INSERT INTO sync_setting VALUES (?, '0') ON CONFLICT DO UPDATE SET value = excluded.value",
             arguments: [setting(table.entity.name)])
-    }
-
-    static func requestIndexes(_ table: EntityTable, _ db: Database) throws {
-        try db.execute(
-            sql: "INSERT INTO sync_setting VALUES (?, '1') ON CONFLICT DO NOTHING",
-            arguments: [indexSetting(table.entity.name)])
     }
 
     // MARK: Steps
@@ -56,7 +48,7 @@ struct TableBackfill {
     private static func isRequested(_ entity: String, _ db: Database) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sync_setting WHERE name IN (?, ?))"),
-            arguments: [setting(entity), indexSetting(entity)]) ?? false
+            arguments: [setting(entity), SecondaryIndexes.setting(entity)]) ?? false
     }
 
     /// One step, in the caller's transaction; returns how far it is, nil when there is nothing left to do.
@@ -65,7 +57,7 @@ struct TableBackfill {
         let reached = try String.fetchOne(
             db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [Self.setting(name)])
         guard let reached = reached.flatMap({ Int64($0) }) else {
-            return try buildIndex() ? OpeningProgress(entity: name, share: 1) : nil
+            return try SecondaryIndexes(table: table, db: db).buildNext() ? OpeningProgress(entity: name, share: 1) : nil
         }
         let rows = try writer.images(after: reached, limit: Self.batch)
         for row in rows { try writer.rewrite(row) }
@@ -77,18 +69,5 @@ struct TableBackfill {
             sql: "UPDATE sync_setting SET value = ? WHERE name = ?", arguments: ["\(last.pk)", Self.setting(name)])
         let greatest = try Int64.fetchOne(db, sql: "SELECT max(_pk) FROM \(table.name)") ?? last.pk
         return OpeningProgress(entity: name, share: Double(last.pk) / Double(max(greatest, 1)))
-    }
-
-    private func buildIndex() throws -> Bool {
-        let name = table.entity.name
-        let present = try String.fetchSet(
-            db, sql: "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = ?",
-            arguments: ["records_\(name)"])
-        guard let missing = table.indexes.filter({ !present.contains($0.key) }).min(by: { $0.key < $1.key }) else {
-            try db.execute(sql: "DELETE FROM sync_setting WHERE name = ?", arguments: [Self.indexSetting(name)])
-            return false
-        }
-        try db.execute(sql: missing.value)
-        return true
     }
 }

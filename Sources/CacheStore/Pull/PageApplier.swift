@@ -15,6 +15,8 @@ struct PageApplier {
         var watermark: Timestamp?
         /// No record of the page can be in the cache, unless the server sends it twice.
         var isNew = false
+        /// More pages follow.
+        var hasMore = false
     }
 
     let table: EntityTable
@@ -31,6 +33,9 @@ struct PageApplier {
     func apply(_ page: IncomingPage, clear: IncomingPage, _ bounds: Bounds) throws -> PageOutcome {
         var outcome = PageOutcome(records: page.records.count)
         var written = Written(greatestPK: try greatestPK())
+        if bounds.isNew, bounds.hasMore, written.greatestPK == 0 {
+            try SecondaryIndexes(table: table, db: db).postpone()
+        }
         var times = ChangeTimes(at: now)
         let gone = try recentlyDeleted(bounds.position)
         var tombstones: [String] = []

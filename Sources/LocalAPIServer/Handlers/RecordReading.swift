@@ -51,6 +51,7 @@ extension Handlers {
         bytes += Array(",\"next\":".utf8)
         bytes += JSONText.string(page.next).bytes
         if let total = page.total { bytes += Array(",\"total\":\(total)".utf8) }
+        if !page.isComplete { bytes += Array(",\"complete\":false".utf8) }
         bytes.append(UInt8(ascii: "}"))
         let tag = EntityTag.text(of: bytes)
         var response = EntityTag.isKnown(tag, to: request) ? Response(status: 304) : Response.json(200, bytes)

@@ -48,6 +48,7 @@ struct RecordSchemas {
             "properties": .object([
                 "data": .object(["type": "array", "items": reference]),
                 "next": .object(["type": .array(["string", "null"])]), "total": .object(["type": "integer"]),
+                "complete": .object(["const": false]),
             ]),
         ])
     }

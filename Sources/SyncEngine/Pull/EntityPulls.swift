@@ -17,14 +17,19 @@ struct EntityPulls {
     private var store: CacheStore { environment.store }
     private var settings: SyncSettings { environment.settings }
 
-    /// Loaded records are searchable when this ends, even by an error. `onlyChanges` postpones a full pull that is due.
+    /// Loaded records are indexed and searchable when this ends, even by an error. `onlyChanges` postpones a full pull that is due.
     func pull(onlyChanges: Bool = false) async throws {
         do {
             try await pullAll(onlyChanges: onlyChanges)
         } catch {
-            try await store.completeSearch()
+            try await completeLoading()
             throw error
         }
+        try await completeLoading()
+    }
+
+    private func completeLoading() async throws {
+        try await store.completeIndexes()
         try await store.completeSearch()
     }
 
@@ -47,7 +52,7 @@ struct EntityPulls {
             }
         }
         // Children are fetched one parent at a time, which can take long.
-        try await store.completeSearch()
+        try await completeLoading()
         for (parent, detail) in details {
             try await isolatingFailures(of: detail.entity) {
                 try await DetailPuller(puller: puller(of: detail.entity), parallel: settings.parallel)

@@ -1,0 +1,50 @@
+internal import EntitySchema
+internal import GRDB
+
+/// The indexes of one entity's table besides that of its key: dropped for a first load, which is faster without them,
+/// and built afterwards, each in a transaction of its own.
+///
+/// A setting says that some are missing, so that a start builds what a crash has left out.
+struct SecondaryIndexes {
+    let table: EntityTable
+    let db: Database
+
+    /// The setting of an entity whose indexes are missing.
+    static func setting(_ entity: String) -> String { "indexes:\(entity)" }
+
+    private var setting: String { Self.setting(table.entity.name) }
+
+    func areMissing() throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sync_setting WHERE name = ?)"), arguments: [setting])
+            ?? false
+    }
+
+    /// Records that some are missing.
+    func request() throws {
+        try db.execute(sql: "INSERT INTO sync_setting VALUES (?, '1') ON CONFLICT DO NOTHING", arguments: [setting])
+    }
+
+    /// Drops them all. Lists stay right, but have to sort.
+    func postpone() throws {
+        for name in try present() { try db.execute(sql: "DROP INDEX \"\(name)\"") }
+        try request()
+    }
+
+    /// Builds the next one; false when none is missing any more.
+    func buildNext() throws -> Bool {
+        let present = try present()
+        guard let missing = table.indexes.filter({ !present.contains($0.key) }).min(by: { $0.key < $1.key }) else {
+            try db.execute(sql: "DELETE FROM sync_setting WHERE name = ?", arguments: [setting])
+            return false
+        }
+        try db.execute(sql: missing.value)
+        return true
+    }
+
+    private func present() throws -> Set<String> {
+        try String.fetchSet(
+            db, sql: "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+            arguments: ["records_\(table.entity.name)"])
+    }
+}
