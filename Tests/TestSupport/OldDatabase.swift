@@ -1,4 +1,4 @@
-internal import CacheStore
+package import CacheStore
 package import EntitySchema
 internal import Foundation
 internal import ReferenceUpstream
@@ -92,8 +92,18 @@ package struct OldDatabase {
         try Self.unpacked("\(name).db").write(to: URL(filePath: path))
     }
 
-    /// Opens as `cache.db` in `folder`; the key of its secrets is `SecretSealer.sample()`.
     package var path: String { folder.path("cache.db") }
+
+    /// Opens the copy as the older daemon's configuration would: the key of its secrets is one byte repeated, and a
+    /// date means nine o'clock, in a time zone that the daemon called GMT.
+    package func open() throws -> CacheStore {
+        let days = ReminderDays(name: "GMT 9") { date in Timestamp(iso8601: date).map { $0 + .seconds(9 * 3600) } }
+        return try CacheStore(
+            path: path, schema: schema, sealer: SecretSealer.sample(), reminderDays: days
+        ) {
+            withExtendedLifetime(folder) { UUID().uuidString }
+        }
+    }
 
     package func answers() throws -> [Answer] {
         try Self.unpacked("\(name).answers").split(separator: UInt8(ascii: "\n")).map { line in

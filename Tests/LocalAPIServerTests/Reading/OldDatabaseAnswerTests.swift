@@ -17,7 +17,7 @@ struct OldDatabaseAnswerTests {
         expected = try old.expectations()
         let clock = try #require(Timestamp(iso8601: expected.clock))
         api = try TestAPI(
-            store: CacheStore.temporary(old.schema, in: old.folder), schema: old.schema, now: clock,
+            store: old.open(), schema: old.schema, now: clock,
             log: Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() })
     }
 
