@@ -22,7 +22,8 @@ memory. All contestants end with every record counted.
 - *dlt* is its own REST source into SQLite, replacing everything.
 
 *Until lists are complete* ends when every entity is pulled and its lists say no more that they are incomplete, *until search is
-complete* when `/v1/search` does. Both are asked every 20 ms. *Written* by a first pull includes its last checkpoint.
+complete* when `/v1/search` does. Both are asked every 20 ms. What a first pull has *written* by its end includes
+its log, not the last checkpoint.
 
 Later pulls go to the same upstream. *Nothing changed* and *1 % changed* ask for what changed since; a *full pull* transfers
 everything again. *Written* is what the kernel counts for the process, plus the growth of the log.
