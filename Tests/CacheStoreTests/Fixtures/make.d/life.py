@@ -38,6 +38,9 @@ def acknowledge(world):
     world.renamed = {"people": person, "orders": order, "devices": device, "conversations": conversation}
     for photo in ("pho_00", "pho_01", "pho_03", "pho_04", "pho_06"):
         world.do("GET", f"/v1/photos/{photo}/content")
+    # Fetched alone, a record has the tag of its version.
+    for path in ("people/peo_030", "people/peo_045", "orders/ord_046", "tickets/tic_15", "invoices/ord_008"):
+        world.do("GET", f"/v1/{path}?refresh=true")
     world.do("PUT", "/v1/photos/pho_02/content", b"one\n", type="text/plain")
     world.do("DELETE", "/v1/photos/pho_01/content")
     world.settled()
