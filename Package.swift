@@ -190,7 +190,7 @@ let package = Package(
                 "CacheStore", "SQLiteStore", "SchemaDrift", "Secrets", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: strict),
+            exclude: ["Fixtures"], swiftSettings: strict),
     ]
 )
 

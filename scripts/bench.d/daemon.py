@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import threading
 import time
 
 import client
@@ -89,6 +90,30 @@ class Daemon:
         began = time.perf_counter()
         self.call("POST", "/v1/sync?wait=true", {"full": True} if full else None)
         return time.perf_counter() - began
+
+    def first_pull(self, since):
+        """The seconds from `since` until every list is complete, until search is, and until the sync has ended."""
+        ended = threading.Event()
+        sync = threading.Thread(target=lambda: (self.sync(), ended.set()))
+        sync.start()
+        found = {}
+        while "lists" not in found or not ended.is_set():
+            if "lists" not in found and self.lists_are_complete():
+                found["lists"] = time.perf_counter() - since
+            ended.wait(0.02)
+            if not sync.is_alive() and not ended.is_set():
+                raise ConnectionError("the first sync failed")
+        found["all"] = time.perf_counter() - since
+        while not self.get("/v1/search?q=zz&limit=1")["complete"]:
+            time.sleep(0.02)
+        found["search"] = time.perf_counter() - since
+        return found
+
+    def lists_are_complete(self):
+        """Each pull has ended, and so has what lists are read by; a list without `complete` is complete."""
+        entities = self.get("/v1/status")["entities"]
+        return all(entity["last_synced_at"] for entity in entities.values()) and all(
+            self.get(f"/v1/{name}?limit=1").get("complete", True) for name in entities)
 
     def pause(self):
         self.call("POST", "/v1/sync/pause")

@@ -57,8 +57,8 @@ class Row:
     def target(self):
         unit = f" {self.unit}".rstrip() if self.ratio is None else " ×"
         if self.at_most is not None:
-            return f"≤ {self.at_most:g}{unit}"
-        return "" if self.at_least is None else f"≥ {self.at_least:g}{unit}"
+            return f"≤ {limit(self.at_most)}{unit}"
+        return "" if self.at_least is None else f"≥ {limit(self.at_least)}{unit}"
 
     @property
     def reached(self):
@@ -75,6 +75,10 @@ class Row:
         if self.at_most is None:
             return self.at_least / self.measured
         return self.measured / self.at_most if self.at_most else None
+
+
+def limit(value):
+    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
 def number(value, unit=""):

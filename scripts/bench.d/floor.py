@@ -21,7 +21,8 @@ class Floor:
         """`example`: a database of the daemon, whose tables are copied."""
         self.shop, self.data, self.urls = shop, data, urls
         files = re.findall(r'^output = "(.*)"$', urls.read_text(), re.MULTILINE)
-        self.script = PRAGMAS + tables(example) + "".join(loading(files))
+        columns = {entity: filled(example, entity, shop.schema) for entity in ENTITIES}
+        self.script = PRAGMAS + tables(example) + "".join(loading(files, columns))
         if searched:
             self.script += "".join(indexing(example))
 
@@ -61,16 +62,46 @@ def indexing(database):
         yield "COMMIT;\n"
 
 
-def loading(files):
+def filled(database, entity, schema):
+    """The columns of an entity's table that have no expression of their own: column → the SQL of its value."""
+    with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as db:
+        found = db.execute("SELECT name, hidden FROM pragma_table_xinfo(?)", (f"records_{entity}",)).fetchall()
+    names = [name for name, hidden in found if hidden == 0 and not name.startswith("_")]
+    return {name: value(definition(schema, entity, name)) for name in names}
+
+
+def definition(schema, entity, field):
+    """A field, its type, and where its value is if no member has its name."""
+    own = re.search(rf"^  {entity}:\n((?:    .*\n|\n)*)", schema.read_text(), re.MULTILINE)[1]
+    line = re.search(rf"^ +{field}:(.*(?:\n        .*)*)", own, re.MULTILINE)[1]
+    source = re.search(r"\bfrom: *([\w.]+)", line)
+    return field, re.search(r"\btype: *(\w+)", line)[1], source and source[1]
+
+
+def value(field):
+    """What the daemon stores in the column: times as milliseconds, everything else as it is."""
+    name, kind, source = field
+    sql = f"value ->> '$.{name}'"
+    if source:
+        sql = f"coalesce({sql}, value ->> '$.{source}')"
+    return f"CAST(round((julianday({sql}) - 2440587.5) * 86400000) AS INTEGER)" if kind == "time" else sql
+
+
+def loading(files, columns):
+    """`columns`: from `filled`, by entity."""
     entity = None
     for file in files:
         if file.split(".")[0] != entity:
             yield "COMMIT;\n" if entity else ""
             entity = file.split(".")[0]
             yield "BEGIN;\n"
+        names = "".join(f', "{name}"' for name in columns[entity])
+        values = "".join(f", {sql}" for sql in columns[entity].values())
         yield (
-            f"INSERT INTO records_{entity} (_key, _remote, _synced_at) SELECT value ->> '$.id', value, 1700000000000 "
-            f"FROM json_each(CAST(readfile('{file}') AS TEXT), '$.data');\n")
+            # Without MATERIALIZED each use of `value` would write the record's text again.
+            f"WITH page AS MATERIALIZED (SELECT value FROM json_each(CAST(readfile('{file}') AS TEXT), '$.data')) "
+            f"INSERT INTO records_{entity} (_key, _remote, _synced_at{names}) "
+            f"SELECT value ->> '$.id', value, 1700000000000{values} FROM page;\n")
     yield "COMMIT;\n"
 
 

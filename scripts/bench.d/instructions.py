@@ -1,8 +1,9 @@
-"""How many instructions one get, one list, one write and one page take, counted by valgrind: the same on every machine.
+"""How many instructions one get, list, search, write and page take, counted by valgrind: the same on every machine.
 
 instructions.json stores the counts to compare with; `--keep-counts` replaces them.
 """
 
+import contextlib
 import json
 import re
 import shutil
@@ -13,19 +14,29 @@ import client
 import compiled
 from figures import Row
 from pulls import changed_copy
-from reads import LIST
+from reads import LIST, SEARCH, common_name
 from shop import PAGE
 
 TITLE = "Instructions"
 HOW = """
 Counted with valgrind's callgrind for the whole daemon, after a warm-up, and compared with the counts stored in
 `scripts/bench.d/instructions.json`. They hardly depend on the machine's load, so they show what a change of the code costs.
+
+*One of 500 written together* is a caller who changes a field of each of 500 orders over 64 connections, as a batch: writes that
+arrive together share a transaction. The searches look for a surname that many orders have, in caches of three sizes.
 """
 
 KEPT = Path(__file__).with_name("instructions.json")
 ORDERS = 10_000
 PAGES = 4
 WORSE_BY = 1.05
+TOGETHER = 500
+CALLERS = 64
+ONE_OF_MANY = f"one of {TOGETHER} written together"
+# What a call should take at most, whatever is stored.
+GOALS = {"one write": 800_000, "one page applied": 110_000_000, ONE_OF_MANY: 200_000}
+SEARCHES = {"one list with q=": SEARCH, "one search": "/v1/search?q={}&limit=20"}
+SEARCH_GOAL, GROWTH_GOAL = 2_500_000, 1.5
 
 
 def measure(bench):
@@ -40,7 +51,41 @@ def measure(bench):
     return [
         Row(f"instructions of {kind}", [taken], "", "the stored count", [kept[kind]] if kind in kept else [],
             at_most=WORSE_BY if kind in kept else None)
-        for kind, taken in counts.items()]
+        for kind, taken in counts.items()
+    ] + [
+        Row(f"goal for {kind}", [counts[kind]], "", at_most=goal) for kind, goal in GOALS.items()
+    ] + searches(bench)
+
+
+def searches(bench):
+    """The same searches in caches of three sizes."""
+    sizes = bench.sizes if bench.smallest else (ORDERS, bench.orders, bench.large)
+    counts = {}
+    for size in sizes:
+        with counted(bench.shop, size) as (daemon, meter):
+            daemon.pause()
+            word = common_name(daemon)
+            for kind, path in SEARCHES.items():
+                counts[kind, size] = meter.count([("GET", path.format(word), "")] * 50)
+    rows = []
+    for kind in SEARCHES:
+        rows += [
+            Row(f"instructions of {kind}, {size:,} rows", [counts[kind, size]], "", at_most=SEARCH_GOAL) for size in sizes]
+        rows.append(
+            Row(f"instructions of {kind}, {sizes[-1]:,} rows", [counts[kind, sizes[-1]]], "", f"{sizes[0]:,} rows",
+                [counts[kind, sizes[0]]], at_most=GROWTH_GOAL))
+    return rows
+
+
+@contextlib.contextmanager
+def counted(shop, orders):
+    """A daemon with so many orders, and a meter for it."""
+    folder = shop.folder("callgrind")
+    valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", "--dump-instr=no"]
+    daemon = shop.daemon("counted", shop.state(orders), wrapper=valgrind, binary=stripped(shop, folder),
+                         environment={"LD_PRELOAD": str(compiled.own_sigmask(folder))})
+    with daemon:
+        yield daemon, Meter(daemon, folder)
 
 
 def count(bench):
@@ -49,12 +94,7 @@ def count(bench):
     every = max(1, orders // (PAGES * PAGE))
     pages = -(-orders // every // PAGE)
     changed = changed_copy(shop, shop.orders(orders), every)
-    folder = shop.folder("callgrind")
-    valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", "--dump-instr=no"]
-    daemon = shop.daemon("counted", shop.state(orders), wrapper=valgrind, binary=stripped(shop, folder),
-                         environment={"LD_PRELOAD": str(compiled.own_sigmask(folder))})
-    with daemon:
-        meter = Meter(daemon, folder)
+    with counted(shop, orders) as (daemon, meter):
         ids = daemon.some(200)
         counts = {
             "one get": meter.count([("GET", f"/v1/orders/{id}", "") for id in ids]),
@@ -69,7 +109,14 @@ def count(bench):
             upstream.stop()
         daemon.pause()
         counts["one write"] = meter.count([("PATCH", f"/v1/orders/{id}", '{"notes":"%s"}' % id) for id in ids])
+        many = daemon.some(2 * TOGETHER)
+        counts[ONE_OF_MANY] = min(
+            meter.during(lambda: meter.ask(changes(half), CALLERS)) // len(half) for half in (many[::2], many[1::2]))
     return counts
+
+
+def changes(ids):
+    return [("PATCH", f"/v1/orders/{id}", '{"notes":"Together %s"}' % id) for id in ids]
 
 
 def stripped(shop, folder):
@@ -92,9 +139,9 @@ class Meter:
         halves = counted[::2], counted[1::2]
         return min(self.during(lambda: self.ask(half)) // len(half) for half in halves)
 
-    def ask(self, calls):
+    def ask(self, calls, connections=1):
         requests = (client.request(method, path, self.daemon.headers, body) for method, path, body in calls)
-        client.drive(self.daemon.address, requests, connections=1, count=len(calls))
+        client.drive(self.daemon.address, requests, connections, count=len(calls))
 
     def during(self, work):
         self.control("--zero")

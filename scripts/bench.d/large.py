@@ -35,7 +35,7 @@ def starts(bench, large, empty):
         {"large": lambda: started(large), "empty": lambda: started(empty)})
     what = f"start until the first answer, {bench.large:,} rows, {bench.changes:,} queued"
     return [
-        Row(what, times["large"], "ms", at_most=100),
+        Row(what, times["large"], "ms", at_most=80),
         Row(what, times["large"], "ms", "an empty database", times["empty"], at_most=2),
     ]
 

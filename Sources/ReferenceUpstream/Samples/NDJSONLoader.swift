@@ -93,9 +93,9 @@ package struct NDJSONLoader: Sendable {
 }
 
 /// Reads a whole file, decompressed if it is gzip (RFC 1952).
-enum GzipFile {
+package enum GzipFile {
     /// Throws with zlib's text when the file cannot be read, is damaged, or is truncated.
-    static func read(_ path: String) throws(LoadError) -> [UInt8] {
+    package static func read(_ path: String) throws(LoadError) -> [UInt8] {
         guard let file = gzopen(path, "rb") else {
             throw .unreadable("\(path) cannot be opened; check that it exists")
         }

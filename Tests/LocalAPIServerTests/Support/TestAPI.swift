@@ -35,15 +35,26 @@ struct TestAPI {
         .replacing(update, with: update + delete)
         .replacing("total: { type: money }", with: "total: { type: money }\(field.map { "\n      \($0)" } ?? "")")
         let schema = try EntitySchema(yaml: yaml ?? shop, file: "shop.yaml")
-        store = try CacheStore.temporary(schema)
+        try self.init(
+            store: CacheStore.temporary(schema), schema: schema, clockOffset: clockOffset, upstream: upstream,
+            clock: clock, streamLimit: streamLimit, log: log)
+    }
+
+    /// The API over a cache that exists already.
+    init(
+        store: CacheStore, schema: EntitySchema, now: Timestamp = TestAPI.now, clockOffset: Duration? = nil,
+        upstream: any Upstream = AbsentUpstream(), clock: any Clock<Duration> = ContinuousClock(),
+        streamLimit: Int = 64, log: Logger = Logger(label: "test")
+    ) throws {
+        self.store = store
         let engine = SyncEngine(
             store: store, schema: schema, upstream: upstream, settings: SyncSettings(),
-            clock: ContinuousClock(), now: { Self.now }, random: { 0.5 }, clockOffset: { clockOffset },
+            clock: ContinuousClock(), now: { now }, random: { 0.5 }, clockOffset: { clockOffset },
             log: Logger(label: "test"))
         api = LocalAPIServer(
             schema: schema, store: store, engine: engine,
             callers: CallerGuard(token: Self.token, owners: [1000], group: nil),
-            about: LocalAPIServer.About(version: "1", startedAt: Self.now - .seconds(5)), now: { Self.now },
+            about: LocalAPIServer.About(version: "1", startedAt: now - .seconds(5)), now: { now },
             clock: clock, streamLimit: streamLimit, log: log)
     }
 

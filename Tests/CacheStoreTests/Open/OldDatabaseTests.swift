@@ -1,0 +1,203 @@
+import EntitySchema
+import Foundation
+import GRDB
+import JSONText
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("Opening the database of an older version")
+struct OldDatabaseTests {
+    private let old: OldDatabase
+    private let expected: OldDatabase.Expectations
+    private let store: CacheStore
+    private let clock: Timestamp
+
+    init() throws {
+        old = try OldDatabase()
+        expected = try old.expectations()
+        clock = try #require(Timestamp(iso8601: expected.clock))
+        store = try old.open()
+    }
+
+    /// The file as another program reads it.
+    private func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        var configuration = Configuration()
+        configuration.readonly = true
+        return try DatabaseQueue(path: old.path, configuration: configuration).read(body)
+    }
+
+    // MARK: Records
+
+    @Test("each view has the same columns and rows", arguments: try OldDatabase().schema.entities.map(\.name))
+    func sameViews(entity: String) throws {
+        let view = try #require(expected.views[entity])
+        let (columns, rows) = try read { db in
+            let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [entity])
+            let quoted = columns.map { "quote(\"\($0)\")" }.joined(separator: ", ")
+            let rows = try Row.fetchAll(db, sql: "SELECT \(quoted) FROM \"\(entity)\" ORDER BY \"\(view.key)\"")
+            return (
+                columns, rows.map { row in row.databaseValues.map { String.fromDatabaseValue($0) ?? "" } } as [[String]]
+            )
+        }
+        #expect(columns == view.columns)
+        #expect(rows.count == view.rows.count)
+        for (row, wanted) in zip(rows, view.rows) { #expect(row == wanted) }
+    }
+
+    @Test("each photo has the same content")
+    func sameContents() throws {
+        for (key, hash) in expected.contents {
+            #expect(try store.contentStatus(of: key, "photos")?.here?.sha256 == hash, "\(key)")
+        }
+    }
+
+    @Test("each pull continues where it was")
+    func sameCursors() throws {
+        for row in expected.cursors {
+            let cursor = try store.cursor(of: row.entity)
+            #expect(cursor.watermark == row.watermark)
+            #expect(cursor.lastSyncedAt?.milliseconds == row.last_synced_at)
+            #expect(cursor.lastFullAt?.milliseconds == row.last_full_at)
+            #expect(cursor.lateness == row.lateness)
+            #expect(cursor.heldDeletions == row.held_deletions)
+            #expect(cursor.error == row.error)
+            let pull = try row.pull.map { try JSONText(parsing: $0) }
+            #expect(cursor.pull?.kind.rawValue == pull?["kind"]?.string)
+            #expect(cursor.pull?.position == pull?["position"]?.string)
+            #expect(cursor.pull?.seen == pull?["seen"]?.integer)
+            #expect(cursor.pull?.started?.milliseconds == pull?["started"]?.integer.map(Int64.init))
+        }
+        #expect(expected.cursors.contains { $0.pull != nil })
+    }
+
+    @Test("no secret is in the file")
+    func noSecrets() throws {
+        try store.close()
+        let bytes = try Data(contentsOf: URL(filePath: old.path))
+        for secret in ["open sesame", "s3cret", #""door_code":"4"#] {
+            #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(secret)")
+        }
+    }
+
+    @Test("the file is sound")
+    func sound() throws {
+        let (whole, references) = try read { db in
+            (
+                try String.fetchAll(db, sql: "PRAGMA integrity_check"),
+                try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").count
+            )
+        }
+        #expect(whole == ["ok"])
+        #expect(references == 0)
+    }
+
+    // MARK: Tables
+
+    /// A table in the kept file and in the opened one, in the columns that both have.
+    private func rows(of table: String, without left: Set<String> = []) throws -> (old: [Row], new: [Row]) {
+        let kept = try OldDatabase()
+        let before = try DatabaseQueue(path: kept.path)
+        defer { withExtendedLifetime(kept) {} }
+        func columns(_ db: Database) throws -> Set<String> {
+            Set(try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table]))
+        }
+        let shared = try before.read(columns).intersection(read(columns)).subtracting(left).sorted()
+        try #require(!shared.isEmpty, "\(table)")
+        let sql = "SELECT \(shared.joined(separator: ", ")) FROM \(table) ORDER BY \(shared.joined(separator: ", "))"
+        return try (before.read { try Row.fetchAll($0, sql: sql) }, read { try Row.fetchAll($0, sql: sql) })
+    }
+
+    @Test(
+        "what is known besides the records is the same",
+        arguments: [
+            "sync_alias", "sync_answer", "sync_carried", "sync_conflict", "sync_content", "sync_cursor", "sync_drift",
+            "sync_field", "sync_gone", "sync_reminder", "sync_set_aside", "sync_tally",
+        ])
+    func sameTable(table: String) throws {
+        // A stale reminder is looked at once more, which changes nothing.
+        let (old, new) = try rows(of: table, without: ["stale"])
+        #expect(old == new)
+    }
+
+    @Test(
+        "each record has the same bytes from the server, version, owner's state and row number",
+        arguments: try OldDatabase().schema.entities.map(\.name))
+    func sameRecords(entity: String) throws {
+        let fields = try #require(expected.views[entity]).columns
+        let overlays = ["_local", "_document", "_derived"]
+        let (old, new) = try rows(of: "records_\(entity)", without: Set(fields + overlays))
+        #expect(old.first?.hasColumn("_remote") == true)
+        #expect(old == new)
+    }
+
+    @Test("the settings are the same, but for what follows the layout and the file")
+    func sameSettings() throws {
+        let own = ["derived", "drift:", "epoch", "reminders"]
+        let (old, new) = try rows(of: "sync_setting")
+        func kept(_ rows: [Row]) -> [Row] {
+            rows.filter { row in !own.contains { (row["name"] as String).hasPrefix($0) } }
+        }
+        #expect(kept(old) == kept(new))
+        #expect(kept(old).count > 10)
+    }
+
+    // MARK: Queue and log
+
+    @Test("the queue is the same: order, ids, idempotency keys, bases, times, errors and conflicts")
+    func sameQueue() throws {
+        let queue = try ExportedQueue(ofDatabaseAt: old.path)
+        #expect(try queue.changes == ExportedQueue(text: expected.queue).changes)
+        #expect(try queue.origin == ExportedQueue(text: expected.queue).origin)
+    }
+
+    @Test("the change log is the same")
+    func sameChanges() throws {
+        let events = try store.changes(since: 0, limit: 10_000).events
+        #expect(try events.map(\.document.text) == JSONText(parsing: expected.changes)["data"]?.elements.map(\.text))
+    }
+
+    @Test("no id is used twice")
+    func newIDs() async throws {
+        let last = try #require(expected.last_ids["sync_outbox"])
+        try await store.update("orders", key: "ord_045", body: .object(["notes": "new"]), at: clock)
+        #expect(try store.newestChange() == last + 1)
+    }
+
+    @Test("each change is sent once, with its old idempotency key and body")
+    func sentOnce() async throws {
+        let queue = try ExportedQueue(text: expected.queue).changes
+        let later = clock + .seconds(90 * 86_400)
+        let stuck = queue.filter { $0.conflicts?.isEmpty == false }.map(\.idempotencyKey)
+        let failed = queue.filter { $0.state == "failed" }.map(\.idempotencyKey)
+        #expect(!stuck.isEmpty && !failed.isEmpty)
+        #expect(try await store.recoverInterrupted(at: later, longest: { _ in .zero }) == 2)
+        var sent = try await sendAll(at: later)
+        #expect(Set(sent.map(\.idempotencyKey)).isDisjoint(with: failed))
+        #expect(try await store.retry(nil, at: later) == failed.count)
+        sent += try await sendAll(at: later)
+        #expect(Set(sent.map(\.idempotencyKey)).count == sent.count)
+        #expect(Set(sent.map(\.idempotencyKey)) == Set(queue.map(\.idempotencyKey)).subtracting(stuck))
+        for change in sent {
+            let known = try #require(queue.first { $0.idempotencyKey == change.idempotencyKey })
+            #expect(change.id == known.id)
+            #expect(change.operation.rawValue == known.operation)
+            #expect(change.storedBody.text == known.body)
+            #expect(change.unreadable == [])
+        }
+    }
+
+    /// Sends whatever is ready, and acknowledges it, until nothing is.
+    private func sendAll(at time: Timestamp) async throws -> [OutboxChange] {
+        var sent: [OutboxChange] = []
+        for lane in [PushLane.fields, .content] {
+            while let change = try store.readyChanges(limit: 1, at: time, in: lane).first {
+                try #require(await store.begin(change, at: time))
+                try await store.settle(change.id, .acknowledged(record: nil), at: time)
+                sent.append(change)
+            }
+        }
+        return sent
+    }
+}

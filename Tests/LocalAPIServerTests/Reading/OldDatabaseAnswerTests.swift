@@ -1,0 +1,68 @@
+import CacheStore
+import EntitySchema
+import Foundation
+import JSONText
+import Logging
+import TestSupport
+import Testing
+
+@Suite("Answers from the database of an older version")
+struct OldDatabaseAnswerTests {
+    private let old: OldDatabase
+    private let expected: OldDatabase.Expectations
+    private let api: TestAPI
+
+    init() throws {
+        old = try OldDatabase()
+        expected = try old.expectations()
+        let clock = try #require(Timestamp(iso8601: expected.clock))
+        api = try TestAPI(
+            store: old.open(), schema: old.schema, now: clock,
+            log: Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    @Test("every record, list, search, change, conflict and reminder is answered as the older version did")
+    func sameAnswers() async throws {
+        _ = await api.call("POST", "/v1/sync/pause")
+        var different: [String] = []
+        for answer in try old.answers() where try await !isSame(answer) { different.append(answer.path) }
+        #expect(different == [])
+    }
+
+    @Test("the status counts the same")
+    func sameCounts() async throws {
+        let status = await api.call("GET", "/v1/status").json
+        for (name, count) in expected.counts { #expect(status[name]?.integer == count, "\(name)") }
+        for (entity, count) in expected.rows {
+            #expect(status["entities"]?[entity]?["rows"]?.integer == count, "\(entity)")
+        }
+    }
+
+    @Test("a repeated write gets its first answer")
+    func repeatedWrites() async throws {
+        for call in expected.repeated {
+            let answer = await api.call(
+                call.method, call.path, body: call.body ?? "", headers: ["Idempotency-Key": call.key])
+            #expect(answer.status == call.status, "\(call.key)")
+            #expect(answer.text == call.text, "\(call.key)")
+        }
+        let count = await api.call("GET", "/v1/pending/count").json
+        #expect(count["pending"]?.integer == expected.counts["pending"])
+    }
+
+    private func isSame(_ expected: OldDatabase.Answer) async throws -> Bool {
+        var answer = await api.call("GET", expected.path)
+        var isSame = answer.status == expected.status
+        if let text = expected.text { isSame = isSame && answer.text == text }
+        if let etag = expected.etag { isSame = isSame && answer.header("ETag") == etag }
+        guard let pages = expected.keys else { return isSame }
+        let field = expected.path.firstMatch(of: /[?&]fields=(\w+)/).map { String($0.1) } ?? "id"
+        for (number, keys) in pages.enumerated() where isSame {
+            isSame = answer.json["data"]?.elements.map { OldDatabase.Key($0[field]?.plain ?? "null") } == keys
+            guard number + 1 < pages.count, let next = answer.json["next"]?.string else { continue }
+            let cursor = next.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? next
+            answer = await api.call("GET", "\(expected.path)&cursor=\(cursor)")
+        }
+        return isSame && answer.json["next"] == .null
+    }
+}
