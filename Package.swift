@@ -32,10 +32,11 @@ let package = Package(
             name: "Secrets",
             dependencies: ["JSONText", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: strict),
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .target(
             name: "SQLiteStore",
             dependencies: [
-                "EntitySchema", "JSONText", .product(name: "GRDB", package: "GRDB.swift"),
+                "CSQLite", "EntitySchema", "JSONText", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),

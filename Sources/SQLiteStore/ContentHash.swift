@@ -26,6 +26,9 @@ package enum ContentHash {
         bytes.withContiguousStorageIfAvailable { of(UnsafeRawBufferPointer($0)) } ?? of(Array(bytes))
     }
 
+    /// A hash of everything hashed into `hash` and then `word`.
+    static func adding(_ word: UInt64, to hash: UInt64) -> UInt64 { mix(hash ^ secret.0, word ^ secret.1) }
+
     private static func word(_ bytes: UnsafeRawBufferPointer, _ at: Int) -> UInt64 {
         UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
     }

@@ -140,7 +140,7 @@ package final class GroupCommit: Sendable {
     /// Translates an error of SQLite to the case that says what it means for the caller; returns any other unchanged.
     ///
     /// Stored text was validated before it was stored, so text that is no longer JSON, to us or to SQLite, means
-    /// damage.
+    /// damage. So does a path into JSON that is invalid: the paths are part of the tables' definitions.
     package static func classified(_ error: any Error) -> any Error {
         if let error = error as? JSONError {
             return CacheError.damaged("the database is damaged (a stored text is \(error))")
@@ -155,7 +155,7 @@ package final class GroupCommit: Sendable {
             return CacheError.unwritable(
                 "the database cannot be written (\(reason)); check the disk")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: return damaged
-        case .SQLITE_ERROR where reason == "malformed JSON": return damaged
+        case .SQLITE_ERROR where reason == "malformed JSON" || reason.hasPrefix("JSON path error"): return damaged
         default:
             return CacheError.failed(
                 "the database returned \(error.resultCode): \(reason); please report this")

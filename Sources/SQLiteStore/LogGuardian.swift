@@ -7,11 +7,17 @@ package struct LogGuardian {
 
     /// Nil if there is no file yet.
     package init?(path: String) {
-        guard let connection = try? ReadConnection(path: path) else { return nil }
+        guard let connection = Self.connection(to: path) else { return nil }
         self.connection = connection
+    }
+
+    /// A connection that guards the log for as long as it is open; nil if there is no file yet.
+    package static func connection(to path: String) -> ReadConnection? {
+        guard let connection = try? ReadConnection(path: path) else { return nil }
         // This reads a number from the file's header without reading the schema. Even if it fails because of damage,
         // the log is open from here on.
         try? connection.query("PRAGMA application_id", []) { _ in false }
+        return connection
     }
 
     /// Ends the guard. The lifetime until here is what counts.

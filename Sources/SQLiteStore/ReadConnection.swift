@@ -5,10 +5,11 @@ internal import GRDBSQLite
 package final class ReadConnection {
     private let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
+    /// By number.
+    private var numbered: [OpaquePointer?] = []
 
     /// Callers can build any number of different lists; beyond this limit, all prepared statements are dropped.
     private static let statementLimit = 100
-    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
     /// Opens a file that the writer already has open, so that its log exists.
     package init(path: String) throws {
@@ -27,22 +28,29 @@ package final class ReadConnection {
 
     deinit {
         for statement in statements.values { sqlite3_finalize(statement) }
+        for statement in numbered { sqlite3_finalize(statement) }
         sqlite3_close_v2(handle)
     }
 
     /// Calls `row` with the statement on each row of the result until it returns false. One query is its own snapshot.
     package func query(_ sql: String, _ arguments: [DatabaseValue], row: (OpaquePointer) -> Bool) throws {
-        let statement = try prepared(sql)
-        defer { sqlite3_reset(statement) }
-        for (index, value) in arguments.enumerated() { try bind(value, to: Int32(index + 1), of: statement) }
-        while true {
-            switch sqlite3_step(statement) {
-            case SQLITE_ROW: guard row(statement) else { return }
-            case SQLITE_DONE: return
-            default: throw lastError
-            }
-        }
+        try run(prepared(sql), arguments, row)
     }
+
+    /// The same for a fixed statement, without looking it up by its text.
+    package func query(_ sql: NumberedSQL, _ arguments: [DatabaseValue] = [], row: (OpaquePointer) -> Bool) throws {
+        try run(prepared(sql), arguments, row)
+    }
+
+    private func run(_ handle: OpaquePointer, _ arguments: [DatabaseValue], _ row: (OpaquePointer) -> Bool) throws {
+        let statement = BoundStatement(handle)
+        defer { sqlite3_reset(handle) }
+        try statement.bind(arguments)
+        while try statement.step() { guard row(handle) else { return } }
+    }
+
+    /// Lets statements use `entry_sum`.
+    func addEntrySum() throws { try EntrySum.add(to: handle) }
 
     package typealias Statement = (sql: String, arguments: [DatabaseValue])
 
@@ -70,33 +78,20 @@ package final class ReadConnection {
             for statement in statements.values { sqlite3_finalize(statement) }
             statements.removeAll(keepingCapacity: true)
         }
-        var statement: OpaquePointer?
-        guard sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil) == SQLITE_OK,
-            let statement
-        else { throw lastError }
+        let statement = try handle.preparing(sql)
         statements[sql] = statement
         return statement
     }
 
-    private func bind(_ value: DatabaseValue, to index: Int32, of statement: OpaquePointer) throws {
-        let code =
-            switch value.storage {
-            case .null: sqlite3_bind_null(statement, index)
-            case .int64(let number): sqlite3_bind_int64(statement, index, number)
-            case .double(let number): sqlite3_bind_double(statement, index, number)
-            case .string(let text): sqlite3_bind_text(statement, index, text, Int32(text.utf8.count), Self.transient)
-            case .blob: SQLITE_MISMATCH  // a field's value is never bytes
-            }
-        guard code == SQLITE_OK else { throw lastError }
+    private func prepared(_ sql: NumberedSQL) throws -> OpaquePointer {
+        if sql.number < numbered.count, let statement = numbered[sql.number] { return statement }
+        let statement = try handle.preparing(sql.text)
+        while numbered.count <= sql.number { numbered.append(nil) }
+        numbered[sql.number] = statement
+        return statement
     }
 
     private func execute(_ sql: String) throws {
-        guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw lastError }
-    }
-
-    private var lastError: DatabaseError {
-        DatabaseError(
-            resultCode: ResultCode(rawValue: sqlite3_extended_errcode(handle)),
-            message: String(cString: sqlite3_errmsg(handle)))
+        guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw DatabaseError(lastOf: handle) }
     }
 }

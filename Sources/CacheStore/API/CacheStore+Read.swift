@@ -13,7 +13,7 @@ extension CacheStore {
 
     /// The same with its version and the related records that are asked for.
     package func shown(_ entity: String, key: String, include: [Inclusion] = []) throws -> ShownRecord? {
-        guard let sql = selectOne[entity] else { throw CacheError.notFound("no entity \(entity)") }
+        guard let sql = queries.record[entity] else { throw CacheError.notFound("no entity \(entity)") }
         func look(for key: String) throws -> ShownRecord? {
             try include.isEmpty ? record(sql, key) : expanded(entity, key, include)
         }
@@ -22,7 +22,7 @@ extension CacheStore {
         return current == key ? nil : try look(for: current)
     }
 
-    private func record(_ sql: String, _ key: String) throws -> ShownRecord? {
+    private func record(_ sql: NumberedSQL, _ key: String) throws -> ShownRecord? {
         try readers.read { connection in
             var output: ShownRecord?
             try connection.query(sql, [key.databaseValue]) { statement in

@@ -5,9 +5,13 @@ internal import SQLiteStore
 /// The database's settings, account and origin.
 extension CacheStore {
     package func setting(_ name: String) throws -> String? {
-        try read { db in
-            try String.fetchOne(
-                db.cachedStatement(sql: "SELECT value FROM sync_setting WHERE name = ?"), arguments: [name])
+        try readers.read { connection in
+            var value: String?
+            try connection.query(queries.setting, [name.databaseValue]) { row in
+                value = BoundStatement(row).text(0)
+                return false
+            }
+            return value
         }
     }
 

@@ -19,22 +19,13 @@ package struct CacheSummary: Sendable {
 }
 
 extension CacheStore {
-    /// One statement, so that all of it is of one moment.
-    private static let summarySQL = """
-        SELECT 0, name, count, NULL, NULL, NULL FROM sync_tally
-        UNION ALL
-        SELECT 1, entity, last_synced_at, watermark, held_deletions, error FROM sync_cursor
-        UNION ALL
-        SELECT 2, name, NULL, value, NULL, NULL FROM sync_setting WHERE name = ?
-        """
-
     package func summary() throws -> CacheSummary {
         try readers.read { connection in
             var tallies: [String: Int] = [:]
             var rows: [String: Int] = [:]
             var cursors: [String: PullCursor] = [:]
             var note: String?
-            try connection.query(Self.summarySQL, [QueueRescue.noteSetting.databaseValue]) { row in
+            try connection.query(queries.summary, [QueueRescue.noteSetting.databaseValue]) { row in
                 guard let name = row.text(1) else { return true }
                 switch row.integer(0) {
                 case 0:
@@ -60,12 +51,12 @@ extension CacheStore {
     }
 
     package func pendingCount() throws -> PendingCount {
-        try readers.read { connection in PendingCount(try Self.tallies(connection)) }
+        try readers.read { connection in try PendingCount(tallies(connection)) }
     }
 
-    private static func tallies(_ connection: ReadConnection) throws -> [String: Int] {
+    private func tallies(_ connection: ReadConnection) throws -> [String: Int] {
         var tallies: [String: Int] = [:]
-        try connection.query("SELECT name, count FROM sync_tally", []) { statement in
+        try connection.query(queries.tallies) { statement in
             if let name = statement.text(0) { tallies[name] = Int(statement.integer(1) ?? 0) }
             return true
         }

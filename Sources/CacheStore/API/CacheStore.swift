@@ -17,11 +17,13 @@ package struct CacheStore: Sendable {
     let readers: ReaderPool
     let writer: GroupCommit
     let damage = DamageWatch()
+    /// The fixed statements that readers keep prepared.
+    let queries: FixedQueries
+    /// Those of the writing connection.
+    let statements = WriterStatements()
     let sealers: RecordSealers
     /// Makes record ids and idempotency keys.
     let makeID: @Sendable () -> String
-    /// The statement for one record, by entity: built once, since it is the most frequent.
-    let selectOne: [String: String]
     let searchCatchUp: SearchCatchUp
     /// Wakes callers that wait for the next commit.
     package let signal = ChangeSignal()
@@ -33,12 +35,13 @@ package struct CacheStore: Sendable {
     ///
     /// `readerCount`: how many threads read records at once; more wait for one another. `schedule` runs a commit later,
     /// never two at once; nil uses a queue of the store's own. `goesOn` is polled while opening takes long; false
-    /// undoes the step under way. `progress` is called after each step of a long adaptation. Throws `.incompatible` for a file of a newer version or one sealed with another key,
-    /// `.damaged` for a damaged one (both are left as they are, log included), `.unwritable` when it cannot be used
-    /// now, and `CancellationError` after `goesOn` was false.
+    /// undoes the step under way. `progress` is called after each step of a long adaptation. `preview` is one of the
+    /// same file, if there is one already. Throws `.incompatible` for a file of a newer version or one sealed with
+    /// another key, `.damaged` for a damaged one (both are left as they are, log included), `.unwritable` when it cannot
+    /// be used now, and `CancellationError` after `goesOn` was false.
     package init(
         path: String, schema: EntitySchema, sealer: SecretSealer, reminderDays: ReminderDays = .utc,
-        readerCount: Int = 2,
+        readerCount: Int = 2, preview: sending DatabasePreview? = nil,
         goesOn: @escaping @Sendable () -> Bool = { true },
         progress: @escaping @Sendable (OpeningProgress) -> Void = { _ in },
         schedule: (@Sendable (_ commit: @escaping @Sendable () -> Void) -> Void)? = nil,
@@ -48,15 +51,13 @@ package struct CacheStore: Sendable {
         plans = RecordPlans(schema)
         self.makeID = makeID
         sealers = RecordSealers(schema, sealer)
-        selectOne = Dictionary(
-            uniqueKeysWithValues: schema.entities.map { ($0.name, RecordSelect(table: EntityTable(entity: $0)).one) })
+        var numbers = StatementNumbers()
+        queries = FixedQueries(schema, &numbers)
         searchCatchUp = SearchCatchUp(schema: schema)
-        let mark = OpeningCheck.mark(of: path)
-        let isNew = mark == nil
-        let guardian = LogGuardian(path: path)
-        defer { guardian?.close() }
+        let preview = preview ?? DatabasePreview(path: path)
+        let isNew = preview.mark == nil
         do {
-            try OpeningCheck(path: path, mark: mark).run()
+            try preview.check()
             pool = try DatabasePool(path: path, configuration: Self.configuration(reminderDays))
             do {
                 try Self.prepareWriter(pool)
@@ -64,17 +65,16 @@ package struct CacheStore: Sendable {
                     try Self.migrate(pool, plans, sealer, sealers, reminderDays, progress)
                 }
                 epoch = try Epoch.current(pool, path: path)
-                readers = try ReaderPool(path: path, damage: damage, count: readerCount)
             } catch {
                 try? pool.close()
                 throw error
             }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR && !isNew {
-            // Our own statements fail here only on tables that are not as we created them.
-            throw CacheError.damaged("the tables of \(path) are damaged (\(error.message ?? "no reason"))")
         } catch {
-            throw GroupCommit.classified(error)
+            // Closes last, so that the log of a damaged file is preserved.
+            withExtendedLifetime(preview) {}
+            throw Self.classified(error, path, isNew: isNew)
         }
+        readers = ReaderPool(path: path, damage: damage, count: readerCount, first: preview.connection)
         writer = GroupCommit(
             writer: pool, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
             finish: searchCatchUp.runIfDue, committed: signal.announce)
@@ -98,6 +98,14 @@ package struct CacheStore: Sendable {
     }
 
     // MARK: Opening
+
+    private static func classified(_ error: any Error, _ path: String, isNew: Bool) -> any Error {
+        guard let error = error as? DatabaseError, error.resultCode == .SQLITE_ERROR, !isNew else {
+            return GroupCommit.classified(error)
+        }
+        // Our own statements fail here only on tables that are not as we created them.
+        return CacheError.damaged("the tables of \(path) are damaged (\(error.message ?? "no reason"))")
+    }
 
     private static func configuration(_ reminderDays: ReminderDays) -> Configuration {
         var configuration = Configuration()
@@ -188,7 +196,10 @@ package struct CacheStore: Sendable {
         readers.close()
         // The pool closes its writer first, so its last connection could not do this.
         do {
-            try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+            try pool.writeWithoutTransaction { db in
+                statements.release(db)
+                _ = try db.checkpoint(.truncate)
+            }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
             // Another process reads: the log stays, and the next start continues from it.
         }

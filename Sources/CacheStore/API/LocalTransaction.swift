@@ -1,6 +1,5 @@
 package import EntitySchema
 internal import GRDB
-internal import GRDBSQLite
 package import JSONText
 internal import SQLiteStore
 
@@ -81,15 +80,11 @@ package struct LocalTransaction {
 
     /// One record as readers see it, secret fields left out; nil when it is not cached.
     package func shown(_ entity: String, key: String) throws -> ShownRecord? {
-        guard let sql = store.selectOne[entity] else { throw CacheError.notFound("no entity \(entity)") }
-        let statement = try db.cachedStatement(sql: sql)
-        try statement.setArguments([KeyAlias.current(of: key, entity, db)])
-        defer { sqlite3_reset(statement.sqliteStatement) }
-        switch sqlite3_step(statement.sqliteStatement) {
-        case SQLITE_ROW: return ShownRecord(reading: statement.sqliteStatement)
-        case SQLITE_DONE: return nil
-        case let code:
-            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "\(entity)/\(key) cannot be read")
+        guard let sql = store.queries.record[entity] else { throw CacheError.notFound("no entity \(entity)") }
+        let current = try KeyAlias.current(of: key, entity, db)
+        return try store.statements.with(sql, on: db) { statement in
+            try statement.bind(current, to: 1)
+            return try statement.step() ? ShownRecord(reading: statement.handle) : nil
         }
     }
 

@@ -1,4 +1,4 @@
-internal import GRDB
+internal import SQLiteStore
 
 /// The source of a database's records, apart from the account: fixed when the file is first used.
 package struct CacheOrigin: Sendable, Hashable, CustomStringConvertible {
@@ -22,12 +22,21 @@ package struct CacheOrigin: Sendable, Hashable, CustomStringConvertible {
 
     /// The origin recorded in the closed database at `path`; nil if it has none or cannot be read.
     package init?(ofDatabaseAt path: String) {
-        var configuration = GRDB.Configuration()
-        configuration.readonly = true
-        let rows = try? DatabaseQueue(path: path, configuration: configuration).read { db in
-            try Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting WHERE name IN ('schema', 'upstream')")
+        guard let connection = try? ReadConnection(path: path), let origin = try? CacheOrigin(read: connection) else {
+            return nil
         }
-        let settings = Dictionary((rows ?? []).map { ($0[0] as String, $0[1] as String) }) { first, _ in first }
+        self = origin
+    }
+
+    /// Nil if the database has none.
+    init?(read connection: ReadConnection) throws {
+        var settings: [String: String] = [:]
+        let sql = "SELECT name, value FROM sync_setting WHERE name IN ('schema', 'upstream')"
+        try connection.query(sql, []) { row in
+            let row = BoundStatement(row)
+            if let name = row.text(0) { settings[name] = row.text(1) }
+            return true
+        }
         guard let schema = settings["schema"], let upstream = settings["upstream"] else { return nil }
         self.init(schema: schema, upstream: upstream)
     }

@@ -14,7 +14,9 @@ extension DerivedRefresh {
         let present = try String.fetchOne(
             db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [Self.setting])
         guard present != wanted else { return }
-        for entity in schema.entities { try recomputeAll(of: entity) }
+        if present != schema.entities.map(Self.olderDefinition).joined(separator: "\n") {
+            for entity in schema.entities { try recomputeAll(of: entity) }
+        }
         try db.execute(
             sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
             arguments: [Self.setting, wanted])
@@ -40,6 +42,14 @@ extension DerivedRefresh {
     }
 
     private static func definition(_ entity: Entity) -> String {
+        let fields = entity.derivedFields.map {
+            "\($0.name) \($0.kind) \($0.derivation?.definition ?? "-") \($0.follow?.definition ?? "-")"
+        }
+        return "\(entity.name): \((fields + entity.ties.map(\.definition)).joined(separator: "; "))"
+    }
+
+    /// The text of version 0.2.0 and older.
+    private static func olderDefinition(_ entity: Entity) -> String {
         let fields = entity.derivedFields.map {
             "\($0.name) \($0.kind) \(String(describing: $0.derivation)) \(String(describing: $0.follow))"
         }

@@ -23,9 +23,12 @@ enum Migrations {
         return migrator
     }
 
-    /// Throws `.incompatible` for a file of a newer version. Only reads: does not even recover the log of a crash.
-    static func requireKnownVersion(_ db: Database, path: String) throws {
-        guard try !migrator().hasBeenSuperseded(db) else {
+    /// All of them, in order.
+    static var names: [String] { migrator().migrations }
+
+    /// Throws `.incompatible` for a file of a newer version; `applied` names the migrations that the file has had.
+    static func requireKnown(_ applied: Set<String>, path: String) throws(CacheError) {
+        guard applied.isSubset(of: names) else {
             throw CacheError.incompatible(
                 "\(path) was written by a newer version of repairminder-sync; install that version again")
         }

@@ -1,6 +1,4 @@
 internal import Foundation
-internal import GRDB
-internal import Glibc
 internal import SQLiteStore
 
 /// Checks a database before it is opened for writing: everything that the queue depends on.
@@ -10,33 +8,55 @@ struct OpeningCheck {
     let path: String
     /// See `mark(of:)`.
     let mark: Int32?
+    let connection: ReadConnection
 
     /// The tables that the upstream cannot restore.
     private static let tables = ["sync_outbox", "sync_dependency", "sync_setting", "sync_tally", "sync_cursor"]
 
-    /// Throws `.incompatible` for a file of a newer version, `.damaged`, or SQLite's error. A missing or empty file
-    /// passes.
+    /// Throws `.incompatible` for a file of a newer version, `.damaged`, or SQLite's error. An empty file passes.
     func run() throws {
         guard size(of: path) > 0 || size(of: path + "-wal") > 0 else { return }
-        try DatabaseFile.openReadOnly(path).read { db in
-            guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_schema)") ?? false else { return }
-            try Migrations.requireKnownVersion(db, path: path)
-            guard try db.tableExists("grdb_migrations"), try db.tableExists("sync_outbox") else {
+        try connection.snapshot {
+            let present = try Self.names("SELECT name FROM sqlite_schema WHERE type = 'table'", connection)
+            guard !present.isEmpty else { return }
+            let isMigrated = present.contains("grdb_migrations")
+            if isMigrated { try Migrations.requireKnown(Self.migrations(connection), path: path) }
+            guard isMigrated, present.contains("sync_outbox") else {
                 throw CacheError.damaged(
                     "\(path) has another program's tables, or its -wal file belongs to another database")
             }
-            for table in Self.tables where try db.tableExists(table) {
-                let problem = try String.fetchOne(db, sql: "PRAGMA integrity_check(\(table))") ?? "no answer"
-                guard problem == "ok" else { throw CacheError.damaged("\(table) is damaged: \(problem)") }
+            let check = try TableCheck(connection)
+            for table in Self.tables where present.contains(table) {
+                guard let problem = try check.problem(of: table) else { continue }
+                throw CacheError.damaged("\(table) is damaged: \(problem)")
             }
-            try requireOwnLog(db)
+            try requireOwnLog()
         }
     }
 
+    /// The names of the migrations that the file has had.
+    static func migrations(_ connection: ReadConnection) throws -> Set<String> {
+        try names("SELECT identifier FROM grdb_migrations", connection)
+    }
+
+    private static func names(_ sql: String, _ connection: ReadConnection) throws -> Set<String> {
+        var names: Set<String> = []
+        try connection.query(sql, []) { row in
+            if let name = BoundStatement(row).text(0) { names.insert(name) }
+            return true
+        }
+        return names
+    }
+
     /// Otherwise SQLite would silently apply a log that another database left behind.
-    private func requireOwnLog(_ db: Database) throws {
-        guard let mark, mark != 0, let known = try Int32.fetchOne(db, sql: "PRAGMA application_id"), known != mark
-        else { return }
+    private func requireOwnLog() throws {
+        guard let mark, mark != 0 else { return }
+        var known: Int64?
+        try connection.query("PRAGMA application_id", []) { row in
+            known = BoundStatement(row).integer(0)
+            return false
+        }
+        guard let known, known != Int64(mark) else { return }
         throw CacheError.damaged("the -wal file of \(path) belongs to another database")
     }
 

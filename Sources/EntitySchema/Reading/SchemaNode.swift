@@ -1,22 +1,35 @@
 internal import Yams
 
-/// One place in a schema file: its YAML node and the keys that lead there, so every error can name both.
+/// One place in a schema file: its YAML value and the keys that lead there, so every error can name both.
 struct SchemaNode {
+    /// The keys that lead to a place, from the last one to the first.
+    private indirect enum Path {
+        case root
+        case key(String, in: Path)
+
+        var keys: [String] {
+            switch self {
+            case .root: []
+            case .key(let key, let path): path.keys + [key]
+            }
+        }
+    }
+
     let file: String
-    let node: Node
-    let path: [String]
+    private let value: YAMLValue
+    private let path: Path
     /// The line of the key, from 1.
     let line: Int
 
     /// Throws when the text is not one YAML document.
     init(yaml: String, file: String) throws(SchemaError) {
         self.file = file
-        self.path = []
+        self.path = .root
         do {
-            guard let node = try Yams.compose(yaml: yaml) else {
+            guard let value = try YAMLValue(parsing: yaml) else {
                 throw SchemaError(file: file, line: 0, key: "", problem: "the file is empty; expected a schema")
             }
-            self.node = node
+            self.value = value
             line = 1
         } catch let error as SchemaError {
             throw error
@@ -25,15 +38,15 @@ struct SchemaNode {
         }
     }
 
-    private init(file: String, node: Node, path: [String], line: Int?) {
+    private init(file: String, value: YAMLValue, path: Path, line: Int?) {
         self.file = file
-        self.node = node
+        self.value = value
         self.path = path
         self.line = line ?? 0
     }
 
     func error(_ problem: String) -> SchemaError {
-        SchemaError(file: file, line: line, key: path.joined(separator: "."), problem: problem)
+        SchemaError(file: file, line: line, key: path.keys.joined(separator: "."), problem: problem)
     }
 
     // MARK: Mappings
@@ -48,12 +61,12 @@ struct SchemaNode {
 
     /// The members in the order of the file; each key is allowed once.
     func members() throws(SchemaError) -> [(name: String, value: SchemaNode)] {
-        guard let mapping = node.mapping else { throw error("expected a mapping (key: value)") }
+        guard let pairs = value.members else { throw error("expected a mapping (key: value)") }
         var seen: Set<String> = []
         var found: [(name: String, value: SchemaNode)] = []
-        for (key, value) in mapping {
-            guard let name = key.string else { throw error("expected text as a key") }
-            let child = SchemaNode(file: file, node: value, path: path + [name], line: key.mark?.line)
+        for (key, value) in pairs {
+            guard let name = key.text else { throw error("expected text as a key") }
+            let child = SchemaNode(file: file, value: value, path: .key(name, in: path), line: key.line)
             guard seen.insert(name).inserted else { throw child.error("this key is used twice; remove one") }
             found.append((name, child))
         }
@@ -61,8 +74,8 @@ struct SchemaNode {
     }
 
     func child(_ name: String) -> SchemaNode? {
-        guard let (key, value) = node.mapping?.first(where: { $0.key.string == name }) else { return nil }
-        return SchemaNode(file: file, node: value, path: path + [name], line: key.mark?.line)
+        guard let (key, value) = value.members?.first(where: { $0.key.text == name }) else { return nil }
+        return SchemaNode(file: file, value: value, path: .key(name, in: path), line: key.line)
     }
 
     func required(_ name: String) throws(SchemaError) -> SchemaNode {
@@ -72,18 +85,18 @@ struct SchemaNode {
 
     // MARK: Values
 
-    var isMapping: Bool { node.mapping != nil }
-    var isSequence: Bool { node.sequence != nil }
+    var isMapping: Bool { value.members != nil }
+    var isSequence: Bool { value.elements != nil }
 
     func elements() throws(SchemaError) -> [SchemaNode] {
-        guard let sequence = node.sequence else { throw error("expected a list") }
-        return sequence.enumerated().map {
-            SchemaNode(file: file, node: $1, path: path + [String($0)], line: $1.mark?.line)
+        guard let elements = value.elements else { throw error("expected a list") }
+        return elements.enumerated().map {
+            SchemaNode(file: file, value: $1, path: .key(String($0), in: path), line: $1.line)
         }
     }
 
     func string() throws(SchemaError) -> String {
-        guard let value = node.scalar?.string, !value.isEmpty else { throw error("expected text") }
+        guard let value = value.text, !value.isEmpty else { throw error("expected text") }
         return value
     }
 
@@ -94,19 +107,19 @@ struct SchemaNode {
     }
 
     func boolean() throws(SchemaError) -> Bool {
-        guard let value = node.bool else { throw error("expected true or false") }
+        guard let value = value.boolean else { throw error("expected true or false") }
         return value
     }
 
     func integer(in range: ClosedRange<Int>) throws(SchemaError) -> Int {
-        guard let value = node.int, range.contains(value) else {
+        guard let value = value.integer, range.contains(value) else {
             throw error("expected a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return value
     }
 
     func duration() throws(SchemaError) -> Duration {
-        guard let text = node.scalar?.string, let value = Duration(text: text) else {
+        guard let text = value.text, let value = Duration(text: text) else {
             throw error("expected a duration such as 500ms, 30s, 15m or 24h")
         }
         return value

@@ -12,12 +12,21 @@ struct EntityParameters {
     /// The component parameters by name.
     var all: [Named] { order + inclusion + secrets + filters }
     /// The names of the parameters of its lists, and of a single record.
-    var ofLists: [String] { (order + inclusion + filters).map(\.key) }
-    var ofOne: [String] { (inclusion + secrets).map(\.key) }
+    var ofLists: [String] {
+        let filters = filterable.map { "where.\($0.name)" } + ["comparisons"]
+        return (["sort", "fields"] + inclusionNames + filters).map(name)
+    }
+    var ofOne: [String] {
+        (inclusionNames + (entity.fields.contains(where: \.secret) ? ["reveal"] : [])).map(name)
+    }
 
     private var shown: [Field] { entity.fields.filter { !$0.secret } }
 
-    private func named(_ name: String, _ parameter: JSONText) -> Named { ("\(entity.name).\(name)", parameter) }
+    private var inclusionNames: [String] { entity.relations.isEmpty ? [] : ["include"] }
+
+    private func name(_ name: String) -> String { "\(entity.name).\(name)" }
+
+    private func named(_ name: String, _ parameter: JSONText) -> Named { (self.name(name), parameter) }
 
     // MARK: What to show
 

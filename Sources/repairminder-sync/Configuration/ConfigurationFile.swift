@@ -19,7 +19,8 @@ struct ConfigurationFile {
         self.path = path
         let root: Node?
         do {
-            root = try Yams.compose(yaml: yaml)
+            // Without Yams's regular expressions for the types of plain text, which take milliseconds to compile.
+            root = try Yams.compose(yaml: yaml, .basic)
         } catch {
             throw Self.error(path, error)
         }
@@ -92,5 +93,8 @@ struct ConfigurationFile {
 
 extension Node {
     /// True for an empty value, `~` or `null`; a quoted value is text.
-    fileprivate var isNull: Bool { tag == Tag(.null) }
+    fileprivate var isNull: Bool {
+        guard let scalar else { return false }
+        return scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
+    }
 }

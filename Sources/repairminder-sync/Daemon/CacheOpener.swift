@@ -19,11 +19,13 @@ struct CacheOpener {
     /// Opens the database in use. A database that learned its account since the last start is first renamed after it.
     /// Throws `.damaged`.
     func open(_ state: StateDirectory) async throws -> CacheStore {
-        var path = try state.choose()
-        try finish(path)
-        try await backUpBeforeUpgrade(path)
-        var store = try make(path)
-        if let account = try store.setting("account"), path != state.path(for: account) {
+        // Every question about the file until it is open goes to one connection.
+        let previews = DatabasePreviews()
+        var path = try state.asking(previews.origin).choose()
+        if try finish(path) { _ = previews.take(path) }
+        if previews.needsMigration(path) { try backUp(path) }
+        var store = try make(path, previews.take(path))
+        if let account = try store.setting("account"), !state.isNamed(path, after: account) {
             try store.close()
             path = try state.name(path, after: account)
             store = try make(path)
@@ -38,25 +40,27 @@ struct CacheOpener {
         return store
     }
 
-    private func make(_ path: String) throws -> CacheStore {
+    private func make(_ path: String, _ preview: sending DatabasePreview? = nil) throws -> CacheStore {
         try CacheStore(
             path: path, schema: setup.schema, sealer: sealer(), reminderDays: setup.configuration.reminderDays,
-            readerCount: setup.configuration.listen.threads,
+            readerCount: setup.configuration.listen.threads, preview: preview,
             goesOn: goesOn, makeID: makeID)
     }
 
     private func sealer() throws -> SecretSealer { try SecretKeyFile(setup.configuration).sealer() }
 
-    private func finish(_ path: String) throws {
-        for old in try DatabaseFile(path).finishReplacing() {
+    /// Whether the file at `path` is another one now.
+    private func finish(_ path: String) throws -> Bool {
+        let replaced = try DatabaseFile(path).finishReplacing()
+        for old in replaced {
             log.warning(
                 "finished an interrupted database replacement; the previous database is kept",
                 metadata: ["path": "\(old)"])
         }
+        return !replaced.isEmpty
     }
 
-    private func backUpBeforeUpgrade(_ path: String) async throws {
-        guard DatabaseSummary.needsMigration(path) else { return }
+    private func backUp(_ path: String) throws {
         let backup = try folder(path).path(for: .upgrade, at: now())
         try DatabaseCopy.make(of: path, at: backup)
         log.notice("made a backup before migrating the database", metadata: ["path": "\(backup)"])

@@ -11,7 +11,7 @@ internal import SQLiteStore
 struct StateDirectory {
     private let folder: String
     private let origin: CacheOrigin
-    private let originOf: @Sendable (_ path: String) -> CacheOrigin?
+    private var originOf: @Sendable (_ path: String) -> CacheOrigin?
 
     /// Creates the directory if needed; throws `StateError` on failure. `originOf` reads the origin stored in a
     /// database file.
@@ -41,6 +41,13 @@ struct StateDirectory {
     }
 
     // MARK: Databases
+
+    /// The same directory, asking another for the origins of its files.
+    func asking(_ originOf: @escaping @Sendable (_ path: String) -> CacheOrigin?) -> StateDirectory {
+        var state = self
+        state.originOf = originOf
+        return state
+    }
 
     /// Chooses the database and points `current.db` to it: the current target if it belongs to this schema and
     /// upstream, otherwise the one of these used last, otherwise a new one whose account is not known yet.
@@ -81,8 +88,17 @@ struct StateDirectory {
     /// `<schema>-<account>.db`; when that file belongs to another upstream, the name gets a hash of this upstream. Nil
     /// means an account that is not known yet.
     func path(for account: String?) -> String {
-        let name = "\(folder)/\(origin.schema)-\(account.map(Entity.percentEncoded) ?? "new")"
+        let name = name(for: account)
         return isOurs("\(name).db") ? "\(name).db" : "\(name)@\(upstreamHash).db"
+    }
+
+    /// Whether `path`, the database in use, is `path(for: account)`. Its origin is known, so it is not read again.
+    func isNamed(_ path: String, after account: String) -> Bool {
+        path == "\(name(for: account)).db" || path == self.path(for: account)
+    }
+
+    private func name(for account: String?) -> String {
+        "\(folder)/\(origin.schema)-\(account.map(Entity.percentEncoded) ?? "new")"
     }
 
     /// A stable hash of schema and upstream (FNV-1a).

@@ -88,6 +88,18 @@ struct QueueRescueTests {
         }
     }
 
+    @Test("a definition of a table with an invalid path into JSON is damage")
+    func brokenPath() async throws {
+        let folder = try TemporaryFolder()
+        let queue = try DatabaseQueue(path: folder.path("a.db"))
+        #expect {
+            try queue.read { db in _ = try Row.fetchOne(db, sql: "SELECT json_extract('{}', '$.\"two')") }
+        } throws: { error in
+            guard case CacheError.damaged? = GroupCommit.classified(error) as? CacheError else { return false }
+            return true
+        }
+    }
+
     @Test("a truncated file gives what is left of its queue")
     func truncated() async throws {
         let fixture = try await RescueFixture()

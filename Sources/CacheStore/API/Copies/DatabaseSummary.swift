@@ -17,7 +17,7 @@ package struct DatabaseSummary: Sendable {
     package init(ofDatabaseAt path: String) throws {
         do {
             self = try DatabaseFile.openReadOnly(path).read { db in
-                try Migrations.requireKnownVersion(db, path: path)
+                try Migrations.requireKnown(Migrations.migrator().appliedIdentifiers(db), path: path)
                 return try DatabaseSummary(db, path)
             }
         } catch {
@@ -36,13 +36,6 @@ package struct DatabaseSummary: Sendable {
             .map(Timestamp.init(milliseconds:))
         openConflicts =
             try Int.fetchOne(db, sql: "SELECT count FROM sync_tally WHERE name = 'conflicts'") ?? 0
-    }
-
-    /// Whether opening the file will migrate its tables. False for a file that does not exist.
-    package static func needsMigration(_ path: String) -> Bool {
-        (try? DatabaseFile.openReadOnly(path).read { db in
-            try db.tableExists("sync_outbox") && !Migrations.migrator().hasCompletedMigrations(db)
-        }) ?? false
     }
 
     /// The version of the SQLite library in use: `3.40.1`.

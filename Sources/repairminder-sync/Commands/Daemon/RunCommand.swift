@@ -5,6 +5,7 @@ import Glibc
 import LocalAPIServer
 import Logging
 import ResidentMemory
+internal import SQLiteStore
 import ServiceManager
 
 struct RunCommand: AsyncParsableCommand {
@@ -18,6 +19,7 @@ struct RunCommand: AsyncParsableCommand {
         // A closed log pipe must not end the daemon.
         signal(SIGPIPE, SIG_IGN)
         ResidentMemory.limitHeaps()
+        SQLiteLibrary.stopCountingMemory()
         let environment = Environment.ofThisProcess()
         let notifier = ServiceNotifier(environment: environment.variables)
         do {

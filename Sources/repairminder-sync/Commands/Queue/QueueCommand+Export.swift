@@ -7,6 +7,7 @@ import Upstream
 extension QueueCommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract: "Export the queue to a file for another machine; the daemon must be stopped.",
             discussion: """
                 Secrets stay encrypted: the other machine needs this machine's secret.key. Do not start this daemon \
@@ -32,6 +33,7 @@ extension QueueCommand {
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "import",
             abstract: "Import the changes that queue export wrote; the daemon must be stopped.",
             discussion: "Every change keeps its idempotency key. Importing the same file again changes nothing.")
 

@@ -9,8 +9,10 @@ struct QueueCommand: AsyncParsableCommand {
         subcommands: [Show.self, Retry.self, Edit.self, Discard.self, Export.self, Import.self],
         defaultSubcommand: Show.self)
 
+    // Every command has a written name: the library would look up that of the type, for milliseconds at every start.
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show the queue, or one change with the request that will be sent.")
 
         @Argument(help: "The change's id; without it the whole queue is shown.")
@@ -38,7 +40,7 @@ struct QueueCommand: AsyncParsableCommand {
     }
 
     struct Retry: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Retry a change now.")
+        static let configuration = CommandConfiguration(commandName: "retry", abstract: "Retry a change now.")
 
         @Argument(help: "The change's id; without it all failed changes are retried.")
         var id: String?
@@ -50,6 +52,7 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Edit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "edit",
             abstract: "Edit the fields of a change and retry it.", discussion: RecordWriting.convention)
 
         @Argument(help: "The change's id.")
@@ -82,6 +85,7 @@ struct QueueCommand: AsyncParsableCommand {
 
     struct Discard: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "discard",
             abstract: "Discard a change; its record returns to the upstream's state.")
 
         @Argument(help: "The change's id.")

@@ -1,0 +1,72 @@
+/// Definitions as text, to compare with those that a database was made with. A text never changes: databases hold it.
+///
+/// Written by hand, because Swift's own descriptions look up each type at run time, for milliseconds at every start.
+extension Field.Kind: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .string: "string"
+        case .integer: "integer"
+        case .number: "number"
+        case .money: "money"
+        case .boolean: "boolean"
+        case .time: "time"
+        case .object: "object"
+        case .list: "list"
+        case .enum(let values):
+            "enum([\(values.map(\.definition).joined(separator: ", "))])"
+        case .reference(let entity): "reference(to: \(entity.debugDescription))"
+        }
+    }
+}
+
+extension Field.EnumValue {
+    fileprivate var definition: String {
+        "EntitySchema.Field.EnumValue(value: \(value.debugDescription), display: \(display.debugDescription))"
+    }
+}
+
+extension Derivation {
+    package var definition: String {
+        switch self {
+        case .text(let template): "text(\(template.source))"
+        case .children(let figure): "children(\(figure.definition))"
+        }
+    }
+}
+
+extension ChildFigure {
+    fileprivate var definition: String {
+        let tests = conditions.map { "\($0.field) \($0.excluded ? "not in" : "in") \($0.values)" }
+        return ([relation, measure.definition] + tests).joined(separator: ", ")
+    }
+}
+
+extension ChildFigure.Measure {
+    fileprivate var definition: String {
+        switch self {
+        case .count: "count"
+        case .sum(let field): "sum(\(field))"
+        case .latest(let field, let by): "latest(\(field), \(by))"
+        }
+    }
+}
+
+extension QueueFollowing {
+    package var definition: String { "\(queued), \(failed), \(order)" }
+}
+
+extension Entity.Tie {
+    package var definition: String { "\(entity) \(field) \(onDelete.rawValue) \(isCounted)" }
+}
+
+extension Template {
+    /// The text that it was read from.
+    fileprivate var source: String {
+        parts.map { part in
+            switch part {
+            case .text(let text): text
+            case .placeholder(let name): "{\(name)}"
+            }
+        }.joined()
+    }
+}
