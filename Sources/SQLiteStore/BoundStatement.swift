@@ -24,14 +24,16 @@ package struct BoundStatement {
     package func bind(_ text: String?, to index: Int32) throws {
         // Swift's own text is UTF-8 already: this copies it once, into SQLite.
         guard var utf8 = text else { return try bindNull(to: index) }
+        try utf8.withUTF8 { try bind(utf8: $0, to: index) }
+    }
+
+    package func bind(utf8: UnsafeBufferPointer<UInt8>, to index: Int32) throws {
         try check(
-            utf8.withUTF8 { utf8 in
-                utf8.withMemoryRebound(to: CChar.self) { bytes in
-                    // An empty text has no address; SQLite would bind null.
-                    bytes.isEmpty
-                        ? sqlite3_bind_text(handle, index, "", 0, Self.transient)
-                        : sqlite3_bind_text(handle, index, bytes.baseAddress, Int32(bytes.count), Self.transient)
-                }
+            utf8.withMemoryRebound(to: CChar.self) { bytes in
+                // An empty text has no address; SQLite would bind null.
+                bytes.isEmpty
+                    ? sqlite3_bind_text(handle, index, "", 0, Self.transient)
+                    : sqlite3_bind_text(handle, index, bytes.baseAddress, Int32(bytes.count), Self.transient)
             })
     }
 

@@ -2,6 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
 internal import JSONText
+internal import SQLiteStore
 
 /// Writes one page of records into an entity's table, inside the caller's transaction.
 ///
@@ -111,7 +112,7 @@ struct PageApplier {
         let statement = BoundStatement(
             try db.cachedStatement(
                 sql: "SELECT \(RecordImage.columns), coalesce(_acknowledged, 0) FROM \(table.name) WHERE _key = ?"))
-        statement.bind(1, key)
+        try statement.bind(key, to: 1)
         return try statement.first { row in
             if text.isStored(in: RecordImage.remoteColumn, of: row) { return (nil, sqlite3_column_int64(row, 0)) }
             return (RecordImage(reading: row), sqlite3_column_int64(row, RecordImage.columnCount))

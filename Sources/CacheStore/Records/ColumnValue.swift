@@ -2,6 +2,7 @@ internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
 internal import JSONText
+internal import SQLiteStore
 
 /// The value of a field in its column: what `->>` makes of the JSON value, and a time as milliseconds since 1970.
 ///
@@ -43,84 +44,48 @@ enum ColumnValue: Equatable {
     }
 }
 
-/// Binds values to a prepared statement, runs it once and leaves it ready for the next time.
-struct BoundStatement {
-    private let statement: OpaquePointer
+/// Values of records, and running a statement once.
+extension BoundStatement {
+    init(_ statement: Statement) { self.init(statement.sqliteStatement) }
 
-    init(_ statement: Statement) { self.statement = statement.sqliteStatement }
-
-    func bind(_ index: Int32, _ value: ColumnValue) {
+    func bind(_ value: ColumnValue, to index: Int32) throws {
         switch value {
-        case .null: sqlite3_bind_null(statement, index)
-        case .integer(let number): sqlite3_bind_int64(statement, index, number)
-        case .real(let number): sqlite3_bind_double(statement, index, number)
-        case .text(let bytes): bind(index, bytes)
+        case .null: try bindNull(to: index)
+        case .integer(let number): try bind(number, to: index)
+        case .real(let number): try bind(number.databaseValue, to: index)
+        case .text(let bytes): try bind(bytes, to: index)
         }
     }
 
-    func bind(_ index: Int32, _ number: Int64?) {
-        if let number { sqlite3_bind_int64(statement, index, number) } else { sqlite3_bind_null(statement, index) }
+    func bind(_ json: JSONText?, to index: Int32) throws {
+        guard let json else { return try bindNull(to: index) }
+        try bind(json.bytes, to: index)
     }
 
-    func bind(_ index: Int32, _ json: JSONText?) {
-        if let json { bind(index, json.bytes) } else { sqlite3_bind_null(statement, index) }
+    private func bind(_ utf8: ArraySlice<UInt8>, to index: Int32) throws {
+        try utf8.withUnsafeBufferPointer { try bind(utf8: $0, to: index) }
     }
 
-    func bind(_ index: Int32, _ text: String?) {
-        guard var text else {
-            sqlite3_bind_null(statement, index)
-            return
-        }
-        text.withUTF8 { bind(index, $0) }
-    }
-
-    func bind(_ index: Int32, _ bytes: ArraySlice<UInt8>) {
-        bytes.withUnsafeBufferPointer { bind(index, $0) }
-    }
-
-    private func bind(_ index: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {
-        // An empty buffer may have no address, which SQLite would take for null.
-        guard let base = bytes.baseAddress else {
-            sqlite3_bind_text(statement, index, "", 0, Self.transient)
-            return
-        }
-        let text = UnsafeRawPointer(base).assumingMemoryBound(to: CChar.self)
-        sqlite3_bind_text(statement, index, text, Int32(bytes.count), Self.transient)
-    }
-
-    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-
-    /// Runs a statement that returns no rows.
-    func run() throws { _ = try first { _ in } }
+    /// Runs the statement, which returns no rows, and leaves it ready for the next time.
+    func runOnce() throws { _ = try first { _ in } }
 
     /// What `read` makes of each row.
     func all<Result>(_ read: (OpaquePointer) throws -> Result) throws -> [Result] {
         defer { end() }
         var results: [Result] = []
-        while try step() { results.append(try read(statement)) }
+        while try step() { results.append(try read(handle)) }
         return results
     }
 
     /// What `read` makes of the first row; nil when there is none.
     func first<Result>(_ read: (OpaquePointer) throws -> Result) throws -> Result? {
         defer { end() }
-        return try step() ? read(statement) : nil
-    }
-
-    /// Whether there is another row.
-    private func step() throws -> Bool {
-        switch sqlite3_step(statement) {
-        case SQLITE_ROW: return true
-        case SQLITE_DONE: return false
-        case let code:
-            let message = String(cString: sqlite3_errmsg(sqlite3_db_handle(statement)))
-            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
-        }
+        return try step() ? read(handle) : nil
     }
 
     private func end() {
-        sqlite3_reset(statement)
-        sqlite3_clear_bindings(statement)
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
     }
 }
 

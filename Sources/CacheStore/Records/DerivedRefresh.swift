@@ -45,7 +45,7 @@ struct DerivedRefresh {
                     SELECT \(RecordImage.columns) FROM \(table.name)
                     WHERE _key IN (SELECT value FROM json_each(?)) ORDER BY _pk
                     """))
-        statement.bind(1, JSONText.array(keys.map(JSONText.string)))
+        try statement.bind(JSONText.array(keys.map(JSONText.string)), to: 1)
         return try statement.all(RecordImage.init(reading:))
     }
 

@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import GRDB
+internal import SQLiteStore
 
 /// What the record writers of one transaction share. Valid only inside the transaction that is open on `db`.
 final class RecordTransaction {

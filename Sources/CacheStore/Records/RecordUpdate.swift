@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// The UPDATE of one row that sets only the columns that differ: SQLite then leaves all other indexes alone.
 struct RecordUpdate {
@@ -52,22 +53,22 @@ struct RecordUpdate {
     func run(_ values: [JSONText?], _ db: Database) throws {
         guard !isEmpty else { return }
         let statement = BoundStatement(try db.cachedStatement(sql: sql))
-        statement.bind(1, new.pk)
-        if has(.key) { statement.bind(2, new.key) }
-        if has(.remote) { statement.bind(3, new.remote) }
+        try statement.bind(new.pk, to: 1)
+        if has(.key) { try statement.bind(new.key, to: 2) }
+        if has(.remote) { try statement.bind(new.remote, to: 3) }
         if has(.origin) {
-            statement.bind(4, origin?.version)
-            statement.bind(5, origin?.at.milliseconds)
+            try statement.bind(origin?.version, to: 4)
+            try statement.bind(origin?.at.milliseconds, to: 5)
         }
-        if has(.local) { statement.bind(6, new.local) }
-        if has(.document) { statement.bind(7, new.whole) }
-        if has(.derived) { statement.bind(8, new.derived) }
-        if has(.deleted) { statement.bind(9, Int64(new.isDeleted ? 1 : 0)) }
-        if has(.displaced) { statement.bind(10, Int64(new.isDisplaced ? 1 : 0)) }
+        if has(.local) { try statement.bind(new.local, to: 6) }
+        if has(.document) { try statement.bind(new.whole, to: 7) }
+        if has(.derived) { try statement.bind(new.derived, to: 8) }
+        if has(.deleted) { try statement.bind(Int64(new.isDeleted ? 1 : 0), to: 9) }
+        if has(.displaced) { try statement.bind(Int64(new.isDisplaced ? 1 : 0), to: 10) }
         for (index, field) in plan.columnFields.enumerated() where parts & Self.bit(index) != 0 {
-            statement.bind(Int32(index + 11), ColumnValue(values[field.place], isTime: field.isTime))
+            try statement.bind(ColumnValue(values[field.place], isTime: field.isTime), to: Int32(index + 11))
         }
-        try statement.run()
+        try statement.runOnce()
     }
 
     private var sql: String {

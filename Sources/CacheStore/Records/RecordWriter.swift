@@ -35,7 +35,7 @@ struct RecordWriter {
     func image(of key: String) throws -> RecordImage? {
         let statement = BoundStatement(
             try db.cachedStatement(sql: "SELECT \(RecordImage.columns) FROM \(table.name) WHERE _key = ?"))
-        statement.bind(1, key)
+        try statement.bind(key, to: 1)
         return try statement.first(RecordImage.init(reading:))
     }
 
@@ -44,7 +44,7 @@ struct RecordWriter {
         let statement = BoundStatement(
             try db.cachedStatement(
                 sql: "SELECT \(RecordImage.columns) FROM \(table.name) WHERE _pk > ? ORDER BY _pk LIMIT \(limit)"))
-        statement.bind(1, pk)
+        try statement.bind(pk, to: 1)
         return try statement.all(RecordImage.init(reading:))
     }
 
@@ -69,14 +69,14 @@ struct RecordWriter {
                 sql: """
                     INSERT INTO \(table.name) (\(names.joined(separator: ", "))) VALUES (\(marks)) ON CONFLICT DO NOTHING
                     """))
-        statement.bind(1, key)
-        statement.bind(2, remote)
-        statement.bind(3, origin?.at.milliseconds)
-        statement.bind(4, origin?.version)
+        try statement.bind(key, to: 1)
+        try statement.bind(remote, to: 2)
+        try statement.bind(origin?.at.milliseconds, to: 3)
+        try statement.bind(origin?.version, to: 4)
         for (index, field) in plan.columnFields.enumerated() {
-            statement.bind(Int32(index + 5), ColumnValue(values[field.place], isTime: field.isTime))
+            try statement.bind(ColumnValue(values[field.place], isTime: field.isTime), to: Int32(index + 5))
         }
-        try statement.run()
+        try statement.runOnce()
         guard db.changesCount > 0 else { return nil }
         image.pk = db.lastInsertedRowID
         try dependents.noteInserted(image, values)
@@ -93,8 +93,8 @@ struct RecordWriter {
         try dependents.noteSearched(image, nil, ~0)
         if plan.entity.content != nil { try setContent(nil, address: nil, of: image.key) }
         let statement = BoundStatement(try db.cachedStatement(sql: "DELETE FROM \(table.name) WHERE _pk = ?"))
-        statement.bind(1, image.pk)
-        try statement.run()
+        try statement.bind(image.pk, to: 1)
+        try statement.runOnce()
         try dependents.noteDeleted(image, plan.values(in: image.shown), remote(image))
     }
 
@@ -103,9 +103,9 @@ struct RecordWriter {
         guard change != 0 else { return }
         let statement = BoundStatement(
             try db.cachedStatement(sql: "UPDATE sync_tally SET count = count + ? WHERE name = ?"))
-        statement.bind(1, change)
-        statement.bind(2, "rows:\(table.entity.name)")
-        try statement.run()
+        try statement.bind(change, to: 1)
+        try statement.bind("rows:\(table.entity.name)", to: 2)
+        try statement.runOnce()
     }
 
     // MARK: Changing
