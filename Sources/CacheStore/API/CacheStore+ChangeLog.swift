@@ -147,25 +147,17 @@ extension CacheStore {
         let young = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT seq FROM sync_change_log WHERE at >= ? ORDER BY seq LIMIT 1"),
             arguments: [(now - limits.age).milliseconds])
-        let ownCount =
-            try Int.fetchOne(
-                db.cachedStatement(sql: "SELECT count(*) FROM sync_change_log WHERE change_id IS NOT NULL")) ?? 0
-        let ownExcess = max(ownCount - limits.count, 0)
-        let lastOwn =
-            ownExcess == 0
-            ? 0
-            : try Int64.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT seq FROM sync_change_log WHERE change_id IS NOT NULL ORDER BY seq LIMIT 1 OFFSET ?
-                        """),
-                arguments: [ownExcess - 1]) ?? 0
+        let steps =
+            try Int64.fetchOne(
+                db.cachedStatement(sql: "SELECT steps FROM sync_change_log ORDER BY seq DESC LIMIT 1")) ?? 0
+        // Entries of older versions are not counted: `steps` is 0 in them.
         return try Int64.fetchAll(
             db.cachedStatement(
                 sql: """
                     SELECT seq FROM sync_change_log
-                    WHERE seq < ?1 AND (seq < ?2 OR seq <= iif(change_id IS NULL, ?3, ?4)) ORDER BY seq LIMIT ?5
+                    WHERE seq < ?1 AND (seq < ?2 OR iif(change_id IS NULL, seq <= ?3, steps <= ?4))
+                    ORDER BY seq LIMIT ?5
                     """),
-            arguments: [end, young ?? end, end - Int64(limits.count), lastOwn, batch])
+            arguments: [end, young ?? end, end - Int64(limits.count), steps - Int64(limits.count), batch])
     }
 }

@@ -9,7 +9,7 @@ extension CacheStore {
     /// that the last page ended with. An entry also has the details of its step: `operation` and `values` of an edit,
     /// `attempt`, `error`, and `conflict` in its current state.
     ///
-    /// The steps of local changes are found by an index, pulls by scanning the log. Throws `.notFound` when neither the
+    /// Found by scanning the log, since an index by record would cost every write. Throws `.notFound` when neither the
     /// record nor its log is known.
     package func history(
         of entity: String, key: String, after: Int64, limit: Int

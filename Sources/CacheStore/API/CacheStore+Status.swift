@@ -4,7 +4,8 @@ internal import GRDB
 internal import GRDBSQLite
 internal import SQLiteStore
 
-/// The state of the cache at one moment, for the status. Costs the same however much is cached or queued.
+/// The state of the cache at one moment, for the status. Costs the same however much is cached, and next to nothing for
+/// each queued change.
 package struct CacheSummary: Sendable {
     package var count: PendingCount
     package var openConflicts: Int
@@ -19,8 +20,17 @@ package struct CacheSummary: Sendable {
 }
 
 extension CacheStore {
+    /// SQLite counts a table by the pages of its smallest index, and the failed changes have an index of their own.
+    private static let queueSQL = """
+        SELECT 0, 'queue', (SELECT count(*) FROM sync_outbox), NULL, NULL, NULL
+        UNION ALL
+        SELECT 0, 'failed', (SELECT count(*) FROM sync_outbox WHERE state = \(OutboxState.failed.sql)), NULL, NULL, NULL
+        """
+
     /// One statement, so that all of it is of one moment.
     private static let summarySQL = """
+        \(queueSQL)
+        UNION ALL
         SELECT 0, name, count, NULL, NULL, NULL FROM sync_tally
         UNION ALL
         SELECT 1, entity, last_synced_at, watermark, held_deletions, error FROM sync_cursor
@@ -60,16 +70,14 @@ extension CacheStore {
     }
 
     package func pendingCount() throws -> PendingCount {
-        try readers.read { connection in PendingCount(try Self.tallies(connection)) }
-    }
-
-    private static func tallies(_ connection: ReadConnection) throws -> [String: Int] {
-        var tallies: [String: Int] = [:]
-        try connection.query("SELECT name, count FROM sync_tally", []) { statement in
-            if let name = statement.text(0) { tallies[name] = Int(statement.integer(1) ?? 0) }
-            return true
+        try readers.read { connection in
+            var tallies: [String: Int] = [:]
+            try connection.query(Self.queueSQL, []) { row in
+                if let name = row.text(1) { tallies[name] = Int(row.integer(2) ?? 0) }
+                return true
+            }
+            return PendingCount(tallies)
         }
-        return tallies
     }
 }
 
