@@ -11,19 +11,17 @@ extension CacheStore {
           AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = change.id AND winner IS NULL)
         """
 
-    /// At most ?2 changes that may be sent at ?1, oldest first. New ones and those that wait for their time come each by
-    /// an index of their own, so that neither failed changes nor those that wait longer are read.
+    /// Changes that may be sent at ?1: the first ?2 of those that are new, and of those whose time has come. Each kind has
+    /// an index of its own, so that neither failed changes nor those that wait longer are read.
     static func readySQL(_ condition: String) -> String {
         """
         SELECT * FROM (
-          SELECT * FROM (
-            SELECT * FROM sync_outbox AS change WHERE state = \(OutboxState.queued.sql) AND \(freeSQL)
-              AND \(condition) ORDER BY id LIMIT ?2)
-          UNION ALL
-          SELECT * FROM (
-            SELECT * FROM sync_outbox AS change WHERE state = \(OutboxState.waiting.sql) AND next_attempt_at <= ?1
-              AND \(freeSQL) AND \(condition) ORDER BY next_attempt_at, id LIMIT ?2))
-        ORDER BY id LIMIT ?2
+          SELECT * FROM sync_outbox AS change WHERE state = \(OutboxState.queued.sql) AND \(freeSQL)
+            AND \(condition) ORDER BY id LIMIT ?2)
+        UNION ALL
+        SELECT * FROM (
+          SELECT * FROM sync_outbox AS change WHERE state = \(OutboxState.waiting.sql) AND next_attempt_at <= ?1
+            AND \(freeSQL) AND \(condition) ORDER BY next_attempt_at, id LIMIT ?2)
         """
     }
 
@@ -38,7 +36,8 @@ extension CacheStore {
                 db.cachedStatement(
                     sql: Self.readySQL(untried ? "\(lane.sql) AND tried = 0" : lane.sql)),
                 arguments: [now.milliseconds, limit + others.count])
-            let wanted = rows.filter { !others.contains($0["id"]) }.prefix(limit)
+            let wanted = rows.filter { !others.contains($0["id"]) }
+                .sorted { ($0["id"] as Int64) < $1["id"] }.prefix(limit)
             return try wanted.compactMap { row in try outboxChange(row, db) }
         }
     }

@@ -19,7 +19,7 @@ struct QueueMigrationTests {
         """,
         "SELECT * FROM sync_dependency ORDER BY 1, 2", "SELECT * FROM sync_conflict ORDER BY id",
         "SELECT seq, at, kind, entity, keys, fields, change_id, detail FROM sync_change_log WHERE seq > 0 ORDER BY seq",
-        "SELECT * FROM sync_content", "SELECT * FROM sync_tally WHERE name NOT IN ('queue', 'failed') ORDER BY name",
+        "SELECT * FROM sync_content", "SELECT * FROM sync_tally WHERE name IN ('drift', 'set_aside', 'conflicts') ORDER BY name",
         "SELECT * FROM sync_carried", "SELECT * FROM sync_alias",
     ]
 
@@ -29,7 +29,7 @@ struct QueueMigrationTests {
         let before = try older(in: folder) { db in try Self.fill(db) }
         let cache = try TestCache(in: folder)
         #expect(try Self.contents(cache.store.pool) == before)
-        #expect(try cache.store.pendingCount() == PendingCount(pending: 3, failed: 1))
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 4, failed: 1))
         #expect(try cache.store.summary().openConflicts == 1)
         let ready = try cache.store.readyChanges(limit: 8, at: Timestamp(milliseconds: 5000))
         #expect(ready.map(\.id) == [3, 9])
@@ -45,7 +45,7 @@ struct QueueMigrationTests {
             _ = try older(in: folder) { db in
                 try Self.fill(db)
                 try db.execute(sql: "DELETE FROM sync_outbox")
-                if !hasLog { try db.execute(sql: "DELETE FROM sync_change_log") }
+                if !hasLog { try db.execute(sql: "DELETE FROM sync_change_log; DELETE FROM sync_setting") }
             }
             let cache = try TestCache(in: folder)
             #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
