@@ -118,6 +118,7 @@ def undo_last_migration(database):
         CREATE INDEX sync_outbox_by_state ON sync_outbox (state, id);
         ALTER TABLE sync_change_log DROP COLUMN last_change;
         ALTER TABLE sync_change_log DROP COLUMN steps;
+        DROP TABLE sync_log_part;
         CREATE INDEX sync_change_log_by_record ON sync_change_log (entity, keys) WHERE change_id IS NOT NULL;
         INSERT INTO sync_tally SELECT 'queue', count(*) FROM sync_outbox;
         INSERT INTO sync_tally SELECT 'failed', count(*) FROM sync_outbox WHERE state = 'failed';

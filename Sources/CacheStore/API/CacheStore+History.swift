@@ -9,8 +9,8 @@ extension CacheStore {
     /// that the last page ended with. An entry also has the details of its step: `operation` and `values` of an edit,
     /// `attempt`, `error`, and `conflict` in its current state.
     ///
-    /// Found by scanning the log, since an index by record would cost every write. Throws `.notFound` when neither the
-    /// record nor its log is known.
+    /// The steps of local changes are looked for in the parts of the log that have some of the record, pulls by scanning
+    /// the log. Throws `.notFound` when neither the record nor its log is known.
     package func history(
         of entity: String, key: String, after: Int64, limit: Int
     ) throws -> (entries: [JSONText], next: Int64?) {
@@ -35,9 +35,14 @@ extension CacheStore {
         try Row.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT seq, at, kind, keys, fields, change_id, detail FROM sync_change_log
-                    WHERE entity = ?1 AND keys IN (SELECT value FROM json_each(?2)) AND change_id IS NOT NULL
-                      AND seq > ?3
+                    WITH part (first, last) AS (
+                      SELECT first, last FROM sync_log_part
+                      WHERE last > ?3 AND EXISTS (SELECT 1 FROM json_each(?2) WHERE instr(keys, value) > 0)
+                      UNION ALL
+                      SELECT coalesce(max(last), 0) + 1, \(Int64.max) FROM sync_log_part)
+                    SELECT seq, at, kind, keys, fields, change_id, detail FROM part CROSS JOIN sync_change_log
+                    WHERE seq BETWEEN first AND last AND seq > ?3
+                      AND entity = ?1 AND keys IN (SELECT value FROM json_each(?2)) AND change_id IS NOT NULL
                     ORDER BY seq LIMIT ?4
                     """),
             arguments: [entity, ChangeLog.keys(names.map { ChangeLog.keys([$0]) }), after, limit])

@@ -52,10 +52,10 @@ struct ChangeLog {
         _ kind: ChangeLogKind, change: Int64, entity: String, key: String, fields: [String]? = nil,
         detail: [(key: String, value: JSONText)] = []
     ) throws -> Int64 {
-        try insert(
+        let number = try insert(
             kind, entity, keys: [key], fields: fields?.isEmpty == true ? nil : fields, change: change,
             detail: detail.isEmpty ? nil : .object(members: detail))
-        return db.lastInsertedRowID
+        return number
     }
 
     /// The same for a row of the queue with `id`, `entity`, `record_key` and `body`.
@@ -98,9 +98,11 @@ struct ChangeLog {
     /// The content of `keys`: a JSON array.
     static func keys(_ keys: [String]) -> String { JSONText.array(keys.map(JSONText.string)).text }
 
+    /// Returns the row's number.
+    @discardableResult
     private func insert(
         _ kind: ChangeLogKind, _ entity: String, keys: [String], fields: [String]?, change: Int64?, detail: JSONText?
-    ) throws {
+    ) throws -> Int64 {
         // `seq` is the row's last number; each key has one. Pruning leaves the last row, so no number is reused.
         // `last_change` is the greatest id of a change so far, `steps` counts the entries about changes.
         try db.cachedStatement(
@@ -114,6 +116,24 @@ struct ChangeLog {
             keys.count, at.milliseconds, kind.rawValue, entity, Self.keys(keys), fields.map(Self.keys), change,
             detail?.text,
         ])
+        let number = db.lastInsertedRowID
+        if change != nil, number.isMultiple(of: Self.partLength) { try closePart() }
+        return number
+    }
+
+    /// About how many entries a part of the log has.
+    private static let partLength: Int64 = 512
+
+    /// Notes which records the newest entries about changes are about, so that the history of another need not read
+    /// them.
+    private func closePart() throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_log_part (last, first, keys)
+                SELECT max(seq), min(seq), group_concat(DISTINCT keys) FROM sync_change_log
+                WHERE change_id IS NOT NULL AND seq > coalesce((SELECT max(last) FROM sync_log_part), 0)
+                """
+        ).execute()
     }
 }
 

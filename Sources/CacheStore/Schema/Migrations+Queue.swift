@@ -13,6 +13,18 @@ extension Migrations {
         SET last_change = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'), 0)
         WHERE seq = (SELECT max(seq) FROM sync_change_log);
         DROP INDEX sync_change_log_by_record;
+        -- Which records the entries about changes are about, for each stretch of the log but the newest. Makes up for an
+        -- index by record, to which every entry would write a page.
+        CREATE TABLE sync_log_part (
+          last INTEGER PRIMARY KEY,       -- the last such entry of the stretch
+          first INTEGER NOT NULL,         -- the first
+          keys TEXT NOT NULL              -- their `keys`, each once, with commas between
+        ) STRICT;
+        INSERT INTO sync_log_part (last, first, keys)
+        SELECT max(seq), min(seq), group_concat(DISTINCT keys) FROM (
+          SELECT seq, keys, (row_number() OVER (ORDER BY seq) - 1) / 512 AS part FROM sync_change_log
+          WHERE change_id IS NOT NULL)
+        GROUP BY part;
 
         CREATE TABLE sync_outbox_light (
           id INTEGER PRIMARY KEY,         -- never used twice (ChangeLog)

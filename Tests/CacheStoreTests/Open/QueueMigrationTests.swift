@@ -19,7 +19,8 @@ struct QueueMigrationTests {
         """,
         "SELECT * FROM sync_dependency ORDER BY 1, 2", "SELECT * FROM sync_conflict ORDER BY id",
         "SELECT seq, at, kind, entity, keys, fields, change_id, detail FROM sync_change_log WHERE seq > 0 ORDER BY seq",
-        "SELECT * FROM sync_content", "SELECT * FROM sync_tally WHERE name IN ('drift', 'set_aside', 'conflicts') ORDER BY name",
+        "SELECT * FROM sync_content",
+        "SELECT * FROM sync_tally WHERE name IN ('drift', 'set_aside', 'conflicts') ORDER BY name",
         "SELECT * FROM sync_carried", "SELECT * FROM sync_alias",
     ]
 
@@ -28,7 +29,7 @@ struct QueueMigrationTests {
         let folder = try TemporaryFolder()
         let before = try older(in: folder) { db in try Self.fill(db) }
         let cache = try TestCache(in: folder)
-        #expect(try Self.contents(cache.store.pool) == before)
+        for (rows, older) in zip(try Self.contents(cache.store.pool), before) { #expect(rows == older) }
         #expect(try cache.store.pendingCount() == PendingCount(pending: 4, failed: 1))
         #expect(try cache.store.summary().openConflicts == 1)
         let ready = try cache.store.readyChanges(limit: 8, at: Timestamp(milliseconds: 5000))
@@ -111,7 +112,7 @@ struct QueueMigrationTests {
                       state, attempt_count, tried, created_at, last_attempt_at, next_attempt_at, error_class,
                       error_status, error_message, edited, known_pk, content)
                     VALUES (?1, 'orders', 'r' || ?1, 'update', '{"notes":"' || ?1 || '"}', '{"notes":null}', 'key-' || ?1,
-                      iif(?1 = 8, 'group', NULL), 'queued', 2, 3, 1000 + ?1, 1500, 4000, 'refused', 422, 'no', '{"notes":7}',
+                      iif(?1 = 8, 'group', NULL), 'queued', 2, 3, 1000 + ?1, 1500, 4000, 'refused', 422, '…', '{"notes":7}',
                       12, NULL)
                     """,
                 arguments: [id])
