@@ -32,20 +32,34 @@ extension CacheStore {
     private static func ownSteps(
         _ entity: String, _ names: [String], _ after: Int64, _ limit: Int, _ db: Database
     ) throws -> [Row] {
-        try Row.fetchAll(
+        let keys = ChangeLog.keys(names.map { ChangeLog.keys([$0]) })
+        var found: [Row] = []
+        for part in try parts(with: keys, after, db) where found.count < limit {
+            found += try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT seq, at, kind, keys, fields, change_id, detail FROM sync_change_log
+                        WHERE seq > ?1 AND seq <= ?2 AND change_id IS NOT NULL
+                          AND entity = ?3 AND keys IN (SELECT value FROM json_each(?4))
+                        ORDER BY seq LIMIT ?5
+                        """),
+                arguments: [max(part.lowerBound - 1, after), part.upperBound, entity, keys, limit - found.count])
+        }
+        return found
+    }
+
+    /// The parts of the log after number `after` that may have steps with these keys, and what is in no part yet.
+    private static func parts(with keys: String, _ after: Int64, _ db: Database) throws -> [ClosedRange<Int64>] {
+        let parts = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
-                    WITH part (first, last) AS (
-                      SELECT first, last FROM sync_log_part
-                      WHERE last > ?3 AND EXISTS (SELECT 1 FROM json_each(?2) WHERE instr(keys, value) > 0)
-                      UNION ALL
-                      SELECT coalesce(max(last), 0) + 1, \(Int64.max) FROM sync_log_part)
-                    SELECT seq, at, kind, keys, fields, change_id, detail FROM part CROSS JOIN sync_change_log
-                    WHERE seq BETWEEN first AND last AND seq > ?3
-                      AND entity = ?1 AND keys IN (SELECT value FROM json_each(?2)) AND change_id IS NOT NULL
-                    ORDER BY seq LIMIT ?4
+                    SELECT first, last FROM sync_log_part
+                    WHERE last > ?1 AND EXISTS (SELECT 1 FROM json_each(?2) WHERE instr(sync_log_part.keys, value) > 0)
+                    ORDER BY last
                     """),
-            arguments: [entity, ChangeLog.keys(names.map { ChangeLog.keys([$0]) }), after, limit])
+            arguments: [after, keys])
+        let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(last) FROM sync_log_part")) ?? 0
+        return parts.map { $0[0]...$0[1] } + [end + 1...Int64.max]
     }
 
     private static func pulls(
