@@ -44,7 +44,7 @@ struct OutboxStateTests {
             let failure = PushFailure(kind: "server", message: "not now")
             do {
                 switch transition {
-                case .begin: return try queue.begin(change, in: table, at: TestCache.now) != nil
+                case .begin: return try queue.begin(change, in: table, at: TestCache.now)
                 case .takeBack: try queue.takeBack(change.id)
                 case .recover: return try !queue.recover(nil).isEmpty
                 case .postpone: try queue.postpone(change.id, failure, until: TestCache.now, counted: true)

@@ -101,14 +101,29 @@ def in_migration(scene, chance):
 def undo_last_migration(database):
     """Reverts the last migration, so that the next start runs it again. No content may exist."""
     connection = sqlite3.connect(database)
-    for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%sync_content%'"
-                                      ).fetchall():
-        connection.execute(f'DROP TRIGGER "{name}"')
-    connection.executescript("""
-        DROP TABLE sync_content;
-        ALTER TABLE sync_outbox DROP COLUMN content;
-        DELETE FROM grdb_migrations WHERE identifier LIKE '8%';
-        DELETE FROM sync_setting WHERE name = 'tables';
+    (last,) = connection.execute("SELECT last_change FROM sync_change_log ORDER BY seq DESC LIMIT 1").fetchone() or (0,)
+    (table,) = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'sync_outbox'").fetchone()
+    table = table.replace('"sync_outbox"', "older").replace("INTEGER PRIMARY KEY", "INTEGER PRIMARY KEY AUTOINCREMENT")
+    connection.executescript(f"""
+        BEGIN;
+        {table};
+        INSERT INTO older SELECT * FROM sync_outbox;
+        DROP TABLE sync_outbox;
+        ALTER TABLE older RENAME TO sync_outbox;
+        DELETE FROM sqlite_sequence WHERE name = 'sync_outbox';
+        INSERT INTO sqlite_sequence VALUES ('sync_outbox', {last});
+        CREATE UNIQUE INDEX sync_outbox_by_idempotency_key ON sync_outbox (idempotency_key);
+        CREATE INDEX sync_outbox_by_record ON sync_outbox (entity, record_key);
+        CREATE INDEX sync_outbox_by_group ON sync_outbox (entity, order_group) WHERE order_group IS NOT NULL;
+        CREATE INDEX sync_outbox_by_state ON sync_outbox (state, id);
+        ALTER TABLE sync_change_log DROP COLUMN last_change;
+        ALTER TABLE sync_change_log DROP COLUMN steps;
+        DROP TABLE sync_log_part;
+        CREATE INDEX sync_change_log_by_record ON sync_change_log (entity, keys) WHERE change_id IS NOT NULL;
+        INSERT INTO sync_tally SELECT 'queue', count(*) FROM sync_outbox;
+        INSERT INTO sync_tally SELECT 'failed', count(*) FROM sync_outbox WHERE state = 'failed';
+        DELETE FROM grdb_migrations WHERE identifier LIKE '10%';
+        COMMIT;
         """)
     connection.close()
 

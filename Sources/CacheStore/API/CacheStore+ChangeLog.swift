@@ -125,12 +125,14 @@ extension CacheStore {
     /// number follows from it.
     package func pruneLog(to limits: LogLimits, at now: Timestamp, batch: Int = 200) async throws -> Int {
         let doomed = try snapshot { db in try Self.doomed(limits, now, batch, db) }
-        guard let last = doomed.last else { return 0 }
-        let list = JSONText.array(doomed.map { JSONText.integer(Int($0)) }).text
+        guard let last = doomed.last?.seq else { return 0 }
+        let lastStep = doomed.last(where: \.isStep)?.seq ?? 0
+        let list = JSONText.array(doomed.map { JSONText.integer(Int($0.seq)) }).text
         return try await writer.write { db in
             try db.cachedStatement(sql: "DELETE FROM sync_change_log WHERE seq IN (SELECT value FROM json_each(?))")
                 .execute(arguments: [list])
             let count = db.changesCount
+            try db.cachedStatement(sql: "DELETE FROM sync_log_part WHERE last <= ?").execute(arguments: [lastStep])
             let floor = max(last, try Self.logFloor(db))
             try db.execute(
                 sql: """
@@ -142,30 +144,25 @@ extension CacheStore {
         }
     }
 
-    private static func doomed(_ limits: LogLimits, _ now: Timestamp, _ batch: Int, _ db: Database) throws -> [Int64] {
+    private static func doomed(_ limits: LogLimits, _ now: Timestamp, _ batch: Int, _ db: Database)
+        throws -> [(seq: Int64, isStep: Bool)]
+    {
         let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM sync_change_log")) ?? 0
         let young = try Int64.fetchOne(
             db.cachedStatement(sql: "SELECT seq FROM sync_change_log WHERE at >= ? ORDER BY seq LIMIT 1"),
             arguments: [(now - limits.age).milliseconds])
-        let ownCount =
-            try Int.fetchOne(
-                db.cachedStatement(sql: "SELECT count(*) FROM sync_change_log WHERE change_id IS NOT NULL")) ?? 0
-        let ownExcess = max(ownCount - limits.count, 0)
-        let lastOwn =
-            ownExcess == 0
-            ? 0
-            : try Int64.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT seq FROM sync_change_log WHERE change_id IS NOT NULL ORDER BY seq LIMIT 1 OFFSET ?
-                        """),
-                arguments: [ownExcess - 1]) ?? 0
-        return try Int64.fetchAll(
+        let steps =
+            try Int64.fetchOne(
+                db.cachedStatement(sql: "SELECT steps FROM sync_change_log ORDER BY seq DESC LIMIT 1")) ?? 0
+        // Entries of older versions are not counted: `steps` is 0 in them.
+        return try Row.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT seq FROM sync_change_log
-                    WHERE seq < ?1 AND (seq < ?2 OR seq <= iif(change_id IS NULL, ?3, ?4)) ORDER BY seq LIMIT ?5
+                    SELECT seq, change_id IS NOT NULL FROM sync_change_log
+                    WHERE seq < ?1 AND (seq < ?2 OR iif(change_id IS NULL, seq <= ?3, steps <= ?4))
+                    ORDER BY seq LIMIT ?5
                     """),
-            arguments: [end, young ?? end, end - Int64(limits.count), lastOwn, batch])
+            arguments: [end, young ?? end, end - Int64(limits.count), steps - Int64(limits.count), batch]
+        ).map { (seq: $0[0], isStep: $0[1]) }
     }
 }

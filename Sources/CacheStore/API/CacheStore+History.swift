@@ -9,8 +9,8 @@ extension CacheStore {
     /// that the last page ended with. An entry also has the details of its step: `operation` and `values` of an edit,
     /// `attempt`, `error`, and `conflict` in its current state.
     ///
-    /// The steps of local changes are found by an index, pulls by scanning the log. Throws `.notFound` when neither the
-    /// record nor its log is known.
+    /// The steps of local changes are looked for in the parts of the log that have some of the record, pulls by scanning
+    /// the log. Throws `.notFound` when neither the record nor its log is known.
     package func history(
         of entity: String, key: String, after: Int64, limit: Int
     ) throws -> (entries: [JSONText], next: Int64?) {
@@ -32,15 +32,34 @@ extension CacheStore {
     private static func ownSteps(
         _ entity: String, _ names: [String], _ after: Int64, _ limit: Int, _ db: Database
     ) throws -> [Row] {
-        try Row.fetchAll(
+        let keys = ChangeLog.keys(names.map { ChangeLog.keys([$0]) })
+        var found: [Row] = []
+        for part in try parts(with: keys, after, db) where found.count < limit {
+            found += try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT seq, at, kind, keys, fields, change_id, detail FROM sync_change_log
+                        WHERE seq > ?1 AND seq <= ?2 AND change_id IS NOT NULL
+                          AND entity = ?3 AND keys IN (SELECT value FROM json_each(?4))
+                        ORDER BY seq LIMIT ?5
+                        """),
+                arguments: [max(part.lowerBound - 1, after), part.upperBound, entity, keys, limit - found.count])
+        }
+        return found
+    }
+
+    /// The parts of the log after number `after` that may have steps with these keys, and what is in no part yet.
+    private static func parts(with keys: String, _ after: Int64, _ db: Database) throws -> [ClosedRange<Int64>] {
+        let parts = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT seq, at, kind, keys, fields, change_id, detail FROM sync_change_log
-                    WHERE entity = ?1 AND keys IN (SELECT value FROM json_each(?2)) AND change_id IS NOT NULL
-                      AND seq > ?3
-                    ORDER BY seq LIMIT ?4
+                    SELECT first, last FROM sync_log_part
+                    WHERE last > ?1 AND EXISTS (SELECT 1 FROM json_each(?2) WHERE instr(sync_log_part.keys, value) > 0)
+                    ORDER BY last
                     """),
-            arguments: [entity, ChangeLog.keys(names.map { ChangeLog.keys([$0]) }), after, limit])
+            arguments: [after, keys])
+        let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(last) FROM sync_log_part")) ?? 0
+        return parts.map { $0[0]...$0[1] } + [end + 1...Int64.max]
     }
 
     private static func pulls(

@@ -5,17 +5,25 @@ internal import SQLiteStore
 
 /// The queue as the engine drives it: what is ready, what is being sent, and the outcomes.
 extension CacheStore {
-    /// Due at ?1, with no dependency in the queue and no open conflict. Both halves come by an index in the order of
-    /// their ids and are merged, so that the first few of a long queue are found without scanning it.
-    static let readySQL = """
-        SELECT * FROM (
-          SELECT * FROM sync_outbox WHERE state = \(OutboxState.queued.sql)
-          UNION ALL
-          SELECT * FROM sync_outbox WHERE state = \(OutboxState.waiting.sql) AND next_attempt_at <= ?1
-        ) AS change
-        WHERE NOT EXISTS (SELECT 1 FROM sync_dependency WHERE change_id = change.id)
+    /// A change without a dependency in the queue and without an open conflict.
+    private static let freeSQL = """
+        NOT EXISTS (SELECT 1 FROM sync_dependency WHERE change_id = change.id)
           AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = change.id AND winner IS NULL)
         """
+
+    /// Changes that may be sent at ?1: the first ?2 of those that are new, and of those whose time has come. Each kind has
+    /// an index of its own, so that neither failed changes nor those that wait longer are read.
+    static func readySQL(_ condition: String) -> String {
+        """
+        SELECT * FROM (
+          SELECT * FROM sync_outbox AS change WHERE state = \(OutboxState.queued.sql) AND \(freeSQL)
+            AND \(condition) ORDER BY id LIMIT ?2)
+        UNION ALL
+        SELECT * FROM (
+          SELECT * FROM sync_outbox AS change WHERE state = \(OutboxState.waiting.sql) AND next_attempt_at <= ?1
+            AND \(freeSQL) AND \(condition) ORDER BY next_attempt_at, id LIMIT ?2)
+        """
+    }
 
     /// Changes that may be sent now, oldest first: due and without dependencies. `untried` leaves out changes that were
     /// tried; `others` are about to be sent already.
@@ -26,11 +34,10 @@ extension CacheStore {
         try read { db in
             let rows = try Row.fetchAll(
                 db.cachedStatement(
-                    sql: """
-                        \(Self.readySQL) AND \(lane.sql) \(untried ? "AND tried = 0" : "") ORDER BY id LIMIT ?2
-                        """),
+                    sql: Self.readySQL(untried ? "\(lane.sql) AND tried = 0" : lane.sql)),
                 arguments: [now.milliseconds, limit + others.count])
-            let wanted = rows.filter { !others.contains($0["id"]) }.prefix(limit)
+            let wanted = rows.filter { !others.contains($0["id"]) }
+                .sorted { ($0["id"] as Int64) < $1["id"] }.prefix(limit)
             return try wanted.compactMap { row in try outboxChange(row, db) }
         }
     }
@@ -46,7 +53,13 @@ extension CacheStore {
     package func readyChange(_ id: Int64, at now: Timestamp) throws -> OutboxChange? {
         try read { db in
             let row = try Row.fetchOne(
-                db.cachedStatement(sql: "\(Self.readySQL) AND change.id = ?2"), arguments: [now.milliseconds, id])
+                db.cachedStatement(
+                    sql: """
+                        SELECT * FROM sync_outbox AS change WHERE id = ?2 AND \(Self.freeSQL)
+                          AND (state = \(OutboxState.queued.sql)
+                            OR state = \(OutboxState.waiting.sql) AND next_attempt_at <= ?1)
+                        """),
+                arguments: [now.milliseconds, id])
             return try row.flatMap { row in try outboxChange(row, db) }
         }
     }
@@ -57,9 +70,13 @@ extension CacheStore {
             let row = try Row.fetchOne(
                 db.cachedStatement(
                     sql: """
-                        \(Self.readySQL) AND tried > 0 AND content IS NULL ORDER BY tried, id LIMIT 1
-                        """),
-                arguments: [Int64.max])
+                        SELECT * FROM (
+                          SELECT * FROM sync_outbox WHERE state = \(OutboxState.queued.sql)
+                          UNION ALL
+                          SELECT * FROM sync_outbox WHERE state = \(OutboxState.waiting.sql)
+                        ) AS change
+                        WHERE tried > 0 AND content IS NULL AND \(Self.freeSQL) ORDER BY tried, id LIMIT 1
+                        """))
             return try row.flatMap { row in try outboxChange(row, db) }
         }
     }
@@ -110,9 +127,11 @@ extension CacheStore {
     package func begin(_ change: OutboxChange, at now: Timestamp) async throws -> Bool {
         let table = try table(change.entity)
         return try await self.change(at: now) { context in
-            guard let begun = try context.queue.begin(change, in: table, at: now) else { return false }
-            try context.log.append(.uploading, begun, detail: [("attempt", .integer(begun["tried"] as Int))])
-            try showContentState(of: begun, context)
+            guard try context.queue.begin(change, in: table, at: now) else { return false }
+            try context.log.append(
+                .uploading, change: change.id, entity: change.entity, key: change.key,
+                fields: change.storedBody.members.map(\.key), detail: [("attempt", .integer(change.tried + 1))])
+            if change.content != nil { try showContentState(of: change.key, table, context) }
             return true
         }
     }
@@ -160,7 +179,9 @@ extension CacheStore {
     private func recover(_ changes: Set<Int64>?, _ context: WriteContext) throws -> Int {
         let rows = try context.queue.recover(changes)
         for row in rows {
-            try showContentState(of: row, context)
+            if (row["content"] as String?) != nil, let table = context.table(row["entity"]) {
+                try showContentState(of: row["record_key"], table, context)
+            }
             try context.log.append(.queued, row, detail: [ChangeLogReason.interrupted.member])
         }
         return rows.count
@@ -176,11 +197,9 @@ extension CacheStore {
         }
     }
 
-    /// Updates the record's field that shows the state of its upload (`ContentPlan.state`); `row` is a row of the
-    /// queue.
-    private func showContentState(of row: Row, _ context: WriteContext) throws {
-        guard (row["content"] as String?) != nil, let entity = schema[row["entity"]] else { return }
-        try context.writer(EntityTable(entity: entity)).rebuildDocument(over: row["record_key"])
+    /// Updates the record's field that shows the state of its upload (`ContentPlan.state`).
+    private func showContentState(of key: String, _ table: EntityTable, _ context: WriteContext) throws {
+        try context.writer(table).rebuildDocument(over: key)
     }
 
     func outboxChange(_ row: Row, _ db: Database) throws -> OutboxChange? {

@@ -4,7 +4,8 @@ internal import GRDB
 internal import GRDBSQLite
 internal import SQLiteStore
 
-/// The state of the cache at one moment, for the status. Costs the same however much is cached or queued.
+/// The state of the cache at one moment, for the status. Costs the same however much is cached, and next to nothing for
+/// each queued change.
 package struct CacheSummary: Sendable {
     package var count: PendingCount
     package var openConflicts: Int
@@ -51,16 +52,14 @@ extension CacheStore {
     }
 
     package func pendingCount() throws -> PendingCount {
-        try readers.read { connection in try PendingCount(tallies(connection)) }
-    }
-
-    private func tallies(_ connection: ReadConnection) throws -> [String: Int] {
-        var tallies: [String: Int] = [:]
-        try connection.query(queries.tallies) { statement in
-            if let name = statement.text(0) { tallies[name] = Int(statement.integer(1) ?? 0) }
-            return true
+        try readers.read { connection in
+            var tallies: [String: Int] = [:]
+            try connection.query(queries.pending) { row in
+                if let name = row.text(1) { tallies[name] = Int(row.integer(2) ?? 0) }
+                return true
+            }
+            return PendingCount(tallies)
         }
-        return tallies
     }
 }
 

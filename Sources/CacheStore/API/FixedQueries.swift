@@ -8,7 +8,7 @@ struct FixedQueries: Sendable {
     /// See `CacheStore.summary`; one statement, so that all of it is of one moment.
     let summary: NumberedSQL
     /// See `CacheStore.pendingCount`.
-    let tallies: NumberedSQL
+    let pending: NumberedSQL
     /// The value of a setting.
     let setting: NumberedSQL
 
@@ -20,13 +20,22 @@ struct FixedQueries: Sendable {
         self.record = record
         summary = numbers.next(
             """
+            \(Self.queueCounts)
+            UNION ALL
             SELECT 0, name, count, NULL, NULL, NULL FROM sync_tally
             UNION ALL
             SELECT 1, entity, last_synced_at, watermark, held_deletions, error FROM sync_cursor
             UNION ALL
             SELECT 2, name, NULL, value, NULL, NULL FROM sync_setting WHERE name = ?
             """)
-        tallies = numbers.next("SELECT name, count FROM sync_tally")
+        pending = numbers.next(Self.queueCounts)
         setting = numbers.next("SELECT value FROM sync_setting WHERE name = ?")
     }
+
+    /// SQLite counts a table by the pages of its smallest index, and the failed changes have an index of their own.
+    private static let queueCounts = """
+        SELECT 0, 'queue', (SELECT count(*) FROM sync_outbox), NULL, NULL, NULL
+        UNION ALL
+        SELECT 0, 'failed', (SELECT count(*) FROM sync_outbox WHERE state = \(OutboxState.failed.sql)), NULL, NULL, NULL
+        """
 }

@@ -63,7 +63,7 @@ struct ChangeWriter {
             }
             let change = newChange(
                 .update, key: key, body: .object(members: members), base: .object(members: base), record: record)
-            try note(change, carriedBy: queue.join(change) ?? queue.append(change, at: now))
+            try note(change, carriedBy: queue.joinOrAppend(change, at: now))
         }
         try writer.rebuildDocument(over: key)
     }

@@ -11,20 +11,17 @@ extension OutboxTable {
 
     // MARK: Attempts
 
-    /// Records an attempt before it is made. Returns `id`, `entity`, `record_key`, `body`, `tried` and `content`; nil
-    /// when the change is not the one that was read: it left the queue, is being sent, was tried since, or has another
-    /// body.
-    func begin(_ change: OutboxChange, in table: EntityTable, at now: Timestamp) throws -> Row? {
-        try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    UPDATE sync_outbox SET \(Self.begun), tried = tried + 1, last_attempt_at = ?2,
-                      next_attempt_at = NULL,
-                      known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
-                    WHERE id = ?1 AND \(Self.canBegin) AND tried = ?3 AND body = ?4
-                    RETURNING id, entity, record_key, body, tried, content
-                    """),
-            arguments: [change.id, now.milliseconds, change.tried, change.storedBody.text])
+    /// Records an attempt before it is made. False when the change is not as it was read: it left the queue, is being
+    /// sent, was tried since, or has another body or key.
+    func begin(_ change: OutboxChange, in table: EntityTable, at now: Timestamp) throws -> Bool {
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_outbox SET \(Self.begun), tried = tried + 1, last_attempt_at = ?2, next_attempt_at = NULL,
+                  known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
+                WHERE id = ?1 AND \(Self.canBegin) AND tried = ?3 AND body = ?4 AND record_key = ?5
+                """
+        ).execute(arguments: [change.id, now.milliseconds, change.tried, change.storedBody.text, change.key])
+        return db.changesCount > 0
     }
 
     /// Undoes the attempt: no byte of it was sent.
@@ -104,6 +101,7 @@ extension OutboxTable {
 
     /// Makes the change create its record, which the server no longer has.
     func recreate(_ id: Int64, body: JSONText, idempotencyKey: String) throws {
+        let content = try change(id).content
         try db.cachedStatement(
             sql: """
                 UPDATE sync_outbox SET operation = 'create', body = ?2, base = '{}', idempotency_key = ?3,
@@ -113,6 +111,7 @@ extension OutboxTable {
                 """
         ).execute(arguments: [id, body.text, idempotencyKey])
         try requireChanged(id, .recreate)
+        try ContentTable(db: db).count(content, -1)
     }
 
     // MARK: Parts

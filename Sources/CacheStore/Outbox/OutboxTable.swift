@@ -52,28 +52,40 @@ struct OutboxTable {
 
     // MARK: Adding
 
-    /// Returns the change's id.
+    /// Returns the change's id. Log it before the next one is added.
     func append(_ change: NewChange, at now: Timestamp) throws -> Int64 {
-        let needs = try needs(of: change)
+        try insert(change, needing: needs(of: change), at: now)
+    }
+
+    /// Merges an update into the record's last change when that was never sent; otherwise adds it. Returns the id of the
+    /// change that has it now.
+    func joinOrAppend(_ change: NewChange, at now: Timestamp) throws -> Int64 {
+        let waiting = try changes(of: change.entity.name, key: change.key)
+        if let joined = try join(change, waiting) { return joined }
+        return try insert(change, needing: needs(of: change, isFirst: waiting.isEmpty), at: now)
+    }
+
+    private func insert(_ change: NewChange, needing needs: Set<Int64>, at now: Timestamp) throws -> Int64 {
         try db.cachedStatement(
             sql: """
-                INSERT INTO sync_outbox
-                  (entity, record_key, operation, body, base, edited, idempotency_key, order_group, created_at, content)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO sync_outbox (id, entity, record_key, operation, body, base, edited, idempotency_key,
+                  order_group, created_at, content)
+                VALUES (\(Self.nextID), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             change.entity.name, change.key, change.operation.rawValue, change.body.text, change.base.text,
             change.edited.text, change.idempotencyKey, change.group, now.milliseconds, change.content,
         ])
         let id = db.lastInsertedRowID
+        try ContentTable(db: db).count(change.content, 1)
         try depend(id, on: needs)
         return id
     }
 
-    /// Merges an update into the record's last change when that was never sent, and returns the id of that change. Nil
-    /// when the update needs an entry of its own.
-    func join(_ change: NewChange) throws -> Int64? {
-        let waiting = try changes(of: change.entity.name, key: change.key)
+    /// An id that no change has had.
+    static let nextID = "1 + max(coalesce((SELECT max(id) FROM sync_outbox), 0), \(ChangeLog.lastChange))"
+
+    private func join(_ change: NewChange, _ waiting: [Entry]) throws -> Int64? {
         guard let last = waiting.last(where: { $0.content == nil }), !last.tried,
             last.state == .queued, last.operation != .delete
         else { return nil }
@@ -106,16 +118,20 @@ struct OutboxTable {
 
     // MARK: What waits for what
 
-    /// `id` is the change's own, if it has one: only older changes come before it.
-    func needs(of change: NewChange, before id: Int64 = .max) throws -> Set<Int64> {
+    /// `id` is the change's own, if it has one: only older changes come before it. `isFirst`: its record has no others.
+    func needs(of change: NewChange, before id: Int64 = .max, isFirst: Bool = false) throws -> Set<Int64> {
         var needs = try referenceNeeds(of: change)
-        let group = try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ?"),
-            arguments: [change.entity.name, change.group, id])
-        try needs.formUnion(recordNeeds(of: change, before: id))
-        if let group { needs.insert(group) }
+        if !isFirst { try needs.formUnion(recordNeeds(of: change, before: id)) }
+        if let group = try groupNeed(of: change, before: id) { needs.insert(group) }
         needs.remove(id)
         return needs
+    }
+
+    private func groupNeed(of change: NewChange, before id: Int64) throws -> Int64? {
+        guard let group = change.group else { return nil }
+        return try Int64.fetchOne(
+            db.cachedStatement(sql: "SELECT max(id) FROM sync_outbox WHERE entity = ? AND order_group = ? AND id < ?"),
+            arguments: [change.entity.name, group, id])
     }
 
     /// The changes of the same record that come before it. Content and fields wait for each other only if they must, so
@@ -179,8 +195,31 @@ struct OutboxTable {
         try Row.fetchOne(db.cachedStatement(sql: "\(Self.columns) WHERE id = ?"), arguments: [id]).map(Self.entry)
     }
 
-    /// Removes a change from the queue. Changes that waited for it now wait for what it waited for.
+    /// Removes a change from the queue; log why. Changes that waited for it now wait for what it waited for, and its
+    /// open conflicts are closed with it.
     func remove(_ id: Int64) throws {
+        // Looking costs a tenth of an UPDATE that finds nothing.
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT content, EXISTS (SELECT 1 FROM sync_dependency WHERE change_id = ?1)
+                        OR EXISTS (SELECT 1 FROM sync_dependency WHERE needs_id = ?1) AS linked,
+                      EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = ?1 AND winner IS NULL) AS disputed
+                    FROM sync_outbox WHERE id = ?1
+                    """),
+            arguments: [id])
+        guard let row else { return }
+        let (content, isLinked, isDisputed): (String?, Bool, Bool) = (row["content"], row["linked"], row["disputed"])
+        if isLinked { try unlink(id) }
+        try db.cachedStatement(sql: "DELETE FROM sync_outbox WHERE id = ?").execute(arguments: [id])
+        try ContentTable(db: db).count(content, -1)
+        guard isDisputed else { return }
+        try db.cachedStatement(
+            sql: "UPDATE sync_conflict SET winner = 'server', decided_at = at WHERE change_id = ? AND winner IS NULL"
+        ).execute(arguments: [id])
+    }
+
+    private func unlink(_ id: Int64) throws {
         try db.cachedStatement(
             sql: """
                 INSERT INTO sync_dependency
@@ -189,11 +228,20 @@ struct OutboxTable {
                 ON CONFLICT DO NOTHING
                 """
         ).execute(arguments: [id])
-        try db.cachedStatement(sql: "DELETE FROM sync_outbox WHERE id = ?").execute(arguments: [id])
-        // The change's open conflicts are closed with it.
-        try db.cachedStatement(
-            sql: "UPDATE sync_conflict SET winner = 'server', decided_at = at WHERE change_id = ? AND winner IS NULL"
-        ).execute(arguments: [id])
+        try db.cachedStatement(sql: "DELETE FROM sync_dependency WHERE change_id = ?1 OR needs_id = ?1")
+            .execute(arguments: [id])
+    }
+
+    /// Empties the queue, with everything that belongs to it.
+    func removeAll() throws {
+        try db.execute(
+            sql: """
+                UPDATE sync_content SET uses = uses - queued, queued = 0 WHERE queued > 0;
+                DELETE FROM sync_outbox;
+                DELETE FROM sync_dependency;
+                DELETE FROM sync_conflict WHERE winner IS NULL;
+                UPDATE sync_tally SET count = 0 WHERE name = 'conflicts';
+                """)
     }
 
     static let columns = """

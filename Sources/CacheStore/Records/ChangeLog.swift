@@ -52,10 +52,10 @@ struct ChangeLog {
         _ kind: ChangeLogKind, change: Int64, entity: String, key: String, fields: [String]? = nil,
         detail: [(key: String, value: JSONText)] = []
     ) throws -> Int64 {
-        try insert(
+        let number = try insert(
             kind, entity, keys: [key], fields: fields?.isEmpty == true ? nil : fields, change: change,
             detail: detail.isEmpty ? nil : .object(members: detail))
-        return db.lastInsertedRowID
+        return number
     }
 
     /// The same for a row of the queue with `id`, `entity`, `record_key` and `body`.
@@ -67,22 +67,73 @@ struct ChangeLog {
             fields: JSONText(parsing: change["body"] as String).members.map(\.key), detail: detail)
     }
 
+    // MARK: Ids of changes
+
+    /// A column of the last row.
+    private static func last(_ column: String) -> String {
+        "(SELECT \(column) FROM sync_change_log ORDER BY seq DESC LIMIT 1)"
+    }
+
+    /// The greatest id that a change has had, or less while that change is in the queue: each id is in an entry at the
+    /// latest when its change leaves.
+    static let lastChange = "coalesce(\(last("last_change")), 0)"
+
+    /// Makes sure that no change gets an id up to this one.
+    func reserve(upTo id: Int64) throws {
+        guard id > 0 else { return }
+        try db.execute(
+            sql: """
+                INSERT INTO sync_change_log (seq, at, kind, entity, keys) SELECT 0, ?, ?, '', '[]'
+                WHERE NOT EXISTS (SELECT 1 FROM sync_change_log)
+                """,
+            arguments: [at.milliseconds, ChangeLogKind.upserted.rawValue])
+        try db.execute(
+            sql: """
+                UPDATE sync_change_log SET last_change = max(last_change, ?)
+                WHERE seq = (SELECT max(seq) FROM sync_change_log)
+                """,
+            arguments: [id])
+    }
+
     /// The content of `keys`: a JSON array.
     static func keys(_ keys: [String]) -> String { JSONText.array(keys.map(JSONText.string)).text }
 
+    /// Returns the row's number.
+    @discardableResult
     private func insert(
         _ kind: ChangeLogKind, _ entity: String, keys: [String], fields: [String]?, change: Int64?, detail: JSONText?
-    ) throws {
+    ) throws -> Int64 {
         // `seq` is the row's last number; each key has one. Pruning leaves the last row, so no number is reused.
+        // `last_change` is the greatest id of a change so far, `steps` counts the entries about changes.
         try db.cachedStatement(
             sql: """
-                INSERT INTO sync_change_log (seq, at, kind, entity, keys, fields, change_id, detail)
-                VALUES (coalesce((SELECT max(seq) FROM sync_change_log), 0) + ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO sync_change_log (seq, at, kind, entity, keys, fields, change_id, detail, last_change, steps)
+                VALUES (coalesce((SELECT max(seq) FROM sync_change_log), 0) + ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+                  max(coalesce(\(Self.last("last_change")), 0), coalesce(?7, 0)),
+                  coalesce(\(Self.last("steps")), 0) + (?7 IS NOT NULL))
                 """
         ).execute(arguments: [
             keys.count, at.milliseconds, kind.rawValue, entity, Self.keys(keys), fields.map(Self.keys), change,
             detail?.text,
         ])
+        let number = db.lastInsertedRowID
+        if change != nil, number.isMultiple(of: Self.partLength) { try closePart() }
+        return number
+    }
+
+    /// About how many entries a part of the log has.
+    private static let partLength: Int64 = 512
+
+    /// Notes which records the newest entries about changes are about, so that the history of another need not read
+    /// them.
+    private func closePart() throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_log_part (last, first, keys)
+                SELECT max(seq), min(seq), group_concat(DISTINCT keys) FROM sync_change_log
+                WHERE change_id IS NOT NULL AND seq > coalesce((SELECT max(last) FROM sync_log_part), 0)
+                """
+        ).execute()
     }
 }
 

@@ -45,6 +45,14 @@ struct ContentTable {
         ).map { Content(sha256: sha256, size: $0["size"], type: $0["type"]) }
     }
 
+    /// Notes that one more (1) or one less (-1) queued change has this content, which a file is kept for.
+    func count(_ column: String?, _ change: Int) throws {
+        guard let column, column != Self.nothing else { return }
+        try db.cachedStatement(
+            sql: "UPDATE sync_content SET uses = uses + ?1, queued = queued + ?1 WHERE sha256 = ?2"
+        ).execute(arguments: [change, column])
+    }
+
     /// The content change of a queue row, if it has one.
     func change(_ column: String?) throws -> ContentChange? {
         guard let column else { return nil }

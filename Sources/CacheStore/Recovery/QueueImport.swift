@@ -22,14 +22,17 @@ struct QueueImport {
     /// Adds the changes that are not here and never were, in the given order. Their ids are kept if none of them was
     /// used here before; otherwise all get new ones, in the same order. Idempotency keys are always kept.
     func addUnknown(_ changes: [ExportedChange]) throws -> ExportedCount {
-        let new = try changes.filter { try !isKnown($0) }
+        var queued = try String.fetchSet(db, sql: "SELECT idempotency_key FROM sync_outbox")
+        let new = try changes.filter { try !isCarried($0) && queued.insert($0.idempotencyKey).inserted }
         try add(new)
         return ExportedCount(added: new.count, known: changes.count - new.count)
     }
 
-    func add(_ new: [ExportedChange]) throws {
-        let last = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'") ?? 0
-        let areFree = new.allSatisfy { $0.id > last } && Set(new.map(\.id)).count == new.count
+    /// `isOwnHistory`: the ids of these changes meant the same in this database, whose queue is empty.
+    func add(_ new: [ExportedChange], isOwnHistory: Bool = false) throws {
+        let next = try Int64.fetchOne(db, sql: "SELECT \(OutboxTable.nextID)") ?? 1
+        let areFree =
+            (isOwnHistory || new.allSatisfy { $0.id >= next }) && Set(new.map(\.id)).count == new.count
         // A deletion has the whole record as the server had it; an edit has only the edited fields.
         let whole = Dictionary(
             new.filter { $0.operation == Operation.delete.rawValue }.map { (Self.name($0), $0.base) },
@@ -43,13 +46,9 @@ struct QueueImport {
 
     private static func name(_ change: ExportedChange) -> [String] { [change.entity, change.recordKey] }
 
-    private func isKnown(_ change: ExportedChange) throws -> Bool {
+    private func isCarried(_ change: ExportedChange) throws -> Bool {
         try Bool.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT EXISTS (SELECT 1 FROM sync_outbox WHERE idempotency_key = ?1)
-                      OR EXISTS (SELECT 1 FROM sync_carried WHERE idempotency_key = ?1)
-                    """),
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sync_carried WHERE idempotency_key = ?)"),
             arguments: [change.idempotencyKey]) ?? false
     }
 
@@ -121,7 +120,7 @@ struct QueueImport {
                 INSERT INTO sync_outbox (id, entity, record_key, operation, body, base, edited, idempotency_key,
                   order_group, state, attempt_count, tried, created_at, last_attempt_at, next_attempt_at, error_class,
                   error_status, error_message, known_pk, content)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (coalesce(?, \(OutboxTable.nextID)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 id, change.entity, change.recordKey, change.operation, change.body, change.base,
@@ -131,10 +130,9 @@ struct QueueImport {
                 change.createdAt, change.lastAttemptAt, change.nextAttemptAt, change.errorClass, change.errorStatus,
                 change.errorMessage, change.knownPk, change.content,
             ])
-        if change.state == OutboxState.failed.rawValue {
-            try db.execute(sql: "UPDATE sync_tally SET count = count + 1 WHERE name = 'failed'")
-        }
-        return db.lastInsertedRowID
+        let id = db.lastInsertedRowID
+        try ContentTable(db: db).count(change.content, 1)
+        return id
     }
 
     private func insert(_ conflict: ExportedConflict, of change: ExportedChange, _ id: Int64) throws {

@@ -12,7 +12,7 @@ extension QueueSnapshot {
             if let other = found[change.id], other.tried >= change.tried { return }
             found[change.id] = change
         }
-        scan.forEachRow(columns: 8...8) { row in
+        scan.forEachRow(columns: 8...10) { row in
             guard case .integer(let at) = row.values[1], case .text(let kind) = row.values[2],
                 ChangeLogKind(rawValue: kind) != nil, case .integer(let id) = row.values[6]
             else { return }

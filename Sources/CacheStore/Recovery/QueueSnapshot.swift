@@ -38,8 +38,7 @@ struct QueueSnapshot {
         }
         changes.sort { $0.id < $1.id }
         isComplete = isWhole && isSound
-        let sequence = try? Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'")
-        lastID = max(sequence ?? 0, changes.last?.id ?? 0)
+        lastID = max(Self.lastID(db), changes.last?.id ?? 0)
         for row in (try? Row.fetchAll(db, sql: "SELECT name, value FROM sync_setting")) ?? [] {
             settings[row[0]] = row[1]
         }
@@ -53,6 +52,14 @@ struct QueueSnapshot {
         readLog(db)
         readRecords(db)
         readConflicts()
+    }
+
+    /// The greatest id that a change has had, according to the log, or in older files to SQLite's table of sequences.
+    private static func lastID(_ db: Database) -> Int64 {
+        let sources = [
+            "SELECT \(ChangeLog.lastChange)", "SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'",
+        ]
+        return sources.compactMap { sql in try? Int64.fetchOne(db, sql: sql) }.max() ?? 0
     }
 
     private mutating func readContents(_ db: Database) {
@@ -73,6 +80,7 @@ struct QueueSnapshot {
                 noteStep(of: id, at, kind, detail: row["detail"])
             }
         }
+        lastID = max(lastID, begun.keys.max() ?? 0)
         guard isWhole else { return }
         logBegins = (try? Int64.fetchOne(db, sql: "SELECT at FROM sync_change_log ORDER BY seq LIMIT 1")) ?? nil
     }

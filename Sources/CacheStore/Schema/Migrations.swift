@@ -20,6 +20,7 @@ enum Migrations {
         migrator.registerMigration("7: derived fields") { db in try db.execute(sql: stale) }
         migrator.registerMigration("8: content") { db in try db.execute(sql: content) }
         migrator.registerMigration("9: reminders") { db in try db.execute(sql: reminders) }
+        migrator.registerMigration("10: light queue") { db in try db.execute(sql: lightQueue) }
         return migrator
     }
 

@@ -51,6 +51,33 @@ import Testing
         #expect(try Self.kinds(cache, "b") == ["upserted"])
     }
 
+    @Test("a history has all steps of its record in a long log, before and after pruning", arguments: [false, true])
+    func long(_ isPruned: Bool) async throws {
+        let cache = try TestCache()
+        try await cache.store.writer.write { db in
+            let log = ChangeLog(db: db, at: TestCache.now)
+            for id in 1...1800 {
+                try log.append(.queued, change: Int64(id), entity: "orders", key: "r\(id * id % 97)")
+                if id.isMultiple(of: 10) { try log.append(.upserted, entity: "orders", keys: ["x", "y\(id)", "z"]) }
+            }
+        }
+        let limits = LogLimits(age: .seconds(86_400), count: 900)
+        while isPruned, try await cache.store.pruneLog(to: limits, at: TestCache.now) > 0 {}
+        let (rows, parts) = try cache.store.read { db in
+            (
+                try Row.fetchAll(
+                    db, sql: "SELECT keys, seq FROM sync_change_log WHERE change_id IS NOT NULL ORDER BY seq"),
+                try Row.fetchAll(db, sql: "SELECT first, last FROM sync_log_part")
+            )
+        }
+        #expect(rows.count == (isPruned ? 900 : 1800))
+        #expect(!parts.isEmpty && parts.allSatisfy { ($0["last"] as Int) >= rows[0]["seq"] }, "\(parts)")
+        for (keys, rows) in Dictionary(grouping: rows, by: { $0["keys"] as String }) {
+            let key = try #require(JSONText(parsing: keys).elements.first?.string)
+            #expect(try Self.history(cache, key).map { $0["seq"]?.integer } == rows.map { $0["seq"] })
+        }
+    }
+
     @Test("a renamed record has one history under both keys")
     func renamed() async throws {
         let cache = try TestCache()

@@ -105,11 +105,15 @@ struct QueryPlanTests {
 
     @Test("the next change to send is found without scanning the queue", arguments: schemas)
     func ready(_ name: String) throws {
-        let sql = "\(CacheStore.readySQL) AND content IS NULL ORDER BY id LIMIT 8"
-        let plan = try plan(sql, [0.databaseValue], shipped(name))
-        #expect(plan.first == "MERGE (UNION ALL)" && !plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
-        let reads = plan.filter { $0.contains(" sync_outbox ") }
-        #expect(reads.allSatisfy { $0.contains("USING INDEX sync_outbox_by_state (state=?)") }, "\(plan)")
+        let sql = CacheStore.readySQL("content IS NULL")
+        let plan = try plan(sql, [0.databaseValue, 8.databaseValue], shipped(name))
+        let reads = plan.filter { $0.contains(" change ") }
+        #expect(
+            reads == [
+                "SCAN change USING INDEX sync_outbox_ready",
+                "SEARCH change USING INDEX sync_outbox_due (next_attempt_at<?)",
+            ], "\(plan)")
+        #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
     }
 
     @Test("an update of the search index looks up each row", arguments: schemas)

@@ -48,22 +48,17 @@ extension CacheStore {
             for table in QueueSnapshot.kept where table != "sync_carried" {
                 try Self.insert(rows[table] ?? [], into: table, db)
             }
-            try QueueImport(context: context, settings: settings, isSameCache: isSameCache).add(changes)
+            try QueueImport(context: context, settings: settings, isSameCache: isSameCache)
+                .add(changes, isOwnHistory: true)
             try Self.insert(rows["sync_carried"] ?? [], into: "sync_carried", db)
-            let last = try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'sync_outbox'") ?? 0
-            try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'sync_outbox'")
-            // No id is used twice.
-            try db.execute(sql: "INSERT INTO sqlite_sequence VALUES ('sync_outbox', ?)", arguments: [max(last, lastID)])
+            try ChangeLog(db: db, at: now).reserve(upTo: lastID)
         }
     }
 
     private func clearQueue(_ context: WriteContext) throws {
         let db = context.db
         let records = try Row.fetchAll(db, sql: "SELECT DISTINCT entity, record_key FROM sync_outbox")
-        try db.execute(sql: "DELETE FROM sync_outbox")
-        try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'sync_outbox'")
-        try db.execute(sql: "DELETE FROM sync_conflict WHERE winner IS NULL")
-        try db.execute(sql: "UPDATE sync_tally SET count = 0 WHERE name = 'conflicts'")
+        try OutboxTable(schema: schema, db: db).removeAll()
         for record in records {
             guard let entity = schema[record[0]] else { continue }
             try context.writer(EntityTable(entity: entity)).rebuildDocument(over: record[1])
