@@ -14,6 +14,12 @@ struct SearchIndex {
     /// indexed afterwards (`completeSearch`), so that its pages are applied as fast as without an index.
     static let mostAtOnce: Int64 = 100
 
+    /// The records of one batch of a bulk load: other writes wait some 20 ms for it.
+    static let batch: Int64 = 2000
+
+    /// A load of more than this part of an index leaves so many segments that merging them pays off.
+    private static let mergedPart: Int64 = 4
+
     /// Indexes the records just inserted, unless there are too many.
     static func noteInserted(_ entity: Entity, _ db: Database) throws {
         guard let table = SearchTable(entity) else { return }
@@ -45,18 +51,76 @@ struct SearchIndex {
             arguments: [limit, table.entity.name])
         guard let row, let upTo: Int64 = row["upto"] else { return false }
         let from: Int64 = row["indexed_to"]
-        try forget(after: from)
-        for sql in table.append { try db.cachedStatement(sql: sql).execute(arguments: [from, upTo]) }
+        // New records may reuse the `_pk` of deleted ones, so the old entries are removed first.
+        try catchUp(after: from)
+        for part in table.parts { try db.cachedStatement(sql: part.append).execute(arguments: [from, upTo]) }
         try db.cachedStatement(sql: "UPDATE sync_search SET indexed_to = ? WHERE entity = ?")
             .execute(arguments: [upTo, table.entity.name])
         return true
     }
 
-    /// New records may reuse the `_pk` of deleted ones, so the old entries are removed first.
-    private func forget(after pk: Int64) throws {
-        let isOutdated = try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT \(table.isOutdated)"), arguments: [pk])
-        guard isOutdated == true else { return }
-        for sql in table.catchUp { try db.cachedStatement(sql: sql).execute(arguments: [pk]) }
+    /// Replaces the outdated entries with a `_pk` after this one. FTS5 is left alone where there are none.
+    func catchUp(after pk: Int64) throws {
+        let outdated = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT \(table.catchUp.map(\.isNeeded).joined(separator: ", "))"),
+            arguments: [pk])
+        guard let outdated else { return }
+        var isNeeded = false
+        for (index, part) in table.catchUp.enumerated() where outdated[index] {
+            isNeeded = true
+            try db.cachedStatement(sql: part.sql).execute(arguments: [pk])
+        }
+        if isNeeded { try db.cachedStatement(sql: table.forgetOutdated).execute(arguments: [pk]) }
+    }
+
+    // MARK: After a load
+
+    /// Appends one batch of a bulk load; returns whether there may be more.
+    func load() throws -> Bool {
+        let lag = try lag()
+        let goesOn = try append(atMost: Self.batch)
+        if goesOn, lag > Self.batch, lag > (try greatestPK()) / Self.mergedPart { try setMerging(0) }
+        return goesOn
+    }
+
+    private func greatestPK() throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(_pk) FROM \(table.table.name)")) ?? 0
+    }
+
+    /// The pages that one step merges: other writes wait some 20 ms for it.
+    private static let pagesPerStep: Int64 = 250
+
+    private var merging: String { "search_merging:\(table.entity.name)" }
+
+    /// The step at which merging stands, which is kept across restarts; nil when nothing is to be merged.
+    func mergeStep() throws -> Int? {
+        try Int.fetchOne(
+            db.cachedStatement(sql: "SELECT value FROM sync_setting WHERE name = ?"), arguments: [merging])
+    }
+
+    private func setMerging(_ step: Int?) throws {
+        guard let step else {
+            return try db.cachedStatement(sql: "DELETE FROM sync_setting WHERE name = ?").execute(arguments: [merging])
+        }
+        try db.cachedStatement(
+            sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
+        ).execute(arguments: [merging, step])
+    }
+
+    /// Merges some of the segments that a load left, so that a term is looked up once instead of in each of them;
+    /// returns whether there may be more. Each part has two steps: one takes up all its segments, the other continues
+    /// until FTS5 writes nothing more.
+    func merge() throws -> Bool {
+        guard let step = try mergeStep() else { return false }
+        guard step / 2 < table.parts.count else {
+            try setMerging(nil)
+            return false
+        }
+        let begins = step % 2 == 0
+        let before = db.totalChangesCount
+        try db.cachedStatement(sql: table.parts[step / 2].merge)
+            .execute(arguments: [begins ? -Self.pagesPerStep : Self.pagesPerStep])
+        if begins || db.totalChangesCount - before < 2 { try setMerging(step + 1) }
+        return true
     }
 }

@@ -3,19 +3,17 @@ internal import SQLiteStore
 
 /// One entity's full-text index in SQL.
 ///
-/// Two FTS5 tables without text of their own: one of words, and one of trigrams for the fields that are found by any
-/// part of them, ignoring separators. They index what readers see: `coalesce(_document, _remote)` of records that are
-/// not deleted. When an indexed record changes or is deleted, triggers save its indexed values in a table of outdated
-/// entries, and `SearchCatchUp` updates the index before the next search; a change that touches no searched field costs
-/// a comparison. `SearchIndex` adds new records.
+/// Its parts (`SearchPart`) index what readers see: `coalesce(_document, _remote)` of records that are not deleted.
+/// Before an indexed record changes or is deleted, its indexed values are saved as outdated entries (`SearchNotes`), for
+/// the parts whose fields change, and `SearchCatchUp` updates the index before the next search. `SearchIndex` adds new
+/// records.
 ///
 /// Why not at once: FTS5 writes its terms at the end of every statement and whenever rows come out of order, so each of
 /// many changes in one transaction would cost as much as all of them together.
 struct SearchTable {
     let table: EntityTable
-    /// The fields of each kind, in the schema's order.
-    let words: [String]
-    let fragments: [String]
+    /// Never empty.
+    let parts: [SearchPart]
 
     /// What people write between the digits of a number: removed from indexed values and from search texts.
     static let separators = " -()./+_:\u{00A0}\u{2009}\u{202F}\u{2010}\u{2011}\u{2013}"
@@ -23,185 +21,123 @@ struct SearchTable {
     /// Nil when the schema marks no field of the entity.
     init?(_ entity: Entity) {
         table = EntityTable(entity: entity)
-        words = entity.fields.filter { $0.search == .words && !$0.secret }.map(\.name)
-        fragments = entity.fields.filter { $0.search == .fragments && !$0.secret }.map(\.name)
-        if words.isEmpty && fragments.isEmpty { return nil }
+        func fields(_ search: Field.Search) -> [String] {
+            entity.fields.filter { $0.search == search && !$0.secret }.map(\.name)
+        }
+        let words = fields(.words)
+        let placeholders = Set(entity.titles.flatMap(\.placeholders))
+        let titles = words.filter(placeholders.contains)
+        let kinds: [(SearchPart.Kind, [String])] = [
+            (.words, words), (.titles, titles == words ? [] : titles), (.fragments, fields(.fragments)),
+        ]
+        parts = kinds.filter { !$0.1.isEmpty }.map { kind, fields in
+            SearchPart(kind: kind, entity: entity.name, fields: fields)
+        }
+        hasTitleWords = !titles.isEmpty
+        if parts.isEmpty { return nil }
     }
+
+    private let hasTitleWords: Bool
 
     var entity: Entity { table.entity }
+    var words: SearchPart? { self[.words] }
+    /// The words of titles, which rank higher; the same part as `words` if there are no others.
+    var titles: SearchPart? { hasTitleWords ? self[.titles] ?? words : nil }
+    var fragments: SearchPart? { self[.fragments] }
 
-    /// The word fields used in a title, which rank higher.
-    var titleWords: [String] {
-        let placeholders = Set(entity.titles.flatMap(\.placeholders))
-        return words.filter(placeholders.contains)
-    }
+    subscript(kind: SearchPart.Kind) -> SearchPart? { parts.first { $0.kind == kind } }
+
+    /// The searched fields, in the order of their columns.
+    var fields: [String] { (words?.fields ?? []) + (fragments?.fields ?? []) }
 
     // MARK: Names
 
-    var wordsName: String { Self.wordsName(entity.name) }
-    var fragmentsName: String { Self.fragmentsName(entity.name) }
-    var view: String { Self.view(entity.name) }
-    var outdated: String { Self.outdated(entity.name) }
-
-    static func wordsName(_ entity: String) -> String { "\"sync_\(entity)_words\"" }
-    static func fragmentsName(_ entity: String) -> String { "\"sync_\(entity)_fragments\"" }
     static func view(_ entity: String) -> String { "\"sync_\(entity)_searched\"" }
-    private static func outdated(_ entity: String) -> String { "\"sync_\(entity)_outdated\"" }
-
-    /// Drops all parts of the index, whichever exist.
-    static func drop(_ entity: String) -> String {
-        """
-        DROP TRIGGER IF EXISTS \(trigger(entity, "changed"));
-        DROP TRIGGER IF EXISTS \(trigger(entity, "deleted"));
-        DROP TABLE IF EXISTS \(wordsName(entity));
-        DROP TABLE IF EXISTS \(fragmentsName(entity));
-        DROP VIEW IF EXISTS \(view(entity));
-        DROP TABLE IF EXISTS \(outdated(entity));
-        """
-    }
-
-    private static func trigger(_ entity: String, _ event: String) -> String {
-        "\"sync_\(entity)_\(event)_for_search\""
-    }
+    static func outdated(_ entity: String) -> String { "\"sync_\(entity)_outdated\"" }
+    private static func terms(_ entity: String) -> String { "\"sync_\(entity)_terms\"" }
+    /// The terms of the words, one row for each place where one occurs.
+    var terms: String { Self.terms(entity.name) }
 
     /// A field's column in view and index, prefixed because FTS5 reserves names that could be fields.
     static func column(_ field: String) -> String { "f_\(field)" }
+
+    /// The greatest `_pk` that is indexed.
+    static func indexedTo(_ entity: String) -> String {
+        "(SELECT indexed_to FROM sync_search WHERE entity = '\(entity)')"
+    }
 
     // MARK: Definition
 
     /// Identical text means an identical index: the statements, and the columns that they read.
     var definition: String {
-        let drawn = table.columns.filter { words.contains($0.name) || fragments.contains($0.name) }
+        let drawn = table.columns.filter { fields.contains($0.name) }
         return ([create] + drawn.map(\.definition)).joined(separator: "\n")
     }
 
     var create: String {
-        ([createView, createOutdated] + parts.map(\.create) + [changed, deleted]).joined(separator: ";\n") + ";"
+        let vocabulary = words.map { "CREATE VIRTUAL TABLE \(terms) USING fts5vocab(\($0.name), 'instance')" }
+        let statements =
+            [createView, createOutdated] + parts.map(\.create) + [vocabulary].compactMap(\.self)
+            + SearchNotes(search: self).triggers
+        return statements.joined(separator: ";\n") + ";"
     }
 
-    /// Adds the records with a `_pk` after ?1 and up to ?2.
-    var append: [String] {
-        parts.map { part in
-            let columns = part.columns.joined(separator: ", ")
-            return """
-                INSERT INTO \(part.name) (rowid, \(columns)) SELECT _pk, \(columns) FROM \(view)
-                WHERE _pk > ?1 AND _pk <= ?2
-                """
-        }
+    /// Drops all parts of the index, whichever exist.
+    static func drop(_ entity: String) -> String {
+        let parts = SearchPart.Kind.allCases.map { SearchPart(kind: $0, entity: entity, fields: []).name }
+        return """
+            \(SearchNotes.dropTriggers(entity))
+            DROP TABLE IF EXISTS \(terms(entity));
+            \(parts.map { "DROP TABLE IF EXISTS \($0);" }.joined(separator: "\n"))
+            DROP VIEW IF EXISTS \(view(entity));
+            DROP TABLE IF EXISTS \(outdated(entity));
+            """
+    }
+
+    private var createView: String {
+        let columns = fields.map { "\(value(of: $0, in: "")) AS \(Self.column($0))" }
+        return """
+            CREATE VIEW \(Self.view(entity.name)) AS
+            SELECT _pk, \(columns.joined(separator: ", ")) FROM \(table.name) WHERE _deleted = 0
+            """
+    }
+
+    /// The values of a record as a part indexed them. The columns have no type, so that each value stays exactly as it
+    /// was indexed; `was_indexed` is false for a record that readers did not see.
+    private var createOutdated: String {
+        """
+        CREATE TABLE \(Self.outdated(entity.name)) (
+          part INTEGER, _pk INTEGER, was_indexed, \(fields.map(Self.column).joined(separator: ", ")),
+          PRIMARY KEY (part, _pk)
+        ) WITHOUT ROWID
+        """
+    }
+
+    // MARK: Values
+
+    /// A field of a record in SQL; `row` is empty, `OLD.` or `NEW.`. Everything that the index reads goes through here.
+    func source(of field: String, in row: String) -> String { "\(row)\"\(field)\"" }
+
+    /// The same as it is indexed.
+    func value(of field: String, in row: String) -> String {
+        let source = source(of: field, in: row)
+        guard fragments?.fields.contains(field) ?? false else { return source }
+        return Self.separators.unicodeScalars.reduce(source) { "replace(\($0), char(\($1.value)), '')" }
     }
 
     // MARK: Updating
 
-    /// True when there is an outdated entry with a `_pk` after ?1.
-    var isOutdated: String { isOutdated(by: 0) }
+    /// Updates all parts; ?1 as in `SearchPart.catchUp`.
+    var catchUp: [(isNeeded: String, sql: String)] { parts.map { ($0.isOutdated, $0.catchUp) } }
+    /// Forgets the outdated entries with a `_pk` after ?1.
+    var forgetOutdated: String { "DELETE FROM \(Self.outdated(entity.name)) WHERE _pk > ?1" }
 
-    /// True if there are more than `count` of them.
+    /// True if a part has more than `count` outdated entries.
     func isOutdated(by count: Int) -> String {
-        "EXISTS (SELECT 1 FROM \(outdated) WHERE _pk > ?1 LIMIT 1 OFFSET \(count))"
-    }
-
-    /// Deletes the outdated entries with a `_pk` after ?1 from the index, and indexes the current values of the records
-    /// that are still indexed.
-    ///
-    /// FTS5 must get the indexed values byte for byte (https://sqlite.org/fts5.html#the_delete_command). In the order
-    /// of the rows, the old before the new, it collects all terms and writes them once.
-    var catchUp: [String] {
-        let statements = parts.map { part in
-            let columns = part.columns.joined(separator: ", ")
-            return """
-                INSERT INTO \(part.name) (\(part.name), rowid, \(columns))
-                  SELECT 'delete' AS command, _pk, \(columns) FROM \(outdated) WHERE _pk > ?1 AND was_indexed
-                  UNION ALL
-                  SELECT NULL, now._pk, \(part.columns.map { "now.\($0)" }.joined(separator: ", "))
-                  FROM \(outdated) old CROSS JOIN \(view) now ON now._pk = old._pk
-                  WHERE old._pk > ?1 AND old._pk <= \(indexedTo)
-                  ORDER BY _pk, command DESC
-                """
-        }
-        return statements + ["DELETE FROM \(outdated) WHERE _pk > ?1"]
-    }
-
-    private struct Part {
-        var name: String
-        var fields: [String]
-        var view: String
-        var tokenizer: String
-
-        var columns: [String] { fields.map(SearchTable.column) }
-
-        var create: String {
-            """
-            CREATE VIRTUAL TABLE \(name) USING fts5(\(columns.joined(separator: ", ")), \
-            content=\(view), content_rowid=_pk, tokenize='\(tokenizer)')
-            """
-        }
-    }
-
-    private var parts: [Part] {
-        [
-            Part(name: wordsName, fields: words, view: view, tokenizer: "unicode61 remove_diacritics 2"),
-            Part(name: fragmentsName, fields: fragments, view: view, tokenizer: "trigram"),
-        ].filter { !$0.fields.isEmpty }
-    }
-
-    private var createView: String {
-        let columns = (words + fragments).map { "\(value(of: $0, in: "")) AS \(Self.column($0))" }
-        return """
-            CREATE VIEW \(view) AS SELECT _pk, \(columns.joined(separator: ", ")) FROM \(table.name) WHERE _deleted = 0
-            """
-    }
-
-    /// The values of a record as indexed; none for a record that readers did not see. The columns have no type, so that
-    /// each value stays exactly as it was indexed.
-    private var createOutdated: String {
-        let columns = (words + fragments).map(Self.column).joined(separator: ", ")
-        return "CREATE TABLE \(outdated) (_pk INTEGER PRIMARY KEY, was_indexed, \(columns))"
-    }
-
-    /// The indexed value of a field; `row` is empty, `OLD.` or `NEW.`.
-    private func value(of field: String, in row: String) -> String {
-        let column = "\(row)\"\(field)\""
-        guard fragments.contains(field) else { return column }
-        return Self.separators.unicodeScalars.reduce(column) { "replace(\($0), char(\($1.value)), '')" }
-    }
-
-    // MARK: Triggers
-
-    private var indexedTo: String { "(SELECT indexed_to FROM sync_search WHERE entity = '\(entity.name)')" }
-
-    private var changed: String {
-        let fields = ["_deleted"] + (words + fragments).map { "\"\($0)\"" }
-        let old = fields.map { "OLD.\($0)" }.joined(separator: ", ")
-        let new = fields.map { "NEW.\($0)" }.joined(separator: ", ")
-        return """
-            CREATE TRIGGER \(Self.trigger(entity.name, "changed"))
-            AFTER UPDATE OF _key, _remote, _document, _deleted ON \(table.name)
-            WHEN OLD._pk <= \(indexedTo) AND (\(old)) IS NOT (\(new)) BEGIN
-            \(note)END
-            """
-    }
-
-    /// SQLite reuses the greatest `_pk` once its row is deleted, so `indexed_to` must not exceed the greatest that
-    /// exists.
-    private var deleted: String {
-        let greatest = "(SELECT coalesce(max(_pk), 0) FROM \(table.name))"
-        return """
-            CREATE TRIGGER \(Self.trigger(entity.name, "deleted")) AFTER DELETE ON \(table.name) BEGIN
-            \(note)\
-            UPDATE sync_search SET indexed_to = \(greatest) WHERE entity = '\(entity.name)' AND indexed_to > \(greatest);
-            END
-            """
-    }
-
-    /// The index has the values from before the first change, so later ones are ignored.
-    private var note: String {
-        """
-        INSERT INTO \(outdated)
-          SELECT OLD._pk, OLD._deleted = 0, \((words + fragments).map { value(of: $0, in: "OLD.") }.joined(separator: ", "))
-          WHERE OLD._pk <= \(indexedTo)
-          ON CONFLICT DO NOTHING;
-
-        """
+        let outdated = Self.outdated(entity.name)
+        return parts.map { part in
+            "EXISTS (SELECT 1 FROM \(outdated) WHERE part = \(part.kind.rawValue) LIMIT 1 OFFSET \(count))"
+        }.joined(separator: " OR ")
     }
 }
 
