@@ -85,7 +85,8 @@ struct WordMark {
         return words
     }
 
-    /// Shows the part of the text around the first of the matches, which are in order.
+    /// Shows the beginning of the text or, if that lacks them, the part around the first of the matches, which are in
+    /// order.
     private static func marked(_ text: [UInt8], _ words: [Range<Int>], _ matches: [Range<Int>]) -> String {
         let shown = shown(of: words.count, around: matches)
         var marked: [UInt8] = []
@@ -118,6 +119,7 @@ struct WordMark {
     private static func shown(of count: Int, around matches: [Range<Int>]) -> Range<Int> {
         guard count > mostWords, let first = matches.first else { return 0..<count }
         let last = matches.last { $0.upperBound <= first.lowerBound + mostWords } ?? first
+        if last.upperBound <= mostWords { return 0..<mostWords }
         let before = max(0, mostWords - (last.upperBound - first.lowerBound)) / 2
         let start = max(0, min(first.lowerBound - before, count - mostWords))
         return start..<(start + mostWords)
