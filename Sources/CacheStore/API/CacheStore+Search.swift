@@ -4,16 +4,6 @@ internal import GRDBSQLite
 internal import JSONText
 internal import SQLiteStore
 
-/// One record that a search found.
-package struct SearchHit: Sendable, Equatable {
-    package var entity: String
-    package var key: String
-    /// The record's name, as users know it.
-    package var title: String
-    /// The matching text with the match between « and »; empty when it cannot be shown.
-    package var snippet: String
-}
-
 package struct SearchResult: Sendable, Equatable {
     package var hits: [SearchHit]
     /// False while a load is still being indexed.
