@@ -29,6 +29,8 @@ struct SearchWalk {
     func page(
         limit: Int, _ connection: ReadConnection, _ read: (ReadConnection.Statement) throws -> ListPage
     ) throws -> ListPage? {
+        var match = match
+        match.query = try SearchCompletion(table: match.table, connection: connection).completed(match.query)
         let matches = SearchMatches(match: match, connection: connection)
         guard try matches.areMore(than: Self.fewMatches * (limit + 1)) else { return nil }
         return try found(limit + 1, of: matches, connection).map { try read(statement(for: $0)) }
@@ -64,13 +66,12 @@ struct SearchWalk {
         return isEnough || isLast ? Array(found.prefix(count)) : nil
     }
 
-    /// How far to walk if the matches go on as they began; nil if that is too far.
+    /// How far to walk if the matches go on as they began, or four times as far; nil if that would not be enough.
     private static func end(after walked: Int, found: Int, of count: Int) -> Int? {
         let most = mostEntries * count
-        guard walked < most else { return nil }
-        guard found > 0 else { return min(4 * walked, most) }
-        let likely = walked * count / found
-        return likely > 2 * most ? nil : min(max(likely + likely / 4, walked + count), most)
+        guard walked < most, found == 0 || walked * count / found < 2 * most else { return nil }
+        let likely = found == 0 ? most : walked * count / found
+        return min(max(likely + likely / 32, walked + count), 4 * walked, most)
     }
 
     /// The index in the list's order, as a query for `_pk`s: of each range no more than a walk may read.
@@ -85,12 +86,12 @@ struct SearchWalk {
         return (parts.joined(separator: " UNION ALL "), ranges.flatMap { $0.arguments + [count.databaseValue] })
     }
 
+    /// Reads the records in the order of the walk.
     private func statement(for pks: [Int64]) -> ReadConnection.Statement {
-        let list = "[\(pks.map(String.init).joined(separator: ","))]"
         let sql = """
-            SELECT \(columns) FROM \(table.name) WHERE _pk IN (SELECT value FROM json_each(?))
-            ORDER BY \(order.sql(unary: true))
+            SELECT \(columns) FROM (SELECT key AS _place, value AS _found FROM json_each(?))
+            CROSS JOIN \(table.name) ON _pk = _found ORDER BY _place
             """
-        return (sql, [list.databaseValue])
+        return (sql, ["[\(pks.map(String.init).joined(separator: ","))]".databaseValue])
     }
 }
