@@ -4,16 +4,6 @@ internal import GRDBSQLite
 internal import JSONText
 internal import SQLiteStore
 
-/// One record that a search found.
-package struct SearchHit: Sendable, Equatable {
-    package var entity: String
-    package var key: String
-    /// The record's name, as users know it.
-    package var title: String
-    /// The matching text with the match between « and »; empty when it cannot be shown.
-    package var snippet: String
-}
-
 package struct SearchResult: Sendable, Equatable {
     package var hits: [SearchHit]
     /// False while a load is still being indexed.
@@ -26,8 +16,9 @@ extension CacheStore {
         var rank: Int64
         /// Its place among the records of its entity and rank, newest first.
         var place: Int
-        var table: SearchTable
         var pk: Int64
+        /// The index of its entity's search.
+        var search: Int
     }
 
     /// The best `limit` records: by where they match (`SearchMatch.ranked`), then the newest of each entity in turn.
@@ -39,17 +30,23 @@ extension CacheStore {
         return try readers.read { connection in
             var result = SearchResult(hits: [], isComplete: true)
             try connection.snapshot {
+                let matches = try tables.map { table in
+                    try SearchMatch(
+                        table: table,
+                        query: SearchCompletion(table: table, connection: connection).completed(query))
+                }
                 var found: [Candidate] = []
-                for table in tables {
-                    found += try Self.candidates(SearchMatch(table: table, query: query), limit, connection)
-                    result.isComplete = try result.isComplete && Self.isIndexed(table, connection)
+                for (index, match) in matches.enumerated() {
+                    found += try Self.candidates(match, index, limit, connection)
+                    result.isComplete = try result.isComplete && Self.isIndexed(match.table, connection)
                 }
-                let order = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.entity.name, $0) })
-                found.sort { one, other in
-                    (one.rank, one.place, order[one.table.entity.name] ?? 0)
-                        < (other.rank, other.place, order[other.table.entity.name] ?? 0)
+                found.sort { ($0.rank, $0.place, $0.search) < ($1.rank, $1.place, $1.search) }
+                found = Array(found.prefix(limit))
+                let hits = try matches.enumerated().map { index, match in
+                    try SearchHits(match: match, connection: connection)
+                        .read(found.filter { $0.search == index }.map(\.pk))
                 }
-                result.hits = try found.prefix(limit).compactMap { try Self.hit($0, query, connection) }
+                result.hits = found.compactMap { hits[$0.search][$0.pk] }
             }
             return result
         }
@@ -67,7 +64,7 @@ extension CacheStore {
     }
 
     private static func candidates(
-        _ match: SearchMatch, _ limit: Int, _ connection: ReadConnection
+        _ match: SearchMatch, _ search: Int, _ limit: Int, _ connection: ReadConnection
     ) throws -> [Candidate] {
         guard let way = match.ranked(limit: limit) else { return [] }
         var ranks: [Int64: Int64] = [:]
@@ -80,7 +77,7 @@ extension CacheStore {
         return ranks.sorted { $0.key > $1.key }.map { pk, rank in
             let place = places[rank, default: 0]
             places[rank] = place + 1
-            return Candidate(rank: rank, place: place, table: match.table, pk: pk)
+            return Candidate(rank: rank, place: place, pk: pk, search: search)
         }
     }
 
@@ -97,76 +94,40 @@ extension CacheStore {
         return isIndexed
     }
 
-    // MARK: One hit
-
-    private static func hit(
-        _ candidate: Candidate, _ query: SearchQuery, _ connection: ReadConnection
-    ) throws -> SearchHit? {
-        let entity = candidate.table.entity
-        let sql = "SELECT \(EntityTable.document), _key FROM \(candidate.table.table.name) WHERE _pk = ?"
-        var row: (document: String, key: String)?
-        try connection.query(sql, [candidate.pk.databaseValue]) { statement in
-            row = (RecordBytes.text(0, of: statement), RecordBytes.text(1, of: statement))
-            return false
-        }
-        guard let row, let record = try? JSONText(parsing: row.document) else { return nil }
-        let title = entity.title(of: record)
-        let snippet =
-            try snippetOfWords(candidate, query, connection) ?? snippetOfFragment(candidate.table, query, record) ?? ""
-        return SearchHit(entity: entity.name, key: row.key, title: title.isEmpty ? row.key : title, snippet: snippet)
-    }
-
-    private static func snippetOfWords(
-        _ candidate: Candidate, _ query: SearchQuery, _ connection: ReadConnection
-    ) throws -> String? {
-        let name = candidate.table.wordsName
-        guard !candidate.table.words.isEmpty else { return nil }
-        let sql = """
-            SELECT snippet(\(name), -1, '\(FragmentMark.open)', '\(FragmentMark.close)', '…', 12) FROM \(name)
-            WHERE \(name) MATCH ? AND rowid = ?
-            """
-        var snippet: String?
-        try connection.query(sql, [query.expression().databaseValue, candidate.pk.databaseValue]) { statement in
-            snippet = RecordBytes.text(0, of: statement)
-            return false
-        }
-        return snippet
-    }
-
-    /// The field with the longest match: the whole text if there is one, else the first word.
-    private static func snippetOfFragment(_ table: SearchTable, _ query: SearchQuery, _ record: JSONText) -> String? {
-        let values = table.fragments.compactMap { table.entity.value(of: $0, in: record)?.plain }
-        let parts = [query.words.joined()] + query.numbers.map { query.words[$0.index] }
-        for part in parts {
-            if let marked = values.lazy.compactMap({ FragmentMark.marked($0, part) }).first { return marked }
-        }
-        return nil
-    }
-
     // MARK: Keeping the index current
 
     /// Call this before each search and each list with `q`: they then find everything that was acknowledged before.
     /// When nothing can be written now, they find what was indexed last. Throws when the cache cannot be read.
     package func catchUpSearch() async throws {
-        guard try read(searchCatchUp.isBehind) else { return }
+        guard try isSearchBehind() else { return }
         do {
             try await writer.write(searchCatchUp.run)
         } catch CacheError.unwritable {}
     }
 
-    /// Local writes go in between two batches.
-    private static let searchBatch: Int64 = 1000
+    private func isSearchBehind() throws -> Bool {
+        guard let sql = searchCatchUp.outdated else { return false }
+        return try readers.read { connection in
+            var isBehind = false
+            try connection.query(sql, []) { _ in
+                isBehind = true
+                return false
+            }
+            return isBehind
+        }
+    }
 
-    /// Indexes the records that a load has left, batch by batch; writes nothing when there are none. After a
-    /// cancellation the rest stays for the next call or opening.
+    /// Indexes the records that a load has left or that a new index lacks, batch by batch, and merges what a large load
+    /// leaves; local writes go in between. Writes nothing when there is nothing to do. After a cancellation the rest
+    /// stays for the next call, also in another process.
     package func completeSearch() async throws {
-        for entity in schema.entities {
-            guard let table = SearchTable(entity) else { continue }
+        for table in schema.entities.compactMap({ SearchTable($0) }) {
             while try !Task.isCancelled && read({ db in try SearchIndex(table: table, db: db).lag() }) > 0 {
-                let goesOn = try await writer.write { db in
-                    try SearchIndex(table: table, db: db).append(atMost: Self.searchBatch)
-                }
-                if !goesOn { break }
+                guard try await writer.write({ db in try SearchIndex(table: table, db: db).load() }) else { break }
+            }
+            guard try read({ db in try SearchIndex(table: table, db: db).mergeStep() }) != nil else { continue }
+            while !Task.isCancelled {
+                guard try await writer.write({ db in try SearchIndex(table: table, db: db).merge() }) else { break }
             }
         }
     }

@@ -56,14 +56,15 @@ struct RecordDependents {
         for reference in plan.references where reference.tie.isCounted { noteParents(reference, version) }
         try noteOwned(by: image.key)
         for reminder in plan.reminders { try reminder.noteDeleted(image.key, db) }
-        if let search = plan.search { try db.cachedStatement(sql: search.noteDeleted).execute() }
+        if let sql = plan.searchDeletion { try db.cachedStatement(sql: sql).execute() }
     }
 
     /// Call this before the row changes. `new` is nil when it is deleted.
     func noteSearched(_ old: RecordImage, _ new: RecordImage?, _ changed: RecordPlan.Fields) throws {
-        guard let search = plan.search else { return }
-        guard new == nil || old.isDeleted != new?.isDeleted || changed & plan.searched != 0 else { return }
-        try db.cachedStatement(sql: search.noteOutdated).execute(arguments: [old.pk])
+        let isWhole = new == nil || old.isDeleted != new?.isDeleted
+        for part in plan.searchNotes where isWhole || changed & part.fields != 0 {
+            try db.cachedStatement(sql: part.note).execute(arguments: [old.pk])
+        }
     }
 
     // MARK: Its own overlay

@@ -30,8 +30,9 @@ struct RecordPlan: Sendable {
     let references: [Reference]
     let owned: [Owned]
     let reminders: [ReminderSchedule]
-    let search: SearchTable?
-    let searched: Fields
+    /// What to note for the search index before one of the fields changes, and after a deletion.
+    let searchNotes: [(fields: Fields, note: String)]
+    let searchDeletion: String?
     /// The fields that follow the queue.
     let followed: [String]
     /// The derived fields that the server may send and that need nothing else then; nil when there are others.
@@ -45,7 +46,7 @@ struct RecordPlan: Sendable {
     var entity: Entity { table.entity }
 
     init(_ entity: Entity, in schema: EntitySchema) {
-        search = SearchTable(entity)
+        let search = SearchNotes(entity)
         let table = EntityTable(entity: entity)
         self.table = table
         let rules = schema.reminders.filter { $0.entity == entity.name }
@@ -68,7 +69,8 @@ struct RecordPlan: Sendable {
                 Owned(table: EntityTable(entity: child), field: tie.field)
             }
         }
-        searched = Self.fields((search?.words ?? []) + (search?.fragments ?? []), in: names)
+        searchNotes = search?.parts.map { (Self.fields($0.fields, in: names), $0.note) } ?? []
+        searchDeletion = search?.afterDeletion
         let derived = entity.derivedFields
         simpleFigures = derived.allSatisfy(Self.isSimpleFigure) ? derived.map { $0.place(in: names) } : nil
     }
@@ -106,12 +108,12 @@ struct RecordPlan: Sendable {
     // MARK: What to watch
 
     private static func watched(
-        _ entity: Entity, _ schema: EntitySchema, _ reminders: [ReminderSchedule], _ search: SearchTable?
+        _ entity: Entity, _ schema: EntitySchema, _ reminders: [ReminderSchedule], _ search: SearchNotes?
     ) -> [String] {
         var names = EntityTable(entity: entity).storedFields.map(\.name)
         names += entity.ties.flatMap { [$0.field] + counted(by: $0, entity, schema).sorted() }
         names += reminders.flatMap(\.fields)
-        names += (search?.words ?? []) + (search?.fragments ?? [])
+        names += search?.parts.flatMap(\.fields) ?? []
         names += entity.derivedFields.map(\.name)
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted }

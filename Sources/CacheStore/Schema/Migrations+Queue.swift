@@ -74,5 +74,8 @@ extension Migrations {
         CREATE INDEX sync_outbox_failed ON sync_outbox (entity, record_key) WHERE state = 'failed';
         -- Counted when asked for.
         DELETE FROM sync_tally WHERE name IN ('queue', 'failed');
+
+        -- What has to be recomputed is remembered in memory until the end of the transaction.
+        DROP TABLE IF EXISTS sync_stale;
         """
 }

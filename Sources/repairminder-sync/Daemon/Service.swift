@@ -73,6 +73,7 @@ struct Service: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 async let _ = watchNetwork(for: engine)
+                async let _ = completeSearch(in: store)
                 try await engine.run()
             }
             group.addTask {
@@ -108,6 +109,16 @@ struct Service: Sendable {
         } catch {
             log.notice(
                 "the kernel reports no network changes; relying on probes", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Returns when every record is in the search index: one of an older version is built again.
+    private func completeSearch(in store: CacheStore) async {
+        do {
+            try await store.completeSearch()
+        } catch {
+            log.warning(
+                "the search index could not be completed; the next sync tries again", metadata: ["error": "\(error)"])
         }
     }
 

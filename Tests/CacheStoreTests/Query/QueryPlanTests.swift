@@ -92,15 +92,29 @@ struct QueryPlanTests {
         var query = ListQuery(entity: "orders")
         query.search = try SearchQuery("ada")
         let walk = try #require(try ListStatement(table: table, query: query).walk)
-            .statement(limit: 50, depth: 1000, within: 1...2000)
-        let plan = try plan(walk.sql, walk.arguments, cache)
+        let entries = walk.entries(atMost: 1000)
+        let walked = try plan(entries.sql, entries.arguments, cache)
         let index = try #require(table.entity.sort.first.map { "orders_by_\($0.field)" })
-        #expect(plan.contains { $0.hasPrefix("SCAN records_orders USING INDEX \(index)") }, "\(plan)")
-        #expect(plan.contains { $0.hasPrefix("CO-ROUTINE") }, "\(plan)")
-        let searched = plan.filter { $0.hasPrefix("SCAN sync_orders_") }
-        #expect(!searched.isEmpty && searched.allSatisfy { $0.hasSuffix("><") }, "\(plan)")
-        // The page itself is sorted.
-        #expect(plan.count { $0.contains("TEMP B-TREE") } == 1, "\(plan)")
+        let scans = walked.filter { $0.hasPrefix("SCAN records_orders ") }
+        #expect(scans.count == 1 && scans.allSatisfy { $0.hasSuffix(" \(index)") }, "\(walked)")
+        #expect(!walked.contains { $0.contains("TEMP B-TREE") }, "\(walked)")
+        var match = walk.match
+        match.span = 1...2000
+        let searched = try plan(match.all.sql, match.all.arguments, cache).filter { $0.hasPrefix("SCAN sync_orders_") }
+        #expect(!searched.isEmpty && searched.allSatisfy { $0.hasSuffix("><") }, "\(searched)")
+    }
+
+    @Test("the newest matches are read from the end of the search index, and snippets by row", arguments: schemas)
+    func newest(_ name: String) throws {
+        let cache = try shipped(name)
+        let table = try #require(SearchTable(cache.store.table("orders").entity))
+        let match = SearchMatch(table: table, query: try SearchQuery("ada"))
+        let ranked = try #require(match.ranked(limit: 20))
+        let plan = try plan(ranked.sql, ranked.arguments, cache)
+        #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
+        let snippets = try #require(table.words).snippets
+        let reads = try self.plan(snippets, ["ada".databaseValue, "[1, 2]".databaseValue], cache)
+        #expect(reads.contains { $0.hasPrefix("SCAN sync_orders_words") && $0.contains(":=") }, "\(reads)")
     }
 
     @Test("the next change to send is found without scanning the queue", arguments: schemas)
@@ -121,7 +135,7 @@ struct QueryPlanTests {
         let cache = try shipped(name)
         for table in cache.store.schema.entities.compactMap({ SearchTable($0) }) {
             let records = table.table.name.filter { $0 != "\"" }
-            for sql in table.catchUp {
+            for sql in table.parts.map(\.catchUp) {
                 let plan = try cache.store.pool.read { db in
                     try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(sql)", arguments: [0])
                         .map { $0["detail"] as String }

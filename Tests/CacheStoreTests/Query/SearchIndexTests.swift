@@ -178,6 +178,66 @@ struct SearchIndexTests {
         try await reopened.requireInStep()
     }
 
+    @Test("a change leaves the parts of the index alone whose fields it does not touch")
+    func untouchedParts() async throws {
+        let cache = try await filled()
+        func changedParts(_ body: String) async throws -> [String] {
+            let before = try await cache.indexParts()
+            try await change(cache, "b", body)
+            try await cache.store.catchUpSearch()
+            let after = try await cache.indexParts()
+            return before.keys.filter { before[$0] != after[$0] }.sorted()
+        }
+        #expect(try await changedParts(#"{"notes":"pays in cash"}"#) == ["words"])
+        #expect(try await changedParts(#"{"phone":"0800 5678"}"#) == ["fragments"])
+        #expect(try await changedParts(#"{"name":"Robert"}"#) == ["titles", "words"])
+        #expect(try await changedParts(#"{"phone":"0900","notes":"owes"}"#) == ["fragments", "words"])
+        #expect(try await changedParts(#"{"pin":"4711"}"#) == [])
+        #expect(try await cache.found("owes robert") == ["b"])
+        try await cache.requireInStep()
+    }
+
+    @Test("a large load is merged into one segment, also when it is interrupted")
+    func merged() async throws {
+        let cache = try await filled()
+        let records = (0..<6500).map { number in
+            JSONText.object([
+                "id": .string("k\(number)"), "name": .string("Load \(number)"), "phone": .string("0700 \(number)"),
+            ])
+        }
+        _ = try await cache.pull("clients", JSONText.array(records).text)
+        while try await cache.store.writer.write({ db in try cache.index(db).load() }) {}
+        #expect(try await cache.segments().allSatisfy { $0 > 1 })
+        _ = try await cache.store.writer.write { db in try cache.index(db).merge() }
+        let reopened = try cache.reopened(schema: SearchShop.schema)
+        try await reopened.store.completeSearch()
+        #expect(try await reopened.segments() == [1, 1, 1])
+        let before = try await reopened.indexSize()
+        try await reopened.store.completeSearch()
+        #expect(try await reopened.indexSize() == before)
+        #expect(try await reopened.found("load 6499") == ["k6499"])
+        try await reopened.requireInStep()
+    }
+
+    @Test("an index of an older definition is rebuilt after the start; a search says so meanwhile")
+    func olderDefinition() async throws {
+        let cache = try await filled()
+        let records = (0..<4100).map { JSONText.object(["id": .string("k\($0)"), "name": .string("Load \($0)")]) }
+        _ = try await cache.pull("clients", JSONText.array(records).text)
+        try await cache.store.completeSearch()
+        try await cache.store.pool.write { db in
+            try db.execute(sql: "UPDATE sync_search SET definition = 'older'")
+        }
+        let reopened = try cache.reopened(schema: SearchShop.schema)
+        #expect(try !reopened.store.search(SearchQuery("load"), limit: 1).isComplete)
+        try await change(reopened, "k7", #"{"name":"Seven"}"#)
+        try await reopened.store.completeSearch()
+        #expect(try reopened.store.search(SearchQuery("load"), limit: 1).isComplete)
+        #expect(try await reopened.found("seven") == ["k7"])
+        #expect(try await reopened.found("load 4099") == ["k4099"])
+        try await reopened.requireInStep()
+    }
+
     @Test(
         "the index is rebuilt when the schema searches other fields, or reads them from other paths",
         arguments: [
@@ -239,21 +299,36 @@ extension TestCache {
         try await store.pool.write { db in
             for table in tables {
                 try #require(try SearchIndex(table: table, db: db).lag() == 0)
-                let names: [String] =
-                    (table.words.isEmpty ? [] : [table.wordsName])
-                    + (table.fragments.isEmpty ? [] : [table.fragmentsName])
-                for name in names {
+                for name in table.parts.map(\.name) {
                     try db.execute(sql: "INSERT INTO \(name) (\(name), rank) VALUES ('integrity-check', 1)")
                 }
             }
         }
     }
 
-    /// The number of rows that FTS5 has written for the clients' index.
-    func indexSize() async throws -> [Int] {
+    /// The sizes of the rows that FTS5 has written for the clients' index.
+    func indexSize() async throws -> [Int] { try await indexParts().sorted { $0.key < $1.key }.flatMap(\.value) }
+
+    func indexParts() async throws -> [String: [Int]] {
         try await store.pool.read { db in
-            try ["words", "fragments"].flatMap { part in
-                try Int.fetchAll(db, sql: "SELECT length(block) FROM sync_clients_\(part)_data ORDER BY id")
+            let parts = try SearchPart.Kind.allCases.map { part in
+                try (
+                    "\(part)", Int.fetchAll(db, sql: "SELECT length(block) FROM sync_clients_\(part)_data ORDER BY id")
+                )
+            }
+            return Dictionary(uniqueKeysWithValues: parts)
+        }
+    }
+
+    func index(_ db: Database) throws -> SearchIndex {
+        SearchIndex(table: try #require(SearchTable(store.table("clients").entity)), db: db)
+    }
+
+    /// The number of segments of each part of the clients' index.
+    func segments() async throws -> [Int] {
+        try await store.pool.read { db in
+            try SearchPart.Kind.allCases.map { part in
+                try Int.fetchOne(db, sql: "SELECT count(DISTINCT segid) FROM sync_clients_\(part)_idx") ?? 0
             }
         }
     }

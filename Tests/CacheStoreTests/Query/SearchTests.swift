@@ -144,6 +144,34 @@ struct SearchTests {
         #expect(device.title == "Pad" && device.snippet == "DN «PX-47»11")
     }
 
+    @Test("a prefix finds every word that begins with it, few or many, and only those", arguments: [1, 4, 5, 12])
+    func prefixes(_ count: Int) async throws {
+        let cache = try TestCache(schema: SearchShop.schema)
+        let words = (0..<count).map { "smith\(String(repeating: "e", count: $0))" } + ["smit", "smiti", "smjth"]
+        let records = words.enumerated().map { #"{"id":"k\#($0 + 10)","name":"Zoe \#($1)"}"# }
+        _ = try await cache.pull("clients", "[\(records.joined(separator: ","))]")
+        let keys = (0..<count).map { "k\($0 + 10)" }
+        #expect(try await cache.found("smith") == keys)
+        #expect(try await cache.found("zoe SMITH") == keys)
+        #expect(try await cache.hits("smith").map(\.key).sorted() == keys)
+        #expect(try await cache.hits("smith").first?.snippet == "Zoe «\(words[0])»")
+        #expect(try await cache.found("sm").count == count + 3)
+        #expect(try await cache.found("smithx").isEmpty)
+    }
+
+    @Test("of a long text the part around the match is shown, whatever its letters", arguments: ["Ünter", "Unter"])
+    func longTexts(_ word: String) async throws {
+        let cache = try TestCache(schema: SearchShop.schema)
+        let text = "one two three four five six seven eight nine ten \(word) den Linden, for ever and a day as well"
+        _ = try await cache.pull("clients", #"[{"id":"a","name":"Ada","notes":"\#(text)"}]"#)
+        #expect(
+            try await cache.hits("unter linden").map(\.snippet) == [
+                "…seven eight nine ten «\(word)» den «Linden», for ever and a day…"
+            ])
+        #expect(try await cache.hits("one").map(\.snippet).first?.hasPrefix("«one» two ") == true)
+        #expect(try await cache.hits("as well").map(\.snippet).first?.hasSuffix(" «as» «well»") == true)
+    }
+
     @Test("secrets are neither found nor shown")
     func secrets() async throws {
         #expect(try await filled().hits("4711").isEmpty)

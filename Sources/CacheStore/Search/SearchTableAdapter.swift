@@ -4,7 +4,7 @@ internal import GRDB
 /// Adapts the full-text indexes to the schema, in the transaction that opens the cache.
 ///
 /// An index of other fields, or of the same fields read differently, is dropped before the tables change under it and
-/// rebuilt afterwards. An index that an interrupted bulk load left behind is completed.
+/// created again afterwards. `CacheStore.completeSearch` fills it, since many records would delay the start.
 struct SearchTableAdapter {
     let schema: EntitySchema
     let db: Database
@@ -22,7 +22,7 @@ struct SearchTableAdapter {
         }
     }
 
-    /// Call this after the entities' tables are migrated.
+    /// Call this after the entities' tables are migrated. An index that lacks few records is completed at once.
     func build() throws {
         let present = Set(try String.fetchAll(db, sql: "SELECT entity FROM sync_search"))
         for table in tables {
@@ -31,8 +31,9 @@ struct SearchTableAdapter {
                 try db.execute(
                     sql: "INSERT INTO sync_search VALUES (?, ?, 0)", arguments: [table.entity.name, table.definition])
             }
-            while try SearchIndex(table: table, db: db).append(atMost: 10_000) {}
+            let index = SearchIndex(table: table, db: db)
+            if try index.lag() <= SearchIndex.batch { _ = try index.append(atMost: SearchIndex.batch) }
         }
-        try SearchCatchUp(schema: schema).run(db)
+        try SearchCatchUp(schema: schema).runIfDue(db)
     }
 }

@@ -6,6 +6,8 @@ package struct SearchQuery: Sendable, Equatable {
     let words: [String]
     /// The caller's text, which distinguishes one list from another.
     let text: String
+    /// The indexed terms that the last word stands for, if they were looked up (`SearchCompletion`).
+    var completions: [String]?
 
     private static let longest = 200
     private static let mostWords = 20
@@ -33,15 +35,27 @@ package struct SearchQuery: Sendable, Equatable {
 
     /// All words; the last one matches by prefix unless `exact`.
     func expression(exact: Bool = false) -> String {
-        words.indices.map { term(at: $0, exact: exact) }.joined(separator: " ")
+        words.indices.map { term(at: $0, exact: exact) }.joined(separator: " AND ")
     }
 
-    /// A quoted string is never syntax (https://sqlite.org/fts5.html#fts5_strings). A single letter is no prefix: FTS5
-    /// would read a large part of the index.
+    /// A quoted string is never syntax (https://sqlite.org/fts5.html#fts5_strings).
     func term(at index: Int, exact: Bool = false) -> String {
-        let word = words[index]
-        let quoted = word.quoted(by: "\"")
-        return index == words.count - 1 && !exact && Self.lettersAtEnd(of: word) > 1 ? quoted + "*" : quoted
+        let quoted = words[index].quoted(by: "\"")
+        guard index == words.count - 1, !exact, isLastPrefix else { return quoted }
+        guard let completions else { return quoted + "*" }
+        // No term begins so: the word itself finds as little.
+        guard !completions.isEmpty else { return quoted }
+        return "(\(completions.map { $0.quoted(by: "\"") }.joined(separator: " OR ")))"
+    }
+
+    /// Whether the last word also stands for all that begin with it. A single letter does not: FTS5 would read a large
+    /// part of the index.
+    var isLastPrefix: Bool { words.last.map { Self.lettersAtEnd(of: $0) > 1 } ?? false }
+
+    /// The last word as FTS5 indexes it, if it is a prefix of three or more letters; nil if only FTS5 can say.
+    var prefix: String? {
+        guard let last = words.last?.utf8, last.count > 2, last.allSatisfy(\.isASCIILetterOrDigit) else { return nil }
+        return words.last?.lowercased()
     }
 
     /// The whole text as part of a number; nil if it is too short for a trigram.
@@ -80,5 +94,13 @@ package struct SearchQuery: Sendable, Equatable {
             true
         default: false
         }
+    }
+}
+
+extension UInt8 {
+    /// Whether unicode61 treats the byte of a text as part of a word, if it is ASCII.
+    var isASCIILetterOrDigit: Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
     }
 }

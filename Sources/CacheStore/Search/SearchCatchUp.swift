@@ -10,27 +10,25 @@ struct SearchCatchUp {
     /// At most this many outdated entries of an entity may wait: they delay a search by a few milliseconds at most.
     static let mostWaiting = 64
 
-    private let statements: [String: [String]]
+    private let tables: [String: SearchTable]
     /// Queries for the names of the entities with outdated entries, and of those with more than may wait.
-    private let outdated: String?
+    let outdated: String?
     private let due: String?
 
     init(schema: EntitySchema) {
         let tables = schema.entities.compactMap { SearchTable($0) }
-        statements = Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.catchUp) })
-        func names(where condition: (SearchTable) -> String) -> String? {
+        self.tables = Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0) })
+        func names(moreThan count: Int) -> String? {
             guard !tables.isEmpty else { return nil }
-            return tables.map { "SELECT '\($0.entity.name)' WHERE \(condition($0))" }.joined(separator: " UNION ALL ")
+            return tables.map { "SELECT '\($0.entity.name)' WHERE \($0.isOutdated(by: count))" }
+                .joined(separator: " UNION ALL ")
         }
-        outdated = names { $0.isOutdated }
-        due = names { $0.isOutdated(by: Self.mostWaiting) }
+        outdated = names(moreThan: 0)
+        due = names(moreThan: Self.mostWaiting)
     }
 
     /// Less than every `_pk`.
     private static let first = Int64.min
-
-    /// Whether a search would miss something.
-    func isBehind(_ db: Database) throws -> Bool { try !names(outdated, db).isEmpty }
 
     /// Updates all indexes; writes nothing if they are up to date.
     func run(_ db: Database) throws { try catchUp(names(outdated, db), db) }
@@ -40,12 +38,12 @@ struct SearchCatchUp {
 
     private func names(_ sql: String?, _ db: Database) throws -> [String] {
         guard let sql else { return [] }
-        return try String.fetchAll(db.cachedStatement(sql: sql), arguments: [Self.first])
+        return try String.fetchAll(db.cachedStatement(sql: sql))
     }
 
     private func catchUp(_ entities: [String], _ db: Database) throws {
-        for entity in entities {
-            for sql in statements[entity] ?? [] { try db.cachedStatement(sql: sql).execute(arguments: [Self.first]) }
+        for table in entities.compactMap({ tables[$0] }) {
+            try SearchIndex(table: table, db: db).catchUp(after: Self.first)
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import GRDB
+internal import SQLiteStore
 
 /// One search of one entity as SQL: the ways in which a record can match, each a query for `_pk`s.
 ///
@@ -12,25 +13,20 @@ struct SearchMatch {
     }
 
     let table: SearchTable
-    let query: SearchQuery
+    var query: SearchQuery
+    /// Only records with these `_pk`s; FTS5 reads no others.
+    var span: ClosedRange<Int64>?
 
     /// The condition of a list: all matches.
     var condition: Way {
-        guard let all else { return Way(sql: "0", arguments: []) }
+        let all = all
         return Way(sql: "_pk IN (\(all.sql))", arguments: all.arguments)
     }
 
-    /// The condition of a list whose records are known to be within these `_pk`s; FTS5 reads no others.
-    func condition(within span: ClosedRange<Int64>) -> Way {
-        guard let all else { return condition }
-        return Way(
-            sql: "_pk IN (SELECT pk FROM (\(all.sql)) WHERE pk BETWEEN ? AND ?)",
-            arguments: all.arguments + [span.lowerBound.databaseValue, span.upperBound.databaseValue])
-    }
-
-    private var all: Way? {
+    /// All matches; some of them may come twice.
+    var all: Way {
         let ways = [anywhere, asFragment, mixed].compactMap(\.self)
-        guard !ways.isEmpty else { return nil }
+        guard !ways.isEmpty else { return Way(sql: "SELECT NULL AS pk WHERE 0", arguments: []) }
         return Way(sql: ways.map(\.sql).joined(separator: " UNION ALL "), arguments: ways.flatMap(\.arguments))
     }
 
@@ -47,33 +43,29 @@ struct SearchMatch {
 
     // MARK: Ways
 
-    private func inTitle(exact: Bool) -> Way? {
-        let columns = table.titleWords.map(SearchTable.column)
-        guard !columns.isEmpty else { return nil }
-        return words("{\(columns.joined(separator: " "))} : (\(query.expression(exact: exact)))")
-    }
+    private func inTitle(exact: Bool) -> Way? { table.titles.map { way($0, query.expression(exact: exact)) } }
 
-    private var anywhere: Way? { table.words.isEmpty ? nil : words(query.expression()) }
+    private var anywhere: Way? { table.words.map { way($0, query.expression()) } }
 
     private var asFragment: Way? {
-        guard !table.fragments.isEmpty, let fragment = query.fragment else { return nil }
-        return fragments(fragment)
+        guard let part = table.fragments, let fragment = query.fragment else { return nil }
+        return way(part, fragment)
     }
 
     /// Some words match as words, others as parts of numbers: `ada 900123`.
     private var mixed: Way? {
         let numbers = query.numbers
-        guard !table.fragments.isEmpty, query.words.count > 1, !numbers.isEmpty else { return nil }
+        guard let fragments = table.fragments, query.words.count > 1, !numbers.isEmpty else { return nil }
         let plain = query.words.indices.filter { index in !numbers.contains { $0.index == index } }
-        if table.words.isEmpty && !plain.isEmpty { return nil }
+        if table.words == nil && !plain.isEmpty { return nil }
         var sets = numbers.map { number -> Way in
-            let part = fragments(number.fragment)
-            guard !table.words.isEmpty else { return part }
-            let word = words(query.term(at: number.index))
-            return Way(sql: "\(word.sql) UNION ALL \(part.sql)", arguments: word.arguments + part.arguments)
+            let fragment = way(fragments, number.fragment)
+            guard let words = table.words else { return fragment }
+            let word = way(words, query.term(at: number.index))
+            return Way(sql: "\(word.sql) UNION ALL \(fragment.sql)", arguments: word.arguments + fragment.arguments)
         }
-        if !plain.isEmpty {
-            sets.insert(words(plain.map { query.term(at: $0) }.joined(separator: " ")), at: 0)
+        if let words = table.words, !plain.isEmpty {
+            sets.insert(way(words, plain.map { query.term(at: $0) }.joined(separator: " AND ")), at: 0)
         }
         let rest = sets.dropFirst().map { "pk IN (\($0.sql))" }
         return Way(
@@ -81,10 +73,14 @@ struct SearchMatch {
             arguments: sets.flatMap(\.arguments))
     }
 
-    private func words(_ expression: String) -> Way { Self.way(table.wordsName, expression) }
-    private func fragments(_ expression: String) -> Way { Self.way(table.fragmentsName, expression) }
-
-    private static func way(_ name: String, _ expression: String) -> Way {
-        Way(sql: "SELECT rowid AS pk FROM \(name) WHERE \(name) MATCH ?", arguments: [expression.databaseValue])
+    private func way(_ part: SearchPart, _ expression: String) -> Way {
+        var way = Way(
+            sql: "SELECT rowid AS pk FROM \(part.name) WHERE \(part.name) MATCH ?",
+            arguments: [expression.databaseValue])
+        if let span {
+            way.sql += " AND rowid BETWEEN ? AND ?"
+            way.arguments += [span.lowerBound.databaseValue, span.upperBound.databaseValue]
+        }
+        return way
     }
 }

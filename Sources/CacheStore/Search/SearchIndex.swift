@@ -1,0 +1,126 @@
+internal import EntitySchema
+internal import GRDB
+internal import SQLiteStore
+
+/// Adds new records to an entity's full-text index, inside the caller's transaction.
+///
+/// `indexed_to` is a `_pk`: all records up to it are indexed and stay so, and none after it is. It moves in the
+/// transaction that indexes, so index and records agree at every commit.
+struct SearchIndex {
+    let table: SearchTable
+    let db: Database
+
+    /// Up to this many new records are indexed by the transaction that inserts them. More are a bulk load, which is
+    /// indexed afterwards (`completeSearch`), so that its pages are applied as fast as without an index.
+    static let mostAtOnce: Int64 = 100
+
+    /// The records of one batch of a bulk load: other writes wait some 20 ms for it.
+    static let batch: Int64 = 2000
+
+    /// A load of more than this part of an index leaves so many segments that merging them pays off.
+    private static let mergedPart: Int64 = 4
+
+    /// Indexes the records just inserted, unless there are too many.
+    static func noteInserted(_ entity: Entity, _ db: Database) throws {
+        guard let table = SearchTable(entity) else { return }
+        let index = SearchIndex(table: table, db: db)
+        guard try index.lag() <= mostAtOnce else { return }
+        _ = try index.append(atMost: mostAtOnce)
+    }
+
+    /// The most records that the index can be behind.
+    func lag() throws -> Int64 {
+        try Int64.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT (SELECT coalesce(max(_pk), 0) FROM \(table.table.name)) - indexed_to
+                    FROM sync_search WHERE entity = ?
+                    """),
+            arguments: [table.entity.name]) ?? 0
+    }
+
+    /// Indexes the next records; returns whether there may be more.
+    func append(atMost limit: Int64) throws -> Bool {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT indexed_to, (SELECT max(_pk) FROM (
+                      SELECT _pk FROM \(table.table.name) WHERE _pk > indexed_to ORDER BY _pk LIMIT ?1)) AS upto
+                    FROM sync_search WHERE entity = ?2
+                    """),
+            arguments: [limit, table.entity.name])
+        guard let row, let upTo: Int64 = row["upto"] else { return false }
+        let from: Int64 = row["indexed_to"]
+        // New records may reuse the `_pk` of deleted ones, so the old entries are removed first.
+        try catchUp(after: from)
+        for part in table.parts { try db.cachedStatement(sql: part.append).execute(arguments: [from, upTo]) }
+        try db.cachedStatement(sql: "UPDATE sync_search SET indexed_to = ? WHERE entity = ?")
+            .execute(arguments: [upTo, table.entity.name])
+        return true
+    }
+
+    /// Replaces the outdated entries with a `_pk` after this one. FTS5 is left alone where there are none.
+    func catchUp(after pk: Int64) throws {
+        let outdated = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT \(table.catchUp.map(\.isNeeded).joined(separator: ", "))"),
+            arguments: [pk])
+        guard let outdated else { return }
+        var isNeeded = false
+        for (index, part) in table.catchUp.enumerated() where outdated[index] {
+            isNeeded = true
+            try db.cachedStatement(sql: part.sql).execute(arguments: [pk])
+        }
+        if isNeeded { try db.cachedStatement(sql: table.forgetOutdated).execute(arguments: [pk]) }
+    }
+
+    // MARK: After a load
+
+    /// Appends one batch of a bulk load; returns whether there may be more.
+    func load() throws -> Bool {
+        let lag = try lag()
+        let goesOn = try append(atMost: Self.batch)
+        if goesOn, lag > Self.batch, lag > (try greatestPK()) / Self.mergedPart { try setMerging(0) }
+        return goesOn
+    }
+
+    private func greatestPK() throws -> Int64 {
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(_pk) FROM \(table.table.name)")) ?? 0
+    }
+
+    /// The pages that one step merges: other writes wait some 20 ms for it.
+    private static let pagesPerStep: Int64 = 250
+
+    private var merging: String { "search_merging:\(table.entity.name)" }
+
+    /// The step at which merging stands, which is kept across restarts; nil when nothing is to be merged.
+    func mergeStep() throws -> Int? {
+        try Int.fetchOne(
+            db.cachedStatement(sql: "SELECT value FROM sync_setting WHERE name = ?"), arguments: [merging])
+    }
+
+    private func setMerging(_ step: Int?) throws {
+        guard let step else {
+            return try db.cachedStatement(sql: "DELETE FROM sync_setting WHERE name = ?").execute(arguments: [merging])
+        }
+        try db.cachedStatement(
+            sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
+        ).execute(arguments: [merging, step])
+    }
+
+    /// Merges some of the segments that a load left, so that a term is looked up once instead of in each of them;
+    /// returns whether there may be more. Each part has two steps: one takes up all its segments, the other continues
+    /// until FTS5 writes nothing more.
+    func merge() throws -> Bool {
+        guard let step = try mergeStep() else { return false }
+        guard step / 2 < table.parts.count else {
+            try setMerging(nil)
+            return false
+        }
+        let begins = step % 2 == 0
+        let before = db.totalChangesCount
+        try db.cachedStatement(sql: table.parts[step / 2].merge)
+            .execute(arguments: [begins ? -Self.pagesPerStep : Self.pagesPerStep])
+        if begins || db.totalChangesCount - before < 2 { try setMerging(step + 1) }
+        return true
+    }
+}

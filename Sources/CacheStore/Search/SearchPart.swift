@@ -1,0 +1,85 @@
+internal import EntitySchema
+internal import SQLiteStore
+
+/// One FTS5 table of an entity's index, without text of its own: it reads the records through the index's view.
+struct SearchPart {
+    enum Kind: Int, CaseIterable {
+        /// All fields that are searched by words.
+        case words
+        /// Those of them that make up the title, once more: in the table of words, a title that matches would be found
+        /// only by reading every record that has the word.
+        case titles
+        /// Trigrams of the fields that are found by any part of them, ignoring separators.
+        case fragments
+    }
+
+    let kind: Kind
+    let entity: String
+    /// In the schema's order; never empty.
+    let fields: [String]
+
+    var name: String { "\"sync_\(entity)_\(kind)\"" }
+    /// The columns in view and index.
+    var columns: [String] { fields.map(SearchTable.column) }
+    var columnList: String { columns.joined(separator: ", ") }
+
+    /// Sizes of columns serve only `bm25`, which no search uses. The prefixes of two letters have an index, since they
+    /// stand for many words; the few words of a longer one are looked up (`SearchCompletion`).
+    var create: String {
+        """
+        CREATE VIRTUAL TABLE \(name) USING fts5(\(columnList), \
+        content=\(SearchTable.view(entity)), content_rowid=_pk, columnsize=0, \(tokenizer))
+        """
+    }
+
+    private var tokenizer: String {
+        switch kind {
+        case .words, .titles: "prefix='2', tokenize='unicode61 remove_diacritics 2'"
+        case .fragments: "tokenize='trigram'"
+        }
+    }
+
+    /// Adds the records with a `_pk` after ?1 and up to ?2.
+    var append: String {
+        """
+        INSERT INTO \(name) (rowid, \(columnList)) SELECT _pk, \(columnList) FROM \(SearchTable.view(entity))
+        WHERE _pk > ?1 AND _pk <= ?2
+        """
+    }
+
+    /// Merges up to ?1 pages of segments, of all segments when ?1 is negative
+    /// (https://sqlite.org/fts5.html#the_merge_command).
+    var merge: String { "INSERT INTO \(name) (\(name), rank) VALUES ('merge', ?1)" }
+
+    /// The records of the JSON array ?2 that match ?1, each with the text around the match.
+    var snippets: String {
+        """
+        SELECT rowid, snippet(\(name), -1, '\(FragmentMark.open)', '\(FragmentMark.close)', '…', 12) FROM \(name)
+        WHERE \(name) MATCH ?1 AND rowid IN (SELECT value FROM json_each(?2))
+        """
+    }
+
+    /// Deletes the outdated entries with a `_pk` after ?1 from the index, and indexes the current values of the records
+    /// that are still indexed.
+    ///
+    /// FTS5 must get the indexed values byte for byte (https://sqlite.org/fts5.html#the_delete_command). In the order
+    /// of the rows, the old before the new, it collects all terms and writes them once.
+    var catchUp: String {
+        let outdated = SearchTable.outdated(entity)
+        return """
+            INSERT INTO \(name) (\(name), rowid, \(columnList))
+              SELECT 'delete' AS command, _pk, \(columnList) FROM \(outdated)
+              WHERE part = \(kind.rawValue) AND _pk > ?1 AND was_indexed
+              UNION ALL
+              SELECT NULL, now._pk, \(columns.map { "now.\($0)" }.joined(separator: ", "))
+              FROM \(outdated) old CROSS JOIN \(SearchTable.view(entity)) now ON now._pk = old._pk
+              WHERE old.part = \(kind.rawValue) AND old._pk > ?1 AND old._pk <= \(SearchTable.indexedTo(entity))
+              ORDER BY _pk, command DESC
+            """
+    }
+
+    /// True when there is an outdated entry with a `_pk` after ?1.
+    var isOutdated: String {
+        "EXISTS (SELECT 1 FROM \(SearchTable.outdated(entity)) WHERE part = \(kind.rawValue) AND _pk > ?1)"
+    }
+}

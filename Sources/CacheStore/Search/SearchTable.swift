@@ -1,0 +1,143 @@
+internal import EntitySchema
+internal import SQLiteStore
+
+/// One entity's full-text index in SQL.
+///
+/// Its parts (`SearchPart`) index what readers see: `EntityTable.document` of records that are not deleted.
+/// Before an indexed record changes or is deleted, its indexed values are saved as outdated entries (`SearchNotes`), for
+/// the parts whose fields change, and `SearchCatchUp` updates the index before the next search. `SearchIndex` adds new
+/// records.
+///
+/// Why not at once: FTS5 writes its terms at the end of every statement and whenever rows come out of order, so each of
+/// many changes in one transaction would cost as much as all of them together.
+struct SearchTable {
+    let table: EntityTable
+    /// Never empty.
+    let parts: [SearchPart]
+
+    /// What people write between the digits of a number: removed from indexed values and from search texts.
+    static let separators = " -()./+_:\u{00A0}\u{2009}\u{202F}\u{2010}\u{2011}\u{2013}"
+
+    /// Nil when the schema marks no field of the entity.
+    init?(_ entity: Entity) {
+        table = EntityTable(entity: entity)
+        func fields(_ search: Field.Search) -> [String] {
+            entity.fields.filter { $0.search == search && !$0.secret }.map(\.name)
+        }
+        let words = fields(.words)
+        let placeholders = Set(entity.titles.flatMap(\.placeholders))
+        let titles = words.filter(placeholders.contains)
+        let kinds: [(SearchPart.Kind, [String])] = [
+            (.words, words), (.titles, titles == words ? [] : titles), (.fragments, fields(.fragments)),
+        ]
+        parts = kinds.filter { !$0.1.isEmpty }.map { kind, fields in
+            SearchPart(kind: kind, entity: entity.name, fields: fields)
+        }
+        hasTitleWords = !titles.isEmpty
+        if parts.isEmpty { return nil }
+    }
+
+    private let hasTitleWords: Bool
+
+    var entity: Entity { table.entity }
+    var words: SearchPart? { self[.words] }
+    /// The words of titles, which rank higher; the same part as `words` if there are no others.
+    var titles: SearchPart? { hasTitleWords ? self[.titles] ?? words : nil }
+    var fragments: SearchPart? { self[.fragments] }
+
+    subscript(kind: SearchPart.Kind) -> SearchPart? { parts.first { $0.kind == kind } }
+
+    /// The searched fields, in the order of their columns.
+    var fields: [String] { (words?.fields ?? []) + (fragments?.fields ?? []) }
+
+    // MARK: Names
+
+    static func view(_ entity: String) -> String { "\"sync_\(entity)_searched\"" }
+    static func outdated(_ entity: String) -> String { "\"sync_\(entity)_outdated\"" }
+    private static func terms(_ entity: String) -> String { "\"sync_\(entity)_terms\"" }
+    /// The terms of the words, one row for each place where one occurs.
+    var terms: String { Self.terms(entity.name) }
+
+    /// A field's column in view and index, prefixed because FTS5 reserves names that could be fields.
+    static func column(_ field: String) -> String { "f_\(field)" }
+
+    /// The greatest `_pk` that is indexed.
+    static func indexedTo(_ entity: String) -> String {
+        "(SELECT indexed_to FROM sync_search WHERE entity = '\(entity)')"
+    }
+
+    // MARK: Definition
+
+    /// Identical text means an identical index: the statements, and where the columns that they read come from.
+    var definition: String {
+        let sources = table.storedFields.filter { fields.contains($0.name) }.map { "\($0.name) \($0.source ?? "")" }
+        return ([create] + sources).joined(separator: "\n")
+    }
+
+    var create: String {
+        let vocabulary = words.map { "CREATE VIRTUAL TABLE \(terms) USING fts5vocab(\($0.name), 'instance')" }
+        let statements = [createView, createOutdated] + parts.map(\.create) + [vocabulary].compactMap(\.self)
+        return statements.joined(separator: ";\n") + ";"
+    }
+
+    /// Drops all parts of the index, whichever exist.
+    static func drop(_ entity: String) -> String {
+        let parts = SearchPart.Kind.allCases.map { SearchPart(kind: $0, entity: entity, fields: []).name }
+        return """
+            DROP TABLE IF EXISTS \(terms(entity));
+            \(parts.map { "DROP TABLE IF EXISTS \($0);" }.joined(separator: "\n"))
+            DROP VIEW IF EXISTS \(view(entity));
+            DROP TABLE IF EXISTS \(outdated(entity));
+            """
+    }
+
+    private var createView: String {
+        let columns = fields.map { "\(value(of: $0)) AS \(Self.column($0))" }
+        return """
+            CREATE VIEW \(Self.view(entity.name)) AS
+            SELECT _pk, \(columns.joined(separator: ", ")) FROM \(table.name) WHERE _deleted = 0
+            """
+    }
+
+    /// The values of a record as a part indexed them. The columns have no type, so that each value stays exactly as it
+    /// was indexed; `was_indexed` is false for a record that readers did not see.
+    private var createOutdated: String {
+        """
+        CREATE TABLE \(Self.outdated(entity.name)) (
+          part INTEGER, _pk INTEGER, was_indexed, \(fields.map(Self.column).joined(separator: ", ")),
+          PRIMARY KEY (part, _pk)
+        ) WITHOUT ROWID
+        """
+    }
+
+    // MARK: Values
+
+    /// A field of a record as it is indexed.
+    func value(of field: String) -> String {
+        let source = table.plain(for: field)
+        guard fragments?.fields.contains(field) ?? false else { return source }
+        return Self.separators.unicodeScalars.reduce(source) { "replace(\($0), char(\($1.value)), '')" }
+    }
+
+    // MARK: Updating
+
+    /// Updates all parts; ?1 as in `SearchPart.catchUp`.
+    var catchUp: [(isNeeded: String, sql: String)] { parts.map { ($0.isOutdated, $0.catchUp) } }
+    /// Forgets the outdated entries with a `_pk` after ?1.
+    var forgetOutdated: String { "DELETE FROM \(Self.outdated(entity.name)) WHERE _pk > ?1" }
+
+    /// True if a part has more than `count` outdated entries.
+    func isOutdated(by count: Int) -> String {
+        let outdated = Self.outdated(entity.name)
+        return parts.map { part in
+            "EXISTS (SELECT 1 FROM \(outdated) WHERE part = \(part.kind.rawValue) LIMIT 1 OFFSET \(count))"
+        }.joined(separator: " OR ")
+    }
+}
+
+extension SearchTable {
+    /// The error of a search in an entity that has no searched fields.
+    static func missing(in entity: String) -> CacheError {
+        .badQuery(field: "q", message: "the schema marks no field of \(entity) with search, so nothing can be found")
+    }
+}
