@@ -1,10 +1,18 @@
 /// Finds the values of named members of an object in one pass, without decoding or copying.
 package struct JSONMemberFinder: Sendable {
-    private let names: [[UInt8]]
+    /// The names one after the other, and where each one is.
+    private let text: [UInt8]
+    private let names: [Range<Int>]
 
     /// `members` are names as they are written.
     package init(_ members: [String]) {
-        names = members.map { Array($0.utf8) }
+        var text: [UInt8] = []
+        names = members.map { member in
+            let start = text.count
+            text += Array(member.utf8)
+            return start..<text.count
+        }
+        self.text = text
     }
 
     /// For each name its value, the first of that name; nil when there is none or `record` is not an object.
@@ -23,7 +31,13 @@ package struct JSONMemberFinder: Sendable {
     }
 
     private func index(of name: Range<Int>, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-        names.firstIndex { $0.count == name.count && $0.elementsEqual(bytes[name]) }
+        text.withUnsafeBufferPointer { text in
+            for index in names.indices where names[index].count == name.count {
+                let start = names[index].lowerBound
+                if (0..<name.count).allSatisfy({ text[start + $0] == bytes[name.lowerBound + $0] }) { return index }
+            }
+            return nil
+        }
     }
 }
 

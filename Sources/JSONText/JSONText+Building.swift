@@ -58,15 +58,26 @@ extension JSONText {
         object(members: members)
     }
 
-    /// This object with one member set: in place when the key exists (the last one of duplicates), else at the end.
+    /// This object with one member set: in place when the key exists (the last one of duplicates), else at the end. All
+    /// else stays byte for byte.
     package func setting(_ key: String, to value: JSONText) -> JSONText {
-        var members = members
-        if let index = members.lastIndex(where: { $0.key == key }) {
-            members[index].value = value
-        } else {
-            members.append((key, value))
+        guard kind == .object else { return .object(members: [(key: key, value: value)]) }
+        guard let place = place(of: key) else {
+            var result = Array(bytes.dropLast())
+            while let last = result.last, [0x20, 0x0A, 0x0D, 0x09].contains(last) { result.removeLast() }
+            if result.last != UInt8(ascii: "{") { result.append(UInt8(ascii: ",")) }
+            JSONEscapes.append(key, to: &result)
+            result.append(UInt8(ascii: ":"))
+            result += value.bytes
+            result.append(UInt8(ascii: "}"))
+            return JSONText(trusted: result[...])
         }
-        return .object(members: members)
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count + value.bytes.count)
+        result += bytes[..<place.lowerBound]
+        result += value.bytes
+        result += bytes[place.upperBound...]
+        return JSONText(trusted: result[...])
     }
 
     /// This object with every member of `changes` set in turn. A null sets null; it removes nothing.

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// One JSON value, kept as its original text.
 ///
 /// Numbers, escapes, key order and duplicate keys stay byte for byte; accessors decode only what they return. The text
@@ -67,7 +69,14 @@ package struct JSONText: Sendable, Hashable {
     }
 
     package static func == (one: JSONText, other: JSONText) -> Bool {
-        one.bytes.elementsEqual(other.bytes)
+        one.bytes.count == other.bytes.count
+            && one.bytes.withUnsafeBytes { one in
+                other.bytes.withUnsafeBytes { other in
+                    guard let one = one.baseAddress, let (other, count) = other.baseAddress.map({ ($0, other.count) })
+                    else { return true }
+                    return memcmp(one, other, count) == 0
+                }
+            }
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -182,6 +191,20 @@ extension JSONText {
         case .null: ""
         default: text
         }
+    }
+
+    /// Where the value of the last member of this name is in `bytes`; nil when there is none.
+    func place(of key: String) -> Range<Int>? {
+        var found: Range<Int>?
+        walk { (scanner) throws(JSONError) in
+            try scanner.forEachMember { (scanner, name) throws(JSONError) in
+                let start = scanner.at
+                try scanner.skipValue()
+                guard part(name).spells(key) else { return }
+                found = (bytes.startIndex + start)..<(bytes.startIndex + scanner.at)
+            }
+        }
+        return found
     }
 
     /// Whether this is the string `text`, byte for byte; allocates only to decode escapes.

@@ -16,6 +16,12 @@ package struct StatementNumbers: Sendable {
 
     package init() {}
 
+    /// Numbers for at most `count` statements whose text is not known yet.
+    package mutating func reserve(_ count: Int) -> StatementNumbers {
+        defer { self.count += count }
+        return self
+    }
+
     package mutating func next(_ text: String) -> NumberedSQL {
         defer { count += 1 }
         return NumberedSQL(text: text, number: count)

@@ -20,7 +20,7 @@ package struct CacheStore: Sendable {
     /// The fixed statements that readers keep prepared.
     let queries: FixedQueries
     /// Those of the writing connection.
-    let statements = WriterStatements()
+    var statements: WriterStatements { plans.statements }
     let sealers: RecordSealers
     /// Makes record ids and idempotency keys.
     let makeID: @Sendable () -> String
@@ -48,11 +48,11 @@ package struct CacheStore: Sendable {
         makeID: @escaping @Sendable () -> String
     ) throws {
         self.schema = schema
-        plans = RecordPlans(schema)
         self.makeID = makeID
         sealers = RecordSealers(schema, sealer)
         var numbers = StatementNumbers()
         queries = FixedQueries(schema, &numbers)
+        plans = RecordPlans(schema, &numbers)
         searchCatchUp = SearchCatchUp(schema: schema)
         let preview = preview ?? DatabasePreview(path: path)
         let isNew = preview.mark == nil
@@ -66,6 +66,7 @@ package struct CacheStore: Sendable {
                 }
                 epoch = try Epoch.current(pool, path: path)
             } catch {
+                pool.writeWithoutTransaction { [plans] db in plans.statements.release(db) }
                 try? pool.close()
                 throw error
             }
@@ -77,7 +78,9 @@ package struct CacheStore: Sendable {
         readers = ReaderPool(path: path, damage: damage, count: readerCount, first: preview.connection)
         writer = GroupCommit(
             writer: pool, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
-            finish: searchCatchUp.runIfDue, committed: signal.announce)
+            finish: { [plans, searchCatchUp] db in
+                if plans.searchBacklog.takeDue() { try searchCatchUp.runIfDue(db) }
+            }, committed: signal.announce)
     }
 
     /// Returns when the writer has run: for a watchdog. A full disk is no standstill.

@@ -40,6 +40,8 @@ struct PageApplier {
         var times = ChangeTimes(at: now)
         let gone = try recentlyDeleted(bounds.position)
         var tombstones: [String] = []
+        context.records.isQueueKnownEmpty = try context.records.isQueueEmpty()
+        defer { context.records.isQueueKnownEmpty = nil }
         for (index, record) in page.records.enumerated() {
             guard let key = record.key else {
                 outcome.setAside += 1
@@ -54,6 +56,7 @@ struct PageApplier {
                 try write(record, key, index, bounds, &written)
             }
         }
+        context.records.isQueueKnownEmpty = nil
         times.finish()
         outcome.add(written, times)
         outcome.hadBefore = outcome.records - outcome.setAside - tombstones.count - written.inserted
@@ -109,11 +112,7 @@ struct PageApplier {
     /// The cached record and the position of its last acknowledgement. For a record that is the same byte for byte: nil
     /// and its `_pk`.
     private func look(for key: String, _ text: JSONText) throws -> (known: RecordImage?, number: Int64)? {
-        let statement = BoundStatement(
-            try db.cachedStatement(
-                sql: "SELECT \(RecordImage.columns), coalesce(_acknowledged, 0) FROM \(table.name) WHERE _key = ?"))
-        try statement.bind(key, to: 1)
-        return try statement.first { row in
+        try writer.find(key) { row in
             if text.isStored(in: RecordImage.remoteColumn, of: row) { return (nil, sqlite3_column_int64(row, 0)) }
             return (RecordImage(reading: row), sqlite3_column_int64(row, RecordImage.columnCount))
         }

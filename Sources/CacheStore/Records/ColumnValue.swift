@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import GRDBSQLite
+internal import Glibc
 internal import JSONText
 internal import SQLiteStore
 
@@ -22,6 +23,7 @@ enum ColumnValue: Equatable {
         }
         switch json.kind {
         case .null: self = .null
+        case .boolean where isTime: self = .text(json.boolean == true ? [0x31] : [0x30])
         case .boolean: self = .integer(json.boolean == true ? 1 : 0)
         case .number where isTime: self = .text(json.bytes)
         case .number: self = Self.number(json.text)
@@ -93,8 +95,8 @@ extension JSONText {
     /// Whether a column of a statement's current row has this text, byte for byte.
     func isStored(in column: Int32, of statement: OpaquePointer) -> Bool {
         guard let start = sqlite3_column_text(statement, column) else { return false }
-        let count = Int(sqlite3_column_bytes(statement, column))
-        return bytes.elementsEqual(UnsafeBufferPointer(start: start, count: count))
+        guard Int(sqlite3_column_bytes(statement, column)) == bytes.count else { return false }
+        return bytes.withUnsafeBytes { bytes in bytes.baseAddress.map { memcmp($0, start, bytes.count) == 0 } ?? true }
     }
 
     /// A column of a statement's current row, as stored by the engine and so valid; nil for NULL.

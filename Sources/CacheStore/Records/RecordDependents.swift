@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// Notes what depends on a record that is written: overlays to recompute, reminders, the search index.
 struct RecordDependents {
@@ -56,14 +57,18 @@ struct RecordDependents {
         for reference in plan.references where reference.tie.isCounted { noteParents(reference, version) }
         try noteOwned(by: image.key)
         for reminder in plan.reminders { try reminder.noteDeleted(image.key, db) }
-        if let sql = plan.searchDeletion { try db.cachedStatement(sql: sql).execute() }
+        if let sql = plan.searchDeletion { try transaction.with(sql) { try $0.run() } }
     }
 
     /// Call this before the row changes. `new` is nil when it is deleted.
     func noteSearched(_ old: RecordImage, _ new: RecordImage?, _ changed: RecordPlan.Fields) throws {
         let isWhole = new == nil || old.isDeleted != new?.isDeleted
         for part in plan.searchNotes where isWhole || changed & part.fields != 0 {
-            try db.cachedStatement(sql: part.note).execute(arguments: [old.pk])
+            transaction.plans.searchBacklog.note()
+            try transaction.with(part.note) { statement in
+                try statement.bind(old.pk, to: 1)
+                try statement.run()
+            }
         }
     }
 

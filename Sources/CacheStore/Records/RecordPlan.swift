@@ -1,5 +1,6 @@
 internal import EntitySchema
 internal import JSONText
+internal import SQLiteStore
 
 /// What follows from the schema for writing one entity's records: the fields to watch, and what depends on each.
 struct RecordPlan: Sendable {
@@ -24,6 +25,7 @@ struct RecordPlan: Sendable {
     }
 
     let table: EntityTable
+    let statements: RecordStatements
     let columns: [EntityTable.Column]
     /// The place of each column's field among the watched fields, and whether it is a time.
     let columnFields: [(place: Int, isTime: Bool)]
@@ -31,8 +33,8 @@ struct RecordPlan: Sendable {
     let owned: [Owned]
     let reminders: [ReminderSchedule]
     /// What to note for the search index before one of the fields changes, and after a deletion.
-    let searchNotes: [(fields: Fields, note: String)]
-    let searchDeletion: String?
+    let searchNotes: [(fields: Fields, note: NumberedSQL)]
+    let searchDeletion: NumberedSQL?
     /// The fields that follow the queue.
     let followed: [String]
     /// The derived fields that the server may send and that need nothing else then; nil when there are others.
@@ -45,10 +47,11 @@ struct RecordPlan: Sendable {
 
     var entity: Entity { table.entity }
 
-    init(_ entity: Entity, in schema: EntitySchema) {
+    init(_ entity: Entity, in schema: EntitySchema, _ numbers: inout StatementNumbers) {
         let search = SearchNotes(entity)
         let table = EntityTable(entity: entity)
         self.table = table
+        statements = RecordStatements(table, &numbers)
         let rules = schema.reminders.filter { $0.entity == entity.name }
         reminders = rules.map { ReminderSchedule(rule: $0, table: table) }
         followed = entity.fields.filter { $0.follow != nil }.map(\.name)
@@ -69,8 +72,8 @@ struct RecordPlan: Sendable {
                 Owned(table: EntityTable(entity: child), field: tie.field)
             }
         }
-        searchNotes = search?.parts.map { (Self.fields($0.fields, in: names), $0.note) } ?? []
-        searchDeletion = search?.afterDeletion
+        searchNotes = (search?.parts ?? []).map { (Self.fields($0.fields, in: names), numbers.next($0.note)) }
+        searchDeletion = search.map { numbers.next($0.afterDeletion) }
         let derived = entity.derivedFields
         simpleFigures = derived.allSatisfy(Self.isSimpleFigure) ? derived.map { $0.place(in: names) } : nil
     }
@@ -149,13 +152,19 @@ struct RecordPlan: Sendable {
 /// The plans of all entities.
 struct RecordPlans: Sendable {
     let schema: EntitySchema
+    /// Those of the writing connection.
+    let statements = WriterStatements()
+    let searchBacklog = SearchBacklog()
     private let plans: [String: RecordPlan]
 
-    init(_ schema: EntitySchema) {
+    init(_ schema: EntitySchema, _ numbers: inout StatementNumbers) {
         self.schema = schema
-        plans = Dictionary(uniqueKeysWithValues: schema.entities.map { ($0.name, RecordPlan($0, in: schema)) })
+        var plans: [String: RecordPlan] = [:]
+        for entity in schema.entities { plans[entity.name] = RecordPlan(entity, in: schema, &numbers) }
+        self.plans = plans
     }
 
+    /// Nil for an entity that the schema does not have.
     subscript(entity: String) -> RecordPlan? { plans[entity] }
 }
 

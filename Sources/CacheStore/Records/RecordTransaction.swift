@@ -17,14 +17,24 @@ final class RecordTransaction {
         self.isSilent = isSilent
     }
 
+    /// `table` is one of the schema's.
     func writer(_ table: EntityTable) -> RecordWriter {
-        let plan = plans[table.entity.name] ?? RecordPlan(table.entity, in: plans.schema)
+        guard let plan = plans[table.entity.name] else { preconditionFailure("no entity \(table.entity.name)") }
         return RecordWriter(plan: plan, transaction: self)
     }
+
+    /// Runs a numbered statement; see `WriterStatements.with`.
+    func with<Result>(_ sql: NumberedSQL, _ body: (BoundStatement) throws -> Result) throws -> Result {
+        try plans.statements.with(sql, on: db, body)
+    }
+
+    /// Set while many records are written and nothing is queued or removed from the queue.
+    var isQueueKnownEmpty: Bool?
 
     /// Whether nothing is queued: then no record is hidden, and none differs from what the server said except in derived
     /// fields.
     func isQueueEmpty() throws -> Bool {
-        try BoundStatement(db.cachedStatement(sql: "SELECT 1 FROM sync_outbox LIMIT 1")).first { _ in } == nil
+        if let isQueueKnownEmpty { return isQueueKnownEmpty }
+        return try BoundStatement(db.cachedStatement(sql: "SELECT 1 FROM sync_outbox LIMIT 1")).first { _ in } == nil
     }
 }

@@ -50,9 +50,21 @@ struct RecordUpdate {
     private static func bit(_ column: Int) -> UInt64 { 1 << UInt64(min(Part.count + column, 63)) }
 
     /// `values`: those of the watched fields.
-    func run(_ values: [JSONText?], _ db: Database) throws {
+    func run(_ values: [JSONText?], _ transaction: RecordTransaction) throws {
         guard !isEmpty else { return }
-        let statement = BoundStatement(try db.cachedStatement(sql: sql))
+        if let sql = plan.statements.updates.statement(setting: parts, { sql }) {
+            try transaction.with(sql) { statement in
+                try bind(values, to: statement)
+                try statement.run()
+            }
+        } else {
+            let statement = BoundStatement(try transaction.db.cachedStatement(sql: sql))
+            try bind(values, to: statement)
+            try statement.runOnce()
+        }
+    }
+
+    private func bind(_ values: [JSONText?], to statement: BoundStatement) throws {
         try statement.bind(new.pk, to: 1)
         if has(.key) { try statement.bind(new.key, to: 2) }
         if has(.remote) { try statement.bind(new.remote, to: 3) }
@@ -63,12 +75,11 @@ struct RecordUpdate {
         if has(.local) { try statement.bind(new.local, to: 6) }
         if has(.document) { try statement.bind(new.whole, to: 7) }
         if has(.derived) { try statement.bind(new.derived, to: 8) }
-        if has(.deleted) { try statement.bind(Int64(new.isDeleted ? 1 : 0), to: 9) }
-        if has(.displaced) { try statement.bind(Int64(new.isDisplaced ? 1 : 0), to: 10) }
+        if has(.deleted) { try statement.bind(new.isDeleted ? 1 : 0 as Int64, to: 9) }
+        if has(.displaced) { try statement.bind(new.isDisplaced ? 1 : 0 as Int64, to: 10) }
         for (index, field) in plan.columnFields.enumerated() where parts & Self.bit(index) != 0 {
             try statement.bind(ColumnValue(values[field.place], isTime: field.isTime), to: Int32(index + 11))
         }
-        try statement.runOnce()
     }
 
     private var sql: String {

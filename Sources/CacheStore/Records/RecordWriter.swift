@@ -33,10 +33,15 @@ struct RecordWriter {
     // MARK: Reading
 
     func image(of key: String) throws -> RecordImage? {
-        let statement = BoundStatement(
-            try db.cachedStatement(sql: "SELECT \(RecordImage.columns) FROM \(table.name) WHERE _key = ?"))
-        try statement.bind(key, to: 1)
-        return try statement.first(RecordImage.init(reading:))
+        try find(key) { row in RecordImage(reading: row) }
+    }
+
+    /// What `read` makes of the row: the columns of `RecordImage`, and the position of its last acknowledgement.
+    func find<Result>(_ key: String, _ read: (OpaquePointer) throws -> Result) throws -> Result? {
+        try transaction.with(plan.statements.find) { statement in
+            try statement.bind(key, to: 1)
+            return try statement.step() ? read(statement.handle) : nil
+        }
     }
 
     /// The rows after `pk`, in the order of arrival.
@@ -62,21 +67,16 @@ struct RecordWriter {
     func insertUncounted(_ key: String, remote: JSONText?, from origin: Origin? = nil) throws -> RecordImage? {
         var image = RecordImage(key: key, remote: remote)
         let values = plan.values(in: remote)
-        let names = ["_key", "_remote", "_synced_at", "_version"] + plan.columns.map { "\"\($0.name)\"" }
-        let marks = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
-        let statement = BoundStatement(
-            try db.cachedStatement(
-                sql: """
-                    INSERT INTO \(table.name) (\(names.joined(separator: ", "))) VALUES (\(marks)) ON CONFLICT DO NOTHING
-                    """))
-        try statement.bind(key, to: 1)
-        try statement.bind(remote, to: 2)
-        try statement.bind(origin?.at.milliseconds, to: 3)
-        try statement.bind(origin?.version, to: 4)
-        for (index, field) in plan.columnFields.enumerated() {
-            try statement.bind(ColumnValue(values[field.place], isTime: field.isTime), to: Int32(index + 5))
+        try transaction.with(plan.statements.insert) { statement in
+            try statement.bind(key, to: 1)
+            try statement.bind(remote, to: 2)
+            try statement.bind(origin?.at.milliseconds, to: 3)
+            try statement.bind(origin?.version, to: 4)
+            for (index, field) in plan.columnFields.enumerated() {
+                try statement.bind(ColumnValue(values[field.place], isTime: field.isTime), to: Int32(index + 5))
+            }
+            try statement.run()
         }
-        try statement.runOnce()
         guard db.changesCount > 0 else { return nil }
         image.pk = db.lastInsertedRowID
         try dependents.noteInserted(image, values)
@@ -92,9 +92,10 @@ struct RecordWriter {
     func deleteUncounted(_ image: RecordImage) throws {
         try dependents.noteSearched(image, nil, ~0)
         if plan.entity.content != nil { try setContent(nil, address: nil, of: image.key) }
-        let statement = BoundStatement(try db.cachedStatement(sql: "DELETE FROM \(table.name) WHERE _pk = ?"))
-        try statement.bind(image.pk, to: 1)
-        try statement.runOnce()
+        try transaction.with(plan.statements.delete) { statement in
+            try statement.bind(image.pk, to: 1)
+            try statement.run()
+        }
         try dependents.noteDeleted(image, plan.values(in: image.shown), remote(image))
     }
 
@@ -119,9 +120,9 @@ struct RecordWriter {
         let changed = RecordPlan.differences(before, after)
         let change = RecordUpdate(old, new, origin, changed, plan)
         guard !change.isEmpty else { return }
-        guard !transaction.isSilent else { return try change.run(after, db) }
+        guard !transaction.isSilent else { return try change.run(after, transaction) }
         try dependents.noteSearched(old, new, changed)
-        try change.run(after, db)
+        try change.run(after, transaction)
         let changedThere = old.isPlain && new.isPlain ? changed : RecordPlan.differences(remoteBefore, remoteAfter)
         try dependents.noteUpdated(
             RecordDependents.Version(image: old, shown: before, remote: remoteBefore),
@@ -165,7 +166,7 @@ struct RecordWriter {
         new.show(old.shown)
         let after = plan.values(in: new.shown)
         new.isDisplaced = isDisplaced(new, after, remote(new))
-        try RecordUpdate(old, new, nil, ~0, plan).run(after, db)
+        try RecordUpdate(old, new, nil, ~0, plan).run(after, transaction)
     }
 
     // MARK: Marks, on which nothing depends

@@ -130,13 +130,15 @@ struct EntityTable {
         }
     }
 
-    /// A number, also one in quotes; anything else stays as it is. Nested `iif`, since only that guarantees that no type
-    /// is asked of text that is not JSON.
+    /// A number, also one in quotes and a whole one however it is written; anything else stays as it is: what a column
+    /// of numbers would hold. Nested `iif`, since only that guarantees that no type is asked of text that is not JSON.
     private static func number(_ value: String) -> String {
-        """
-        iif(json_valid(\(value)), \
-        iif(json_type(\(value)) IN ('integer', 'real'), CAST(\(value) AS NUMERIC), \(value)), \(value))
-        """
+        let number = "CAST(\(value) AS NUMERIC)"
+        let whole = "CAST(\(value) AS INTEGER)"
+        return """
+            iif(json_valid(\(value)), iif(json_type(\(value)) IN ('integer', 'real'), \
+            iif(\(number) = \(whole), \(whole), \(number)), \(value)), \(value))
+            """
     }
 
     /// The member with the field's name or, if there is none, the value at its source.
@@ -243,7 +245,7 @@ struct EntityTable {
     }
 
     private func shown(_ field: Field) -> String {
-        let isOwn = field.name == entity.key || isStored(field)
-        return isOwn ? plain(for: field.name) : expression(for: field, in: "_shown")
+        guard field.name != entity.key else { return type(of: field) == "TEXT" ? "_key" : Self.number("_key") }
+        return isStored(field) ? plain(for: field.name) : expression(for: field, in: "_shown")
     }
 }

@@ -34,6 +34,6 @@ struct SearchTableAdapter {
             let index = SearchIndex(table: table, db: db)
             if try index.lag() <= SearchIndex.batch { _ = try index.append(atMost: SearchIndex.batch) }
         }
-        try SearchCatchUp(schema: schema).runIfDue(db)
+        try SearchCatchUp(schema: schema).run(db)
     }
 }

@@ -118,7 +118,9 @@ struct OldDatabaseTests {
     func sameTable(table: String) throws {
         // A stale reminder is looked at once more, which changes nothing.
         let (old, new) = try rows(of: table, without: ["stale"])
-        #expect(old == new)
+        // The queue is counted when asked.
+        let counted = old.filter { table != "sync_tally" || !["queue", "failed"].contains($0["name"] as String) }
+        #expect(counted == new)
     }
 
     @Test(
@@ -134,7 +136,7 @@ struct OldDatabaseTests {
 
     @Test("the settings are the same, but for what follows the layout and the file")
     func sameSettings() throws {
-        let own = ["derived", "drift:", "epoch", "reminders"]
+        let own = ["columns:", "derived", "drift:", "epoch", "reminders", "search_merge:", "tables"]
         let (old, new) = try rows(of: "sync_setting")
         func kept(_ rows: [Row]) -> [Row] {
             rows.filter { row in !own.contains { (row["name"] as String).hasPrefix($0) } }
