@@ -10,14 +10,21 @@ extension DerivedRefresh {
     func adapt() throws {
         let schema = records.plans.schema
         let db = records.db
-        let wanted = schema.entities.map(Self.definition).joined(separator: "\n")
-        let present = try String.fetchOne(
-            db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [Self.setting])
-        guard present != wanted else { return }
+        guard try !Self.isAdapted(to: schema, db) else { return }
         for entity in schema.entities { try recomputeAll(of: entity) }
         try db.execute(
             sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-            arguments: [Self.setting, wanted])
+            arguments: [Self.setting, Self.definition(of: schema)])
+    }
+
+    static func isAdapted(to schema: EntitySchema, _ db: Database) throws -> Bool {
+        let present = try String.fetchOne(
+            db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [setting])
+        return present == definition(of: schema)
+    }
+
+    private static func definition(of schema: EntitySchema) -> String {
+        schema.entities.map(definition).joined(separator: "\n")
     }
 
     /// Recomputes every record; of an entity without derived fields, only those with values from an older schema.

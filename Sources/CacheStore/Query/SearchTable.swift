@@ -116,7 +116,7 @@ struct SearchTable {
         return statements + ["DELETE FROM \(outdated) WHERE _pk > ?1"]
     }
 
-    private struct Part {
+    struct Part {
         var name: String
         var fields: [String]
         var view: String
@@ -132,7 +132,7 @@ struct SearchTable {
         }
     }
 
-    private var parts: [Part] {
+    var parts: [Part] {
         [
             Part(name: wordsName, fields: words, view: view, tokenizer: "unicode61 remove_diacritics 2"),
             Part(name: fragmentsName, fields: fragments, view: view, tokenizer: "trigram"),
@@ -162,7 +162,7 @@ struct SearchTable {
 
     // MARK: Records that change
 
-    private var indexedTo: String { "(SELECT indexed_to FROM sync_search WHERE entity = '\(entity.name)')" }
+    var indexedTo: String { "(SELECT indexed_to FROM sync_search WHERE entity = '\(entity.name)')" }
 
     /// Run this before the record in row ?1 changes or is deleted. The index has the values from before the first
     /// change, so later ones are ignored.
