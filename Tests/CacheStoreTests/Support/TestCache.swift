@@ -1,14 +1,19 @@
 import EntitySchema
 import Foundation
 import JSONText
+import Synchronization
 import TestSupport
+import Testing
 
 @testable import CacheStore
 
 /// A real database in a temporary folder, with a fixed clock and countable ids.
+///
+/// When a test is done with it, the database must still be consistent (`ConsistencyCheck`).
 final class TestCache: Sendable {
     let folder: TemporaryFolder
     let store: CacheStore
+    private let damaged = Atomic(false)
 
     static let now = Timestamp.sample
 
@@ -22,6 +27,18 @@ final class TestCache: Sendable {
         store = try CacheStore.temporary(schema, in: self.folder, key: key, goesOn: goesOn) {
             "id-\(counter.next())-\(UUID().uuidString)"
         }
+    }
+
+    /// Set this when the test damages the database on purpose.
+    var isDamaged: Bool {
+        get { damaged.load(ordering: .relaxed) }
+        set { damaged.store(newValue, ordering: .relaxed) }
+    }
+
+    deinit {
+        // A test that closed the store goes on with another one.
+        guard !isDamaged, let found = try? store.inconsistencies(), !found.isEmpty else { return }
+        Issue.record("the database is inconsistent: \(found.map(\.description).joined(separator: "; "))")
     }
 
     var path: String { folder.path("cache.db") }
