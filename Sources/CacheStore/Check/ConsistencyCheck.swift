@@ -25,7 +25,7 @@ struct ConsistencyCheck {
         try CounterCheck(schema: schema, db: db).run(&found)
         try ContentCheck(schema: schema, db: db).run(&found)
         for plan in schema.entities.compactMap({ plans[$0.name] }) where !found.isFull {
-            try RecordCheck(plan: plan, schema: schema, db: db).run(&found)
+            try RecordCheck(plan: plan, plans: plans, db: db).run(&found)
             for reminder in plan.reminders { try ReminderCheck(schedule: reminder, db: db).run(&found) }
             if let search = plan.search { try SearchCheck(table: search, db: db).run(&found) }
         }

@@ -15,13 +15,13 @@ struct RecordCheck {
     private let figures: [RelationAggregates]
     private let writer: RecordWriter
 
-    init(plan: RecordPlan, schema: EntitySchema, db: Database) throws {
+    init(plan: RecordPlan, plans: RecordPlans, db: Database) throws {
         self.plan = plan
         self.db = db
         columns = try ColumnCheck(plan: plan, db: db)
         overlays = try OverlayCheck(table: plan.table, db: db)
-        figures = RelationAggregates.all(of: plan.table, in: schema)
-        writer = RecordWriter(plan: plan, transaction: RecordTransaction(db, RecordPlans(schema)))
+        figures = RelationAggregates.all(of: plan.table, in: plans.schema)
+        writer = RecordWriter(plan: plan, transaction: RecordTransaction(db, plans))
     }
 
     func run(_ found: inout Inconsistencies) throws {
