@@ -13,7 +13,7 @@ struct ContentCheck {
             WHERE _content IS NOT NULL
             """
         }
-        return (records + ["SELECT content, 1 FROM sync_outbox WHERE content <> ''"])
+        return (records + ["SELECT content AS sha256, 1 AS is_queued FROM sync_outbox WHERE content <> ''"])
             .joined(separator: " UNION ALL ")
     }
 
