@@ -20,7 +20,8 @@ struct ContentCheck {
     func run(_ found: inout Inconsistencies) throws {
         let counted = """
             SELECT sha256 FROM sync_content content LEFT JOIN (
-              SELECT sha256 AS used, count(*) AS records, sum(is_queued) AS changes FROM (\(references)) GROUP BY sha256)
+                SELECT sha256 AS used, count(*) AS records, sum(is_queued) AS changes
+                FROM (\(references)) GROUP BY sha256)
             ON used = sha256
             WHERE uses <> coalesce(records, 0) OR queued <> coalesce(changes, 0) LIMIT 100
             """
