@@ -12,6 +12,7 @@ internal import Synchronization
 package struct CacheStore: Sendable {
     let schema: EntitySchema
     let plans: RecordPlans
+    let reminderDays: ReminderDays
     let pool: DatabasePool
     /// For records and lists; `pool` reads everything else.
     let readers: ReaderPool
@@ -48,6 +49,7 @@ package struct CacheStore: Sendable {
         makeID: @escaping @Sendable () -> String
     ) throws {
         self.schema = schema
+        self.reminderDays = reminderDays
         self.makeID = makeID
         sealers = RecordSealers(schema, sealer)
         var numbers = StatementNumbers()
@@ -118,10 +120,15 @@ package struct CacheStore: Sendable {
         configuration.prepareDatabase { db in
             // 2 MiB per connection: the kernel caches the file, and five connections must stay small.
             try db.execute(sql: "PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = 0")
-            db.add(function: ExactSum.function)
-            db.add(function: reminderDays.function)
+            addFunctions(to: db, reminderDays)
         }
         return configuration
+    }
+
+    /// The functions that the statements over records use.
+    static func addFunctions(to db: Database, _ reminderDays: ReminderDays) {
+        db.add(function: ExactSum.function)
+        db.add(function: reminderDays.function)
     }
 
     /// DatabasePool sets `synchronous` to NORMAL itself while it opens, so FULL is set after that.

@@ -10,9 +10,7 @@ extension DerivedRefresh {
     func adapt() throws {
         let schema = records.plans.schema
         let db = records.db
-        let wanted = schema.entities.map(Self.definition).joined(separator: "\n")
-        let present = try String.fetchOne(
-            db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [Self.setting])
+        let (present, wanted) = (try Self.known(db), Self.definition(of: schema))
         guard present != wanted else { return }
         if present != schema.entities.map(Self.olderDefinition).joined(separator: "\n") {
             for entity in schema.entities { try recomputeAll(of: entity) }
@@ -20,6 +18,18 @@ extension DerivedRefresh {
         try db.execute(
             sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
             arguments: [Self.setting, wanted])
+    }
+
+    static func isAdapted(to schema: EntitySchema, _ db: Database) throws -> Bool {
+        try known(db) == definition(of: schema)
+    }
+
+    private static func known(_ db: Database) throws -> String? {
+        try String.fetchOne(db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [setting])
+    }
+
+    private static func definition(of schema: EntitySchema) -> String {
+        schema.entities.map(definition).joined(separator: "\n")
     }
 
     /// Recomputes every record; of an entity without derived fields, only those with values from an older schema.

@@ -15,14 +15,20 @@ struct EntityTableAdapter {
     /// would take most of the time that opening a cache takes.
     static func adapt(to schema: EntitySchema, _ db: Database) throws {
         let tables = schema.entities.map { EntityTable(entity: $0) }
-        let wanted = tables.map(\.definition).joined(separator: "\n")
-        let present = try String.fetchOne(db, sql: "SELECT value FROM sync_setting WHERE name = 'tables'")
-        guard present != wanted else { return }
+        guard try !isAdapted(to: schema, db) else { return }
         try dropTriggers(db)
         for table in tables { try EntityTableAdapter(table: table, db: db).adapt() }
         try db.execute(
             sql: "INSERT INTO sync_setting VALUES ('tables', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-            arguments: [wanted])
+            arguments: [definition(of: schema)])
+    }
+
+    static func isAdapted(to schema: EntitySchema, _ db: Database) throws -> Bool {
+        try String.fetchOne(db, sql: "SELECT value FROM sync_setting WHERE name = 'tables'") == definition(of: schema)
+    }
+
+    private static func definition(of schema: EntitySchema) -> String {
+        schema.entities.map { EntityTable(entity: $0).definition }.joined(separator: "\n")
     }
 
     /// Earlier versions had triggers on their tables of records.

@@ -31,6 +31,15 @@ struct TableBackfill {
             arguments: [setting(table.entity.name)])
     }
 
+    /// Whether columns or indexes of some table are still missing.
+    static func isRequested(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM sync_setting WHERE name GLOB 'backfill:*' OR name GLOB 'indexes:*')
+                """) ?? false
+    }
+
     // MARK: Steps
 
     /// Does all that is requested, each step in its own transaction.

@@ -26,7 +26,8 @@ struct DerivedRefresh {
             let rows = try load(Array(stale.keys), table).filter { row in
                 stale[row.key]?.cause != .sentChildren || isFigureUnsaid(row, entity)
             }
-            let derived = try derived(rows, table)
+            let derived = try RelationAggregates.members(
+                of: rows, RelationAggregates.all(of: table, in: schema), db)
             var changes = Changes()
             for row in rows {
                 guard let cause = stale[row.key] else { continue }
@@ -58,16 +59,6 @@ struct DerivedRefresh {
     }
 
     // MARK: One entity
-
-    /// The derived members of each record, as stored in `_derived`.
-    private func derived(_ rows: [RecordImage], _ table: EntityTable) throws -> [String: JSONText] {
-        var members: [String: [(key: String, value: JSONText)]] = [:]
-        for figures in RelationAggregates.all(of: table, in: schema) {
-            let found = try figures.values(for: rows.map { (key: $0.key, remote: $0.remote) }, db)
-            members.merge(found) { $0 + $1 }
-        }
-        return members.mapValues { JSONText.object(members: $0) }
-    }
 
     private struct Changes {
         var shown: [String] = []

@@ -98,6 +98,12 @@ struct RecordPlan: Sendable {
         return fields
     }
 
+    /// Whether the server has the record in another place than readers, from the values that each of them sees.
+    func isDisplaced(_ image: RecordImage, _ shown: [JSONText?], _ remote: [JSONText?]) -> Bool {
+        guard image.remote != nil, !references.isEmpty else { return false }
+        return image.isDeleted || references.contains { shown[$0.place] != remote[$0.place] }
+    }
+
     static func bit(_ place: Int) -> Fields { 1 << Fields(min(place, 63)) }
 
     func fields(_ names: [String]) -> Fields { Self.fields(names, in: watched) }

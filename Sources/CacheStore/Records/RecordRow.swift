@@ -36,6 +36,21 @@ struct RecordRow {
             db.cachedStatement(sql: "SELECT _deleted FROM \(table.name) WHERE _key = ?"), arguments: [key]) ?? true
     }
 
+    /// Whether `record` belongs to an owner whose deletion is queued, and goes with it.
+    func isOwnerDeleted(of record: JSONText, _ key: String) throws -> Bool {
+        for tie in table.entity.ties where tie.onDelete == .cascade {
+            guard let owner = table.entity.value(of: tie.field, in: record)?.plain, !owner.isEmpty,
+                tie.entity != table.entity.name || owner != key
+            else { continue }
+            let isDeleted = try Bool.fetchOne(
+                db.cachedStatement(
+                    sql: "SELECT _deleted FROM \(EntityTable.name(of: tie.entity)) WHERE _key = ?"),
+                arguments: [owner])
+            if isDeleted == true { return true }
+        }
+        return false
+    }
+
     /// What the server last said; nil if the server has no such record.
     func remote(of key: String) throws -> JSONText? {
         try String.fetchOne(

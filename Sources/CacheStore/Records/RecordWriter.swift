@@ -116,7 +116,7 @@ struct RecordWriter {
         var new = new
         let (before, after) = (plan.values(in: old.shown), plan.values(in: new.shown))
         let (remoteBefore, remoteAfter) = (old.isPlain ? before : remote(old), new.isPlain ? after : remote(new))
-        new.isDisplaced = isDisplaced(new, after, remoteAfter)
+        new.isDisplaced = plan.isDisplaced(new, after, remoteAfter)
         let changed = RecordPlan.differences(before, after)
         let change = RecordUpdate(old, new, origin, changed, plan)
         guard !change.isEmpty else { return }
@@ -165,7 +165,7 @@ struct RecordWriter {
         var new = old
         new.show(old.shown)
         let after = plan.values(in: new.shown)
-        new.isDisplaced = isDisplaced(new, after, remote(new))
+        new.isDisplaced = plan.isDisplaced(new, after, remote(new))
         try RecordUpdate(old, new, nil, ~0, plan).run(after, transaction)
     }
 
@@ -192,9 +192,4 @@ struct RecordWriter {
     private var dependents: RecordDependents { RecordDependents(plan: plan, transaction: transaction) }
 
     private func remote(_ image: RecordImage) -> [JSONText?] { plan.values(in: image.remote) }
-
-    private func isDisplaced(_ image: RecordImage, _ shown: [JSONText?], _ remote: [JSONText?]) -> Bool {
-        guard image.remote != nil, !plan.references.isEmpty else { return false }
-        return image.isDeleted || plan.references.contains { shown[$0.place] != remote[$0.place] }
-    }
 }

@@ -53,6 +53,18 @@ struct RelationAggregates {
         }
     }
 
+    /// The derived members of each record, as stored in `_derived`; no entry for a record without any.
+    static func members(of rows: [RecordImage], _ figures: [RelationAggregates], _ db: Database) throws -> [String:
+        JSONText]
+    {
+        var members: [String: [(key: String, value: JSONText)]] = [:]
+        for figures in figures {
+            let found = try figures.values(for: rows.map { (key: $0.key, remote: $0.remote) }, db)
+            members.merge(found) { $0 + $1 }
+        }
+        return members.mapValues { JSONText.object(members: $0) }
+    }
+
     /// The fields of a child that decide what it adds, and to which parent.
     var fieldsLookedAt: Set<String> {
         fields.reduce(into: [reference.name]) { names, item in

@@ -71,10 +71,30 @@ struct ReminderSchedule: Sendable {
         ]
     }
 
+    // MARK: Checking
+
+    /// The keys of the records that have no reminder but should, or one for another time.
+    var missing: String {
+        """
+        SELECT _key FROM \(table.name) WHERE \(isWanted) AND NOT EXISTS (
+          SELECT 1 FROM sync_reminder
+          WHERE rule = '\(rule.name)' AND record_key = _key AND withdrawn = 0 AND due_at = \(due))
+        """
+    }
+
+    /// The keys of the records that have a reminder but should not.
+    var unwanted: String {
+        """
+        SELECT record_key FROM sync_reminder WHERE rule = '\(rule.name)' AND withdrawn = 0 AND NOT EXISTS (
+          SELECT 1 FROM \(table.name) WHERE _key = sync_reminder.record_key AND \(isWanted))
+        """
+    }
+
     // MARK: Parts
 
+    private var due: String { "\(time) - \(rule.before.milliseconds)" }
+
     private func schedule(_ condition: String, onConflict update: String) -> String {
-        let due = "\(time) - \(rule.before.milliseconds)"
         return """
             INSERT INTO sync_reminder (rule, entity, record_key, due_at, next_at)
               SELECT '\(rule.name)', '\(rule.entity)', _key, \(due), \(due) FROM \(table.name)

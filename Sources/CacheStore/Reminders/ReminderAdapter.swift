@@ -10,7 +10,7 @@ struct ReminderAdapter {
     let days: ReminderDays
     let db: Database
 
-    private var rules: [ReminderSchedule] {
+    var rules: [ReminderSchedule] {
         schema.reminders.compactMap { rule in
             schema[rule.entity].map { ReminderSchedule(rule: rule, table: EntityTable(entity: $0)) }
         }
@@ -18,7 +18,7 @@ struct ReminderAdapter {
 
     private var definition: String { rules.map { "\($0.definition)\n\(days.name)" }.joined(separator: "\n") }
 
-    private func isUpToDate() throws -> Bool {
+    func isUpToDate() throws -> Bool {
         let known = try String.fetchOne(
             db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [Self.setting])
         return known ?? "" == definition

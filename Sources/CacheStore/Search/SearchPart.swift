@@ -32,7 +32,7 @@ struct SearchPart {
         """
     }
 
-    private var tokenizer: String {
+    var tokenizer: String {
         switch kind {
         case .words, .titles: "prefix='2', tokenize='unicode61 remove_diacritics 2'"
         case .fragments: "tokenize='trigram'"

@@ -11,6 +11,13 @@ struct SearchTableAdapter {
 
     private var tables: [SearchTable] { schema.entities.compactMap { SearchTable($0) } }
 
+    /// Whether each entity has the index that the schema asks for.
+    func isUpToDate() throws -> Bool {
+        let rows = try Row.fetchAll(db, sql: "SELECT entity, definition FROM sync_search")
+        let present = rows.reduce(into: [:]) { present, row in present[row[0] as String] = row[1] as String }
+        return present == Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.definition) })
+    }
+
     /// Call this before the entities' tables are migrated: SQLite drops no column that an index still reads.
     func dropOutdated() throws {
         let wanted = Dictionary(uniqueKeysWithValues: tables.map { ($0.entity.name, $0.definition) })

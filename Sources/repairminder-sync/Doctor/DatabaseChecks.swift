@@ -3,18 +3,20 @@ import EntitySchema
 import Foundation
 internal import SQLiteStore
 
-/// Checks the database in use: integrity, queue, backups. Only reads.
+/// Checks the database in use: integrity, consistency, queue, backups. Only reads.
 struct DatabaseChecks {
     let configuration: Configuration
     /// Nil when there is no database yet.
     let path: String?
     let now: Timestamp
+    /// For comparing everything that the database keeps twice; nil when that is not asked for.
+    var deepSchema: EntitySchema?
 
     func findings() -> [Finding] {
         guard let path else { return [library(), .ok("database", "not created yet"), backups(nil)] }
         do {
             let summary = try DatabaseSummary(ofDatabaseAt: path)
-            return [library(), integrity(path)] + rescue(summary) + [queue(summary), backups(path)]
+            return [library(), integrity(path)] + consistency(path) + rescue(summary) + [queue(summary), backups(path)]
         } catch CacheError.incompatible(let message) {
             return [library(), .error("database", message, "install that version")]
         } catch {
@@ -46,6 +48,29 @@ struct DatabaseChecks {
                 ? .ok("database", "\(path) passes the integrity check") : damaged(problems.joined(separator: "; "))
         } catch {
             return damaged("\(error)")
+        }
+    }
+
+    private static let mostInconsistencies = 20
+
+    private func consistency(_ path: String) -> [Finding] {
+        guard let schema = deepSchema else { return [] }
+        let check = "consistency"
+        do {
+            let found = try CacheStore.inconsistencies(
+                ofDatabaseAt: path, schema, configuration.reminderDays, atMost: Self.mostInconsistencies)
+            guard !found.isEmpty else {
+                return [.ok(check, "records, queue, counters, search index and reminders agree")]
+            }
+            return [
+                .error(
+                    check, found.map(\.description).joined(separator: "; "),
+                    "report this as a bug, then rebuild the cache, see docs/guides/troubleshooting.md")
+            ]
+        } catch CacheError.failed(let message) {
+            return [.warning(check, "not checked: \(message)", "start the daemon, then run this again")]
+        } catch {
+            return [.warning(check, "not checked: \(error)", "run this again when the integrity check passes")]
         }
     }
 

@@ -14,6 +14,7 @@ struct SearchRandomTests {
         var day = RandomDay(seed: seed, cache: try TestCache(schema: SearchShop.schema))
         for step in 0..<(TestRun.isFull ? 60 : 36) {
             try await day.act()
+            #expect(try day.cache.store.inconsistencies() == [], "\(TestRun.note(seed)), step \(step)")
             guard step % 6 == 5 else { continue }
             try await day.cache.store.completeSearch()
             try await day.cache.requireInStep()

@@ -109,6 +109,8 @@ struct DerivedFieldTests {
     @Test("a change of a child marks its parent as stale only if an aggregate reads the changed field")
     func uncounted() async throws {
         let cache = try cache()
+        // It looks at what is stale instead of refreshing it.
+        cache.isDamaged = true
         _ = try await cache.pull("talks", #"[{"id":"t"}]"#)
         _ = try await cache.pull("lines", #"[{"id":"a","talk_id":"t","cost":1,"at":"2026-01-01T00:00:00Z"}]"#)
         func isStale(after field: String, _ value: JSONText) async throws -> Bool {

@@ -17,6 +17,8 @@ struct DerivedRandomTests {
         var day = ChatDay(seed: seed, cache: try TestCache(schema: DerivedFieldSchema.yaml))
         for step in 0..<60 {
             try await day.act()
+            #expect(
+                try day.cache.store.inconsistencies() == [], "\(TestRun.note(seed)), step \(step), after \(day.last)")
             let model = try ChatModel(day.cache)
             let (found, expected) = (model.found, model.expected)
             #expect(found == expected, "\(TestRun.note(seed)), step \(step), after \(day.last)")

@@ -77,6 +77,7 @@ struct QueueRescueTests {
     @Test("stored text that is no longer JSON is damage, for readers and writers")
     func brokenText() async throws {
         let fixture = try await RescueFixture()
+        fixture.cache.isDamaged = true
         try await fixture.cache.store.pool.write { db in
             try db.execute(sql: "UPDATE sync_outbox SET body = substr(body, 2)")
         }

@@ -1,14 +1,20 @@
 import EntitySchema
 import Foundation
 import JSONText
+import SQLiteStore
+import Synchronization
 import TestSupport
+import Testing
 
 @testable import CacheStore
 
 /// A real database in a temporary folder, with a fixed clock and countable ids.
+///
+/// When a test is done with it, the database must still be consistent (`ConsistencyCheck`).
 final class TestCache: Sendable {
     let folder: TemporaryFolder
     let store: CacheStore
+    private let damaged = Atomic(false)
 
     static let now = Timestamp.sample
 
@@ -21,6 +27,25 @@ final class TestCache: Sendable {
         let counter = Counter()
         store = try CacheStore.temporary(schema, in: self.folder, key: key, goesOn: goesOn) {
             "id-\(counter.next())-\(UUID().uuidString)"
+        }
+    }
+
+    /// Set this when the test damages the database on purpose.
+    var isDamaged: Bool {
+        get { damaged.load(ordering: .relaxed) }
+        set { damaged.store(newValue, ordering: .relaxed) }
+    }
+
+    deinit {
+        guard !isDamaged else { return }
+        do {
+            let found = try store.inconsistencies()
+            guard !found.isEmpty else { return }
+            Issue.record("the database is inconsistent: \(found.map(\.description).joined(separator: "; "))")
+        } catch CacheError.failed(let message) where message.contains("closed") {
+            // A test that closes the store goes on with another one.
+        } catch {
+            Issue.record("the database cannot be checked: \(error)")
         }
     }
 

@@ -31,6 +31,13 @@ struct CacheCheck {
         try world.check { try checkRetries(changes) }
         try world.check { try checkPause() }
         try world.check { try checkLoad() }
+        if world.settings.comparesAll { try world.check { try checkConsistency() } }
+    }
+
+    /// Everything that the database keeps twice agrees.
+    private func checkConsistency() throws {
+        guard let first = try store.inconsistencies(atMost: 1).first else { return }
+        throw Violation(rule: .consistent, detail: "d\(daemon.number) \(first)")
     }
 
     // MARK: Layers
@@ -65,7 +72,8 @@ struct CacheCheck {
             throw fail("has a version that the server never had")
         }
         guard let last = changes.last else {
-            guard record.document == nil, record.local == nil, record.isDeleted == goesWithOwner, record.remote != nil
+            guard hasOnlyDerived(record, entity), record.local == nil, record.isDeleted == goesWithOwner,
+                record.remote != nil
             else {
                 throw fail("has local values but no queued change")
             }
@@ -76,13 +84,19 @@ struct CacheCheck {
         }
         var expected = fields(of: record.remote)
         for change in changes { expected.merge(fields(of: change.body)) { $1 } }
-        var shown = fields(of: record.document)
+        var shown = fields(of: record.document.flatMap { server.schema[entity]?.withoutDerivedFields($0) })
         if record.remote == nil, changes.first?.operation != .create {
             // Deleted upstream, edited here: the other values stay visible until the conflict is resolved.
             guard shown["id"] != nil else { throw fail("has lost its key") }
             shown = shown.filter { expected[$0.key] != nil }
         }
         guard shown == expected else { throw fail("shows other values") }
+    }
+
+    /// Whether readers see what the server said, apart from derived fields.
+    private func hasOnlyDerived(_ record: CacheReader.Record, _ entity: String) -> Bool {
+        guard let document = record.document else { return true }
+        return server.schema[entity]?.withoutDerivedFields(document) == record.remote
     }
 
     /// When the outcome of a change is unknown, the cache holds what was sent until the next pull.

@@ -31,6 +31,20 @@ enum Mutation: String, Sendable, CaseIterable {
     case ignoresServersClock
     /// A failure counts as the answer of a working upstream.
     case takesFailuresForAnswers
+    /// A column keeps its first value.
+    case forgetsColumn
+    /// Records that the server has in another place are not marked.
+    case forgetsPlace
+    /// Derived values stay as they were.
+    case forgetsDerivedValue
+    /// A second change of a record is not shown.
+    case forgetsOverlay
+    /// Changes that leave the queue are still counted.
+    case forgetsCount
+    /// The search index does not learn of changed texts.
+    case forgetsSearch
+    /// A reminder keeps its first time.
+    case forgetsReminder
 
     /// The rule that it breaks.
     var rule: Violation.Rule {
@@ -46,6 +60,9 @@ enum Mutation: String, Sendable, CaseIterable {
         case .runsAheadOfData: .cursorBehindData
         case .ignoresServersClock: .lastWriteWins
         case .takesFailuresForAnswers: .cheapOutage
+        case .forgetsColumn, .forgetsPlace, .forgetsDerivedValue, .forgetsOverlay, .forgetsCount, .forgetsSearch,
+            .forgetsReminder:
+            .consistent
         }
     }
 
@@ -113,6 +130,26 @@ enum Mutation: String, Sendable, CaseIterable {
                 BEGIN UPDATE sync_outbox SET attempt_count = 0 WHERE id = NEW.id
                 """
             ]
+        case .forgetsColumn: [keeping("name", of: "records_customers", "true")]
+        case .forgetsPlace: [keeping("_displaced", of: "records_orders", "NEW._displaced")]
+        case .forgetsDerivedValue: [keeping("_derived", of: "records_customers", "OLD._derived IS NOT NULL")]
+        case .forgetsOverlay:
+            [keeping("_local", of: "records_customers", "OLD._local IS NOT NULL AND NEW._local IS NOT NULL")]
+        case .forgetsCount:
+            [
+                """
+                mutation AFTER DELETE ON sync_outbox
+                BEGIN UPDATE sync_tally SET count = count + 1 WHERE name = 'queue'
+                """
+            ]
+        case .forgetsSearch:
+            [
+                """
+                mutation AFTER INSERT ON sync_customers_outdated
+                BEGIN DELETE FROM sync_customers_outdated WHERE _pk = NEW._pk
+                """
+            ]
+        case .forgetsReminder: [keeping("due_at", of: "sync_reminder", "true")]
         case .runsAheadOfData:
             ["INSERT", "UPDATE OF watermark"].map { event in
                 """
@@ -121,6 +158,14 @@ enum Mutation: String, Sendable, CaseIterable {
                 """
             }
         }
+    }
+
+    /// Undoes every update of a column for which the condition holds.
+    private func keeping(_ column: String, of table: String, _ condition: String) -> String {
+        """
+        mutation AFTER UPDATE OF \(column) ON \(table) WHEN OLD.\(column) IS NOT NEW.\(column) AND \(condition)
+        BEGIN UPDATE \(table) SET \(column) = OLD.\(column) WHERE rowid = NEW.rowid
+        """
     }
 
     func damaged(_ upstream: SimulatedUpstream) -> any Upstream {

@@ -11,6 +11,8 @@ struct Violation: Error, Sendable, CustomStringConvertible {
         case silentWhilePaused = "nothing is sent while paused"
         case cursorBehindData = "the cursor never passes data that was not applied"
         case lastWriteWins = "the last write wins, by the server's clock"
+        case consistent =
+            "columns, overlays, derived fields, counters, search and reminders agree with records and queue"
         case cheapOutage = "an outage costs few requests, and the queue is sent at once after it"
         case endsCleanly = "a cancelled engine ends"
         case sameLog = "two runs of a seed are the same"

@@ -15,6 +15,7 @@ struct SystemScript {
         world.executor.run(for: .seconds(20))
         for _ in 0..<random.within(15...40) {
             try step(&random)
+            try checkConsistency()
             world.executor.run(for: .milliseconds(random.within(0...random.pick([50, 1_000, 20_000, 120_000]))))
         }
         world.log.add("all faults are removed")
@@ -26,9 +27,16 @@ struct SystemScript {
             world.sync(full: isFull)
             world.executor.run(for: .seconds(60))
         }
+        try checkConsistency()
         try checkQueue()
         try checkEquality()
         try checkWrites()
+    }
+
+    /// Everything that the database keeps twice agrees.
+    private func checkConsistency() throws {
+        guard let first = try world.store?.inconsistencies(atMost: 1).first else { return }
+        throw Violation(rule: .consistent, detail: first.description)
     }
 
     private func step(_ random: inout SplitMix64) throws {

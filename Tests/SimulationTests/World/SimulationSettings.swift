@@ -23,6 +23,9 @@ struct SimulationSettings: Sendable {
     /// The errors of the upstream's clock and of each daemon's, in milliseconds.
     var serverClockError: Int
     var clockErrors: [Int]
+    /// Everything that the cache keeps twice is compared after each step. There is also more of it: customers are
+    /// searched and count their orders, orders have reminders.
+    var comparesAll: Bool
 
     /// `mutation`: the settings are chosen so that this fault takes effect.
     init(seed: UInt64, for mutation: Mutation? = nil) {
@@ -45,10 +48,12 @@ struct SimulationSettings: Sendable {
             let most = random.pick([120_000, 18_000_000, 315_576_000_000])
             return random.within(-most...most)
         }
+        comparesAll = seed % 8 == 0
         adapt(to: mutation)
     }
 
     private mutating func adapt(to mutation: Mutation?) {
+        if mutation?.rule == .consistent { comparesAll = true }
         switch mutation {
         case .forgetsOrder: parallel = 4
         case .ignoresServersClock:
@@ -75,16 +80,18 @@ struct SimulationSettings: Sendable {
               pagination: { style: page, page_size: \(pageSize), total: total }
               \(idempotency ? "idempotency_header: Idempotency-Key" : "")
               \(versions ? "version: { field: updated_at, header: If-Version }" : "")
+            \(comparesAll ? Self.reminders : "")
             entities:
               customers:
                 conflict: \(policy.rawValue)
                 fields:
                   id: { type: string }
-                  name: { type: string, index: true }
+                  name: { type: string, index: true\(comparesAll ? ", search: words" : "") }
                   phone: { type: string }
                   updated_at: { type: time }
+                  \(comparesAll ? "order_count: { type: integer, derive: { count: orders } }" : "")
                 pull: { path: /customers, \(since), deleted: deleted_at\(detail) }
-                \(hasVisits ? "many: { visits: { of: visits, by: customer_id, on_delete: cascade } }" : "")
+                \(relations)
                 push:
                   create: { call: POST /customers\(lookUp) }
                   update: { call: "PATCH /customers/{id}" }
@@ -115,6 +122,19 @@ struct SimulationSettings: Sendable {
                   update: { call: "PATCH /notes/{id}" }
             \(hasVisits ? visits : "")
             """
+    }
+
+    private static let reminders = """
+        reminders:
+          order_done: { of: orders, at: updated_at, before: 1h, text: "{name}" }
+        """
+
+    private var relations: String {
+        let relations = [
+            hasVisits ? "visits: { of: visits, by: customer_id, on_delete: cascade }" : nil,
+            comparesAll ? "orders: { of: orders, by: customer_id, on_delete: keep }" : nil,
+        ].compactMap(\.self)
+        return relations.isEmpty ? "" : "many: { \(relations.joined(separator: ", ")) }"
     }
 
     private var detail: String {

@@ -1,5 +1,6 @@
 """The shop for one part of a test: upstream, daemon, faults and ledgers in a temporary folder."""
 import contextlib
+import json
 import sqlite3
 
 from .faults import Faults
@@ -47,6 +48,13 @@ class Scene:
         if problems != ["ok"]:
             raise Failed(f"integrity_check: {problems[:5]}")
 
+    def check_consistency(self):
+        """Everything that the database keeps twice agrees. Run it while the daemon runs, or after it has stopped."""
+        answer = self.daemon.command("doctor", "--deep", "--json")
+        findings = [finding for finding in json.loads(answer.stdout or "[]") if finding["check"] == "consistency"]
+        if [finding["level"] for finding in findings] != ["ok"]:
+            raise Failed(f"doctor --deep: {findings or answer.stdout or answer.stderr}")
+
     def check(self):
         """Starts the daemon after a fault and checks that nothing is lost or doubled and the database is intact."""
         self.faults.clear()
@@ -56,6 +64,7 @@ class Scene:
         self.check_upstream()
         self.check_local()
         self.check_database()
+        self.check_consistency()
 
 
 def integrity(path):

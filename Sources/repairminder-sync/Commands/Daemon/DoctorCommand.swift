@@ -10,22 +10,28 @@ struct DoctorCommand: AsyncParsableCommand {
         discussion: """
             Checks configuration, schema, files, database and upstream, whether or not the daemon is running, and \
             changes nothing. Run it as the daemon's user or as root. Exits with 1 when a check finds an error.
+
+            With --deep it also compares everything that the database keeps twice: records with the queue, derived \
+            fields, counters, search index and reminders.
             """)
 
     @Flag(help: "Print the findings as a JSON array.")
     var json = false
 
+    @Flag(help: "Also compare everything that the database keeps twice: some seconds for each 100,000 records.")
+    var deep = false
+
     @OptionGroup(title: "Configuration") var options: ConfigurationOptions
 
     func run() async throws {
-        let findings = await Self.findings(options)
+        let findings = await Self.findings(options, deep: deep)
         let text =
             json ? JSONText.array(findings.map(\.json)).text + "\n" : findings.map(\.text).joined()
         StandardStream.output.write(text)
         if findings.contains(where: { $0.level == .error }) { throw ExitCode(1) }
     }
 
-    private static func findings(_ options: ConfigurationOptions) async -> [Finding] {
+    private static func findings(_ options: ConfigurationOptions, deep: Bool) async -> [Finding] {
         let environment = Environment.ofThisProcess()
         let configuration: Configuration
         let schema: EntitySchema
@@ -45,7 +51,9 @@ struct DoctorCommand: AsyncParsableCommand {
         // Opened only if it exists: doctor creates no directories.
         let exists = FileManager.default.fileExists(atPath: configuration.stateDirectory)
         let path = exists ? (try? StateFiles(options))?.directory.inUse : nil
-        let database = DatabaseChecks(configuration: configuration, path: path, now: StateFiles.now()).findings()
+        let database = DatabaseChecks(
+            configuration: configuration, path: path, now: StateFiles.now(), deepSchema: deep ? schema : nil
+        ).findings()
         let upstream = await UpstreamChecks(configuration: configuration, schema: schema, now: StateFiles.now)
             .findings()
         let entities = schema.entities.count.counted("entity", "entities")

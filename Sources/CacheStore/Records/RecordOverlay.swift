@@ -1,0 +1,64 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// What readers see of a record: its queued changes, its derived and computed fields over what the server said.
+struct RecordOverlay {
+    /// A queued change, as far as readers see its effect.
+    struct Change {
+        var operation: String
+        var body: JSONText
+        var state: String
+        /// As `OutboxTable.NewChange.content`.
+        var content: String?
+
+        /// The columns of the queue that `init(reading:)` takes.
+        static let columns = "operation, body, state, content"
+
+        init(reading row: Row) throws {
+            operation = row["operation"]
+            body = try JSONText(parsing: row["body"] as String)
+            state = row["state"]
+            content = row["content"]
+        }
+    }
+
+    let entity: Entity
+
+    /// The row as it should be with these changes, oldest first; nil when it is no record: it has neither a server
+    /// version nor a queued change.
+    ///
+    /// `shown` has what readers saw of the fields that follow the queue, if the row no longer has it. `isOwnerDeleted`
+    /// says whether a record that looks like this goes with its owner.
+    func image(
+        of old: RecordImage, _ changes: [Change], shown: JSONText? = nil,
+        isOwnerDeleted: (_ record: JSONText) throws -> Bool
+    ) rethrows -> RecordImage? {
+        if changes.isEmpty, old.remote == nil { return nil }
+        let local = changes.reduce(JSONText.object([:])) { $0.setting($1.body) }
+        let edited = withContentState(old.remote?.setting(local) ?? local, changes)
+        let own = ComputedFields(entity: entity).overlay(
+            edited: edited, remote: old.remote, creation: Self.creation(in: changes),
+            shown: [shown, old.whole].compactMap(\.self))
+        var new = old
+        new.local = changes.isEmpty ? .none : .some(local)
+        new.show(edited.setting(.object(members: (old.derived?.members ?? []) + own)))
+        let isDeleted = changes.last.map { $0.operation == Operation.delete.rawValue } ?? false
+        new.isDeleted = try isDeleted || isOwnerDeleted(edited)
+        return new
+    }
+
+    private static func creation(in changes: [Change]) -> ComputedFields.Creation? {
+        changes.first { $0.operation == Operation.create.rawValue }.map {
+            $0.state == OutboxState.failed.rawValue ? .failed : .queued
+        }
+    }
+
+    /// Sets the upload state of the record's content, if the schema has a field for it.
+    private func withContentState(_ document: JSONText, _ changes: [Change]) -> JSONText {
+        let queued = changes.last { ($0.content ?? ContentTable.nothing) != ContentTable.nothing }
+        guard let field = entity.content?.state, let queued else { return document }
+        let state = ContentState(OutboxState(rawValue: queued.state) ?? .queued)
+        return document.setting(field, to: .string(state.rawValue))
+    }
+}
