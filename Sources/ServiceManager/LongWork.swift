@@ -5,6 +5,7 @@ package final class LongWork: Sendable {
     private struct State {
         var notifiedAt: Duration?
         var isCancelled = false
+        var reached: String?
     }
 
     /// The time between messages.
@@ -27,15 +28,21 @@ package final class LongWork: Sendable {
     /// Call it repeatedly while the work progresses, from any thread. False when the work should be cancelled.
     package func shouldContinue() -> Bool {
         let now = monotonic()
-        let (notifies, isCancelled) = state.withLock { state in
-            guard !state.isCancelled else { return (false, true) }
-            if let last = state.notifiedAt, now - last < Self.pause { return (false, false) }
+        let (notifies, reached, isCancelled) = state.withLock { state in
+            guard !state.isCancelled else { return (false, state.reached, true) }
+            if let last = state.notifiedAt, now - last < Self.pause { return (false, state.reached, false) }
             state.notifiedAt = now
-            return (true, false)
+            return (true, state.reached, false)
         }
-        if notifies { notifier.send(.status(what), .extendTimeout(Self.extensionTime), .watchdog) }
+        if notifies {
+            let status = reached.map { "\(what): \($0)" } ?? what
+            notifier.send(.status(status), .extendTimeout(Self.extensionTime), .watchdog)
+        }
         return !isCancelled
     }
+
+    /// Says how far the work is; shown with the next message.
+    package func note(_ reached: String) { state.withLock { $0.reached = reached } }
 
     package func cancel() { state.withLock { $0.isCancelled = true } }
 }

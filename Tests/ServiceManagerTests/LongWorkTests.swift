@@ -22,6 +22,10 @@ struct LongWorkTests {
         now.withLock { $0 += .milliseconds(1) }
         #expect(work.shouldContinue())
         #expect(socket.next() == asked)
+        work.note("orders, 45 %")
+        now.withLock { $0 += .seconds(5) }
+        #expect(work.shouldContinue())
+        #expect(socket.next()?.hasPrefix("STATUS=migrating: orders, 45 %\n") == true)
     }
 
     @Test("cancelled work should stop and no longer extends the timeout")

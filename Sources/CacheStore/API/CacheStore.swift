@@ -81,7 +81,7 @@ package struct CacheStore: Sendable {
         writer = GroupCommit(
             writer: pool, schedule: schedule ?? GroupCommit.onQueue(), damage: damage,
             finish: { [plans, searchCatchUp] db in
-                if plans.searchBacklog.takeDue() { try searchCatchUp.runIfDue(db) }
+                try plans.searchBacklog.work(searchCatchUp, db)
             }, committed: signal.announce)
     }
 
@@ -157,7 +157,7 @@ package struct CacheStore: Sendable {
         try pool.write { db in
             let latest = try Int64.fetchOne(db, sql: "SELECT at FROM sync_change_log ORDER BY seq DESC LIMIT 1")
             let now = Timestamp(milliseconds: latest ?? 0)
-            try SearchTableAdapter(schema: schema, db: db).build()
+            plans.searchBacklog.add(try SearchTableAdapter(schema: schema, db: db).build())
             try DerivedRefresh(records: RecordTransaction(db, plans), now: now).adapt()
             try ReminderAdapter(schema: schema, days: reminderDays, db: db).adapt()
             try DriftTable.adapt(schema, sealers, db)

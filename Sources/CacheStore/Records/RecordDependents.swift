@@ -64,7 +64,7 @@ struct RecordDependents {
     func noteSearched(_ old: RecordImage, _ new: RecordImage?, _ changed: RecordPlan.Fields) throws {
         let isWhole = new == nil || old.isDeleted != new?.isDeleted
         for part in plan.searchNotes where isWhole || changed & part.fields != 0 {
-            transaction.plans.searchBacklog.note()
+            transaction.plans.searchBacklog.add(1)
             try transaction.with(part.note) { statement in
                 try statement.bind(old.pk, to: 1)
                 try statement.run()

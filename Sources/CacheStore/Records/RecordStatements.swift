@@ -47,17 +47,16 @@ final class RecordUpdateStatements: Sendable {
     }
 }
 
-/// Counts what was noted for the search index since it was last looked at, so that most transactions need not look. Notes
-/// of a transaction that was undone count as well.
+/// The most entries that may wait for the search index: those at the start, and each note since. A transaction need not
+/// look at the index before there are many.
 final class SearchBacklog: Sendable {
-    private let notes = Atomic(SearchCatchUp.mostWaiting)
+    private let entries = Atomic(0)
 
-    func note() { notes.add(1, ordering: .relaxed) }
+    func add(_ count: Int) { entries.add(count, ordering: .relaxed) }
 
-    /// True once as many may wait as may wait at most, and after the start; begins to count again.
-    func takeDue() -> Bool {
-        guard notes.load(ordering: .relaxed) >= SearchCatchUp.mostWaiting else { return false }
-        notes.store(0, ordering: .relaxed)
-        return true
+    /// Catches up when as many wait as may wait at most.
+    func work(_ catchUp: SearchCatchUp, _ db: Database) throws {
+        guard entries.load(ordering: .relaxed) > SearchCatchUp.mostWaiting else { return }
+        if try catchUp.runIfDue(db) { entries.store(0, ordering: .relaxed) }
     }
 }

@@ -33,8 +33,19 @@ struct SearchCatchUp {
     /// Updates all indexes; writes nothing if they are up to date.
     func run(_ db: Database) throws { try catchUp(names(outdated, db), db) }
 
-    /// Runs last in each transaction. Writes nothing if the outdated entries may wait.
-    func runIfDue(_ db: Database) throws { try catchUp(names(due, db), db) }
+    /// Writes nothing, and returns false, if the outdated entries may wait.
+    func runIfDue(_ db: Database) throws -> Bool {
+        let entities = try names(due, db)
+        try catchUp(entities, db)
+        return !entities.isEmpty
+    }
+
+    /// How many entries wait, counted by entity and part.
+    func waiting(_ db: Database) throws -> Int {
+        try tables.values.reduce(0) { sum, table in
+            try sum + (Int.fetchOne(db, sql: "SELECT count(*) FROM \(SearchTable.outdated(table.entity.name))") ?? 0)
+        }
+    }
 
     private func names(_ sql: String?, _ db: Database) throws -> [String] {
         guard let sql else { return [] }

@@ -29,8 +29,9 @@ struct SearchTableAdapter {
         }
     }
 
-    /// Call this after the entities' tables are migrated. An index that lacks few records is completed at once.
-    func build() throws {
+    /// Call this after the entities' tables are migrated. An index that lacks few records is completed at once. Returns
+    /// how many outdated entries wait.
+    func build() throws -> Int {
         let present = Set(try String.fetchAll(db, sql: "SELECT entity FROM sync_search"))
         for table in tables {
             if !present.contains(table.entity.name) {
@@ -41,6 +42,8 @@ struct SearchTableAdapter {
             let index = SearchIndex(table: table, db: db)
             if try index.lag() <= SearchIndex.batch { _ = try index.append(atMost: SearchIndex.batch) }
         }
-        try SearchCatchUp(schema: schema).run(db)
+        let catchUp = SearchCatchUp(schema: schema)
+        _ = try catchUp.runIfDue(db)
+        return try catchUp.waiting(db)
     }
 }

@@ -11,6 +11,8 @@ struct CacheOpener {
     let setup: Setup
     /// Called repeatedly during long work; false cancels it and rolls it back.
     let goesOn: @Sendable () -> Bool
+    /// Called after each step of an adaptation that takes long.
+    let progress: @Sendable (OpeningProgress) -> Void
     let now: @Sendable () -> Timestamp
     let log: Logger
 
@@ -44,7 +46,7 @@ struct CacheOpener {
         try CacheStore(
             path: path, schema: setup.schema, sealer: sealer(), reminderDays: setup.configuration.reminderDays,
             readerCount: setup.configuration.listen.threads, preview: preview,
-            goesOn: goesOn, makeID: makeID)
+            goesOn: goesOn, progress: progress, makeID: makeID)
     }
 
     private func sealer() throws -> SecretSealer { try SecretKeyFile(setup.configuration).sealer() }

@@ -19,7 +19,9 @@ extension Service {
     private var configuration: Configuration { setup.configuration }
 
     func opener(_ opening: LongWork) -> CacheOpener {
-        CacheOpener(setup: setup, goesOn: opening.shouldContinue, now: host.now, log: log)
+        CacheOpener(
+            setup: setup, goesOn: opening.shouldContinue,
+            progress: { opening.note("\($0.entity), \(Int($0.share * 100)) %") }, now: host.now, log: log)
     }
 
     func backupKeeper(_ store: CacheStore) -> BackupKeeper {

@@ -156,8 +156,6 @@ struct ConsistencyCheckTests {
             sql: "UPDATE records_jobs SET _derived = json_set(_derived, '$.photo_count', 9) WHERE _key = 'b'"),
         Damage(
             part: .counter, place: "count rows:jobs", sql: "UPDATE sync_tally SET count = 9 WHERE name = 'rows:jobs'"),
-        Damage(part: .counter, place: "count queue", sql: "UPDATE sync_tally SET count = 9 WHERE name = 'queue'"),
-        Damage(part: .counter, place: "count failed", sql: "UPDATE sync_tally SET count = 9 WHERE name = 'failed'"),
         Damage(
             part: .counter, place: "count conflicts", sql: "UPDATE sync_tally SET count = 9 WHERE name = 'conflicts'"),
         Damage(part: .counter, place: "count drift", sql: "UPDATE sync_tally SET count = 99 WHERE name = 'drift'"),

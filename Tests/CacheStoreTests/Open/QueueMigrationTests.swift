@@ -29,6 +29,8 @@ struct QueueMigrationTests {
         let folder = try TemporaryFolder()
         let before = try older(in: folder) { db in try Self.fill(db) }
         let cache = try TestCache(in: folder)
+        // The changes have no records.
+        cache.isDamaged = true
         for (rows, older) in zip(try Self.contents(cache.store.pool), before) { #expect(rows == older) }
         #expect(try cache.store.pendingCount() == PendingCount(pending: 4, failed: 1))
         #expect(try cache.store.summary().openConflicts == 1)

@@ -106,6 +106,7 @@ struct LocalOnlyTests {
         #expect(try reopened.record("bookmarks", key)?["label"] == "late")
         var query = ListQuery(entity: "bookmarks")
         query.search = try SearchQuery("lat")
+        try await reopened.store.catchUpSearch()
         #expect(try reopened.keys(query) == [key])
     }
 

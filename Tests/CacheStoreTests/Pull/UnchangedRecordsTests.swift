@@ -126,6 +126,7 @@ struct UnchangedRecordsTests {
                 try contents(compact) == contents(spaced).map { $0.replacing("{ ", with: "{") },
                 "\(TestRun.note(seed)), round \(round): \(page.records)")
         }
+        for cache in [compact, spaced] { try await cache.store.completeIndexes() }
     }
 
     private func contents(_ cache: TestCache) throws -> [String] {

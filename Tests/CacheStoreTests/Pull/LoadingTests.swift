@@ -1,0 +1,115 @@
+import GRDB
+import JSONText
+import SQLiteStore
+import TestSupport
+import Testing
+
+@testable import CacheStore
+
+@Suite("First loads")
+struct LoadingTests {
+    private func page(_ numbers: Range<Int>, of cache: TestCache, isLast: Bool = false) -> PulledPage {
+        let records = numbers.map { number in
+            JSONText.object([
+                "id": .string("o\(number)"), "status": .string(number.isMultiple(of: 2) ? "open" : "ready"),
+                "created_at": .string("2026-11-20T10:00:00Z"),
+            ])
+        }
+        let pull = PullInProgress(kind: .everything, position: "\(numbers.upperBound)", began: 0)
+        var page = PulledPage(
+            entity: "orders", records: JSONText.array(records).text, position: .max,
+            cursor: isLast ? nil : PullCursor(pull: pull))
+        page.began = 0
+        return page
+    }
+
+    private func indexes(_ cache: TestCache) throws -> Int {
+        try cache.store.pool.read { db in
+            try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name = 'records_orders' AND sql LIKE 'CREATE INDEX%'")
+        } ?? 0
+    }
+
+    private var query: ListQuery {
+        var query = ListQuery(entity: "orders")
+        query.filters = [ListQuery.Filter(field: "status", comparison: .equal, values: ["open"])]
+        return query
+    }
+
+    private func finish(_ cache: TestCache) async throws {
+        try await cache.store.setCursor(of: "orders", to: PullCursor())
+        try await cache.store.completeIndexes()
+    }
+
+    @Test("a load of several pages builds the indexes afterwards; lists work meanwhile and say that they are not complete")
+    func postponed() async throws {
+        let cache = try TestCache()
+        let wanted = try indexes(cache)
+        _ = try await cache.store.apply(page(0..<10, of: cache), at: TestCache.now)
+        #expect(try indexes(cache) == 0)
+        _ = try await cache.store.apply(page(10..<20, of: cache, isLast: true), at: TestCache.now)
+        let during = try cache.store.list(query)
+        #expect((during.count, during.isComplete) == (10, false))
+        try await finish(cache)
+        #expect(try indexes(cache) == wanted)
+        let after = try cache.store.list(query)
+        #expect((after.records, after.isComplete) == (during.records, true))
+    }
+
+    @Test("a page that is the whole list leaves the indexes alone")
+    func single() async throws {
+        let cache = try TestCache()
+        let wanted = try indexes(cache)
+        _ = try await cache.store.apply(page(0..<10, of: cache, isLast: true), at: TestCache.now)
+        #expect(try indexes(cache) == wanted)
+        #expect(try cache.store.list(query).isComplete)
+    }
+
+    @Test("the next start builds the indexes of a load that was cut off")
+    func cutOff() async throws {
+        let cache = try TestCache()
+        let wanted = try indexes(cache)
+        _ = try await cache.store.apply(page(0..<10, of: cache), at: TestCache.now)
+        let reopened = try cache.reopened()
+        #expect(try indexes(reopened) == wanted)
+        #expect(try reopened.store.list(query).isComplete == false)
+        _ = try await reopened.store.apply(page(10..<20, of: reopened, isLast: true), at: TestCache.now)
+        #expect(try indexes(reopened) == wanted)
+        try await finish(reopened)
+    }
+
+    @Test("several pages share a transaction, each with what those before it have led to")
+    func several() async throws {
+        let cache = try TestCache()
+        let pages = [page(0..<10, of: cache), page(5..<15, of: cache), page(15..<20, of: cache, isLast: true)]
+        let step = try await cache.store.apply(
+            pages, continuing: [Int](), at: TestCache.now,
+            before: { written, page in page.watermark = written.isEmpty ? nil : "2026-11-20T12:00:00.000Z" },
+            after: { written, page, outcome in written.append(outcome.written) })
+        #expect(step.progress == [10, 5, 5])
+        #expect(step.outcomes.map(\.lateness) == [0, 7_200_000, 7_200_000])
+        try await finish(cache)
+    }
+
+    @Test("a new indexed field is filled for all records at the next start, which may be cut off")
+    func backfilled() async throws {
+        let cache = try TestCache()
+        let records = (0..<6000).map { JSONText.object(["id": .string("o\($0)"), "notes": .string("n\($0 % 3)")]) }
+        _ = try await cache.pull("orders", JSONText.array(records).text)
+        try await cache.store.update("orders", key: "o7", body: .object(["notes": "mine"]), at: TestCache.now)
+        try cache.store.close()
+        let schema = TestCache.shop.replacing("notes: { type: string }", with: "notes: { type: string, index: true }")
+        let asked = Counter()
+        #expect(throws: CancellationError.self) {
+            _ = try TestCache(schema: schema, in: cache.folder) { asked.next() < 60 }
+        }
+        let reopened = try TestCache(schema: schema, in: cache.folder)
+        func count(_ text: String) throws -> Int? {
+            var query = ListQuery(entity: "orders", count: true)
+            query.filters = [ListQuery.Filter(field: "notes", comparison: .equal, values: [text])]
+            return try reopened.store.list(query).total
+        }
+        #expect(try count("n1") == 1999)
+        #expect(try count("mine") == 1)
+    }
+}
