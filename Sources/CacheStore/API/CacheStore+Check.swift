@@ -23,6 +23,12 @@ extension CacheStore {
                 let applied = try String.fetchSet(db, sql: "SELECT identifier FROM grdb_migrations")
                 try Migrations.requireKnown(applied, path: path)
                 guard applied.isSuperset(of: Migrations.names) else { throw ConsistencyCheck.notAdapted }
+                // Recomputing derived fields would read all children of an entity for each parent.
+                for entity in schema.entities {
+                    guard try !SecondaryIndexes(table: EntityTable(entity: entity), db: db).areMissing() else {
+                        throw ConsistencyCheck.notAdapted
+                    }
+                }
                 addFunctions(to: db, reminderDays)
                 var numbers = StatementNumbers()
                 let plans = RecordPlans(schema, &numbers)

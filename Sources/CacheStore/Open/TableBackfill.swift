@@ -31,13 +31,9 @@ struct TableBackfill {
             arguments: [setting(table.entity.name)])
     }
 
-    /// Whether columns or indexes of some table are still missing.
+    /// Whether columns of some table are still empty.
     static func isRequested(_ db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            db,
-            sql: """
-                SELECT EXISTS (SELECT 1 FROM sync_setting WHERE name GLOB 'backfill:*' OR name GLOB 'indexes:*')
-                """) ?? false
+        try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_setting WHERE name GLOB 'backfill:*')") ?? false
     }
 
     // MARK: Steps

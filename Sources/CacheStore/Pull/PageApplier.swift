@@ -89,6 +89,7 @@ struct PageApplier {
     ) throws {
         let origin = RecordWriter.Origin(at: now)
         if bounds.isNew, try writer.insertUncounted(key, remote: record.text, from: origin) != nil {
+            written.lateness = max(written.lateness, lateness(record, nil, bounds.watermark))
             written.inserted += 1
         } else if let (known, acknowledged) = try look(for: key, record.text) {
             guard let known else { return written.note(known: acknowledged) }

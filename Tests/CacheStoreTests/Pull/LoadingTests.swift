@@ -12,7 +12,7 @@ struct LoadingTests {
         let records = numbers.map { number in
             JSONText.object([
                 "id": .string("o\(number)"), "status": .string(number.isMultiple(of: 2) ? "open" : "ready"),
-                "created_at": .string("2026-11-20T10:00:00Z"),
+                "created_at": .string("2026-11-20T10:00:00Z"), "updated_at": .string("2026-11-20T10:00:00Z"),
             ])
         }
         let pull = PullInProgress(kind: .everything, position: "\(numbers.upperBound)", began: 0)

@@ -139,7 +139,7 @@ enum Mutation: String, Sendable, CaseIterable {
             [
                 """
                 mutation AFTER DELETE ON sync_outbox
-                BEGIN UPDATE sync_tally SET count = count + 1 WHERE name = 'queue'
+                BEGIN UPDATE sync_tally SET count = count + 1 WHERE name = 'rows:orders'
                 """
             ]
         case .forgetsSearch:
