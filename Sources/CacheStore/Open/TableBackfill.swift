@@ -62,7 +62,8 @@ struct TableBackfill {
         let reached = try String.fetchOne(
             db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [Self.setting(name)])
         guard let reached = reached.flatMap({ Int64($0) }) else {
-            return try SecondaryIndexes(table: table, db: db).buildNext() ? OpeningProgress(entity: name, share: 1) : nil
+            let hasBuilt = try SecondaryIndexes(table: table, db: db).buildNext()
+            return hasBuilt ? OpeningProgress(entity: name, share: 1) : nil
         }
         let rows = try writer.images(after: reached, limit: Self.batch)
         for row in rows { try writer.rewrite(row) }

@@ -32,9 +32,8 @@ struct OldDatabaseAnswerTests {
     /// Lists whose order or filter is a field with texts that are no times, or times that SQLite reads differently: they
     /// stand after all times now.
     private static func hasOddTimes(_ path: String) -> Bool {
-        path.hasPrefix("/v1/tasks?")
-            || ["due_at", "paid_at", "created_at"].contains { path.contains("sort=\($0)") || path.contains("sort=-\($0)") }
-            || ["due_at", "paid_at", "created_at"].contains { path.contains("&\($0)") }
+        let uses = ["due_at", "paid_at", "created_at"].flatMap { ["sort=\($0)", "sort=-\($0)", "&\($0)"] }
+        return path.hasPrefix("/v1/tasks?") || uses.contains { path.contains($0) }
     }
 
     /// Cursors have another form.
