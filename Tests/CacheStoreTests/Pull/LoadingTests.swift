@@ -27,7 +27,8 @@ struct LoadingTests {
         try cache.store.pool.read { db in
             try Int.fetchOne(
                 db,
-                sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name = 'records_orders' AND sql GLOB 'CREATE INDEX*'")
+                sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name = 'records_orders' AND sql GLOB 'CREATE INDEX*'"
+            )
         } ?? 0
     }
 

@@ -51,8 +51,9 @@ struct ReloadTests {
             let status = try await daemon.manager.message(containing: "STATUS=new configuration rejected")
             #expect(status.contains("signed in") && status.contains("0 pending"))
             try daemon.files.configure()
+            let before = await daemon.manager.received.count
             _ = try await daemon.reload()
-            _ = try await daemon.manager.message(containing: "STATUS=not set up")
+            _ = try await daemon.manager.message(containing: "STATUS=not set up", from: before)
         }
     }
 

@@ -29,7 +29,7 @@ struct ServiceManagerTests {
     func nothingConfigured() async throws {
         try await SupervisedDaemon.run(setup: { try $0.configure(upstream: nil) }) { daemon throws in
             _ = try await daemon.manager.message(containing: "READY=1")
-            _ = try await daemon.manager.message(containing: "not set up (the upstream's address is missing")
+            _ = try await daemon.manager.message(containing: "not set up (the upstream's address is missing", from: 0)
             let missing = try await daemon.call("GET", "/v1/status").body["missing"]?.string
             #expect(missing?.contains("set upstream.base_url") == true)
             let page = try await daemon.call("GET", "/").body
@@ -37,8 +37,9 @@ struct ServiceManagerTests {
             #expect(try await daemon.call("GET", "/v1/orders").status == 200)
             #expect(try await daemon.call("POST", "/v1/orders", JSONText.object(["client_id": "c1"])).status == 201)
             try daemon.files.configure()
+            let before = await daemon.manager.received.count
             _ = try await daemon.reload()
-            _ = try await daemon.manager.message(containing: "not set up (not signed in")
+            _ = try await daemon.manager.message(containing: "not set up (not signed in", from: before)
             #expect(try await daemon.call("GET", "/v1/pending/count").body["pending"]?.integer == 1)
         }
     }

@@ -33,5 +33,12 @@ actor ServiceManagerFake {
         throw Program.Failure(message: "no message with \(text):\n\(received.joined(separator: "\n"))")
     }
 
+    /// The same among the messages from number `start` on, those already received included: the status and `READY=1` come
+    /// in either order.
+    func message(containing text: String, from start: Int) async throws -> String {
+        if let message = received.dropFirst(start).first(where: { $0.contains(text) }) { return message }
+        return try await message(containing: text)
+    }
+
     func close() { socket.stop() }
 }
