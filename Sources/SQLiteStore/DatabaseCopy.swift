@@ -6,15 +6,27 @@ internal import Glibc
 ///
 /// One file of mode 0600, without a log. It has no epoch, so a database that is replaced by a copy starts a new one.
 package enum DatabaseCopy {
+    /// How a copy is checked.
+    package enum Check: String, Sendable {
+        /// Every page, row and index entry.
+        case full = "integrity_check"
+        /// Every page and row: a fraction of the time, for indexes that will be built again.
+        case withoutIndexes = "quick_check"
+    }
+
     /// Throws `.unwritable` when `target` exists or cannot be written, and `.damaged` when the copy fails the check.
     /// Leaves nothing behind when it throws.
-    package static func make(of source: String, at target: String) throws {
+    package static func make(of source: String, at target: String, check: Check = .full) throws {
         // In one step: a copy in several steps starts over whenever another connection writes.
-        try make(of: source, at: target) { copy in try DatabaseFile.openReadOnly(source).backup(to: copy) }
+        try make(of: source, at: target, check: check) { copy in
+            try DatabaseFile.openReadOnly(source).backup(to: copy)
+        }
     }
 
     /// The same, with `copyPages` doing the copying.
-    package static func make(of source: String, at target: String, copyPages: (DatabaseQueue) throws -> Void) throws {
+    package static func make(
+        of source: String, at target: String, check: Check = .full, copyPages: (DatabaseQueue) throws -> Void
+    ) throws {
         guard !FileManager.default.fileExists(atPath: target) else {
             throw CacheError.unwritable("\(target) already exists; name another file")
         }
@@ -25,7 +37,7 @@ package enum DatabaseCopy {
         defer { remove() }
         do {
             try makeEmpty(part)
-            try fill(part, from: source, copyPages)
+            try fill(part, from: source, check, copyPages)
             try sync(part)
         } catch {
             throw GroupCommit.classified(error)
@@ -42,21 +54,23 @@ package enum DatabaseCopy {
         }
     }
 
-    package static func problems(_ db: Database) throws -> [String] {
-        try String.fetchAll(db, sql: "PRAGMA integrity_check(10)").filter { $0 != "ok" }
+    package static func problems(_ db: Database) throws -> [String] { try problems(db, .full) }
+
+    private static func problems(_ db: Database, _ check: Check) throws -> [String] {
+        try String.fetchAll(db, sql: "PRAGMA \(check.rawValue)(10)").filter { $0 != "ok" }
     }
 
     // MARK: Steps
 
     private static func fill(
-        _ part: String, from source: String, _ copyPages: (DatabaseQueue) throws -> Void
+        _ part: String, from source: String, _ check: Check, _ copyPages: (DatabaseQueue) throws -> Void
     ) throws {
         let copy = try DatabaseQueue(path: part)
         do {
             try copyPages(copy)
             try copy.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
-                let problems = try problems(db)
+                let problems = try problems(db, check)
                 guard problems.isEmpty else {
                     throw CacheError.damaged("\(source) is damaged: \(problems.joined(separator: "; "))")
                 }

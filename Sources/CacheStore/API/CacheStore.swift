@@ -134,7 +134,8 @@ package struct CacheStore: Sendable {
     /// DatabasePool sets `synchronous` to NORMAL itself while it opens, so FULL is set after that.
     private static func prepareWriter(_ pool: DatabasePool) throws {
         try pool.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000")
+            // Building an index sorts more than memory should hold.
+            try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = FILE")
             // A page of a first pull changes some 1,000 pages of the file; pages that do not fit are written twice.
             try db.execute(sql: "PRAGMA cache_size = -6000")
             // Active readers keep the log from shrinking; afterwards it is cut to this size.

@@ -167,9 +167,7 @@ struct SealingAdapter {
                 let isAsked = try String.fetchOne(
                     db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [scrubSetting])
                 guard isAsked != nil else { return }
-                // The temporary copy may be larger than memory; the secrets in it are sealed.
-                try db.execute(sql: "PRAGMA temp_store = FILE")
-                defer { try? db.execute(sql: "PRAGMA temp_store = MEMORY") }
+                // The secrets in its temporary copy are sealed.
                 try db.execute(sql: "VACUUM")
                 _ = try db.checkpoint(.truncate)
                 try db.execute(sql: "DELETE FROM sync_setting WHERE name = ?", arguments: [scrubSetting])

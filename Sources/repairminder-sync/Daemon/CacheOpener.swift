@@ -64,7 +64,7 @@ struct CacheOpener {
 
     private func backUp(_ path: String) throws {
         let backup = try folder(path).path(for: .upgrade, at: now())
-        try DatabaseCopy.make(of: path, at: backup)
+        try DatabaseCopy.make(of: path, at: backup, check: .withoutIndexes)
         log.notice("made a backup before migrating the database", metadata: ["path": "\(backup)"])
     }
 
