@@ -53,11 +53,11 @@ def indexing(database):
         yield "BEGIN;\n"
         for (view,) in db.execute("SELECT sql FROM sqlite_master WHERE type = 'view' AND name GLOB 'sync_*_searched'"):
             yield f"{view};\n"
-        found = db.execute("SELECT name, sql FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'").fetchall()
+        found = db.execute("SELECT name, sql FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE% fts5(%'").fetchall()
         for name, sql in found:
             columns = ", ".join(
                 column for (column,) in db.execute("SELECT name FROM pragma_table_info(?)", (name,)))
-            searched = re.sub("_(words|fragments)$", "_searched", name)
+            searched = re.sub("_(words|titles|fragments)$", "_searched", name)
             yield f"{sql};\nINSERT INTO {name} (rowid, {columns}) SELECT _pk, {columns} FROM {searched};\n"
         yield "COMMIT;\n"
 
