@@ -58,16 +58,9 @@ extension Field.Kind {
     /// The expected value, in the schema's words.
     fileprivate var expectation: String {
         switch self {
-        case .string: "string"
-        case .integer: "integer"
-        case .number: "number"
-        case .money: "money"
-        case .boolean: "boolean"
-        case .time: "time"
-        case .object: "object"
-        case .list: "list"
         case .enum(let values): "one of " + values.map(\.value).joined(separator: ", ")
         case .reference(let entity): "key of \(entity)"
+        default: description
         }
     }
 }

@@ -111,7 +111,7 @@ extension OutboxTable {
                 """
         ).execute(arguments: [id, body.text, idempotencyKey])
         try requireChanged(id, .recreate)
-        try ContentTable(db: db).count(content, -1)
+        try ContentTable(db: db).countQueued(content, -1)
     }
 
     // MARK: Parts

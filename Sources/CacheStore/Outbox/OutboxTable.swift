@@ -77,7 +77,7 @@ struct OutboxTable {
             change.edited.text, change.idempotencyKey, change.group, now.milliseconds, change.content,
         ])
         let id = db.lastInsertedRowID
-        try ContentTable(db: db).count(change.content, 1)
+        try ContentTable(db: db).countQueued(change.content, 1)
         try depend(id, on: needs)
         return id
     }
@@ -212,7 +212,7 @@ struct OutboxTable {
         let (content, isLinked, isDisputed): (String?, Bool, Bool) = (row["content"], row["linked"], row["disputed"])
         if isLinked { try unlink(id) }
         try db.cachedStatement(sql: "DELETE FROM sync_outbox WHERE id = ?").execute(arguments: [id])
-        try ContentTable(db: db).count(content, -1)
+        try ContentTable(db: db).countQueued(content, -1)
         guard isDisputed else { return }
         try db.cachedStatement(
             sql: "UPDATE sync_conflict SET winner = 'server', decided_at = at WHERE change_id = ? AND winner IS NULL"

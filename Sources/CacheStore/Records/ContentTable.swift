@@ -26,7 +26,7 @@ struct ContentTable {
     }
 
     /// Counts records that begin or cease to use a content.
-    func count(_ change: Int, _ sha256: String?) throws {
+    func countRecords(_ sha256: String?, _ change: Int) throws {
         guard let sha256 else { return }
         try db.cachedStatement(sql: "UPDATE sync_content SET uses = uses + ? WHERE sha256 = ?")
             .execute(arguments: [change, sha256])
@@ -36,7 +36,7 @@ struct ContentTable {
     func drop(_ sha256: String, in table: EntityTable) throws {
         try db.cachedStatement(sql: "UPDATE \(table.name) SET _content = NULL WHERE _content = ?")
             .execute(arguments: [sha256])
-        try count(-db.changesCount, sha256)
+        try countRecords(sha256, -db.changesCount)
     }
 
     func content(_ sha256: String) throws -> Content? {
@@ -46,7 +46,7 @@ struct ContentTable {
     }
 
     /// Notes that one more (1) or one less (-1) queued change has this content, which a file is kept for.
-    func count(_ column: String?, _ change: Int) throws {
+    func countQueued(_ column: String?, _ change: Int) throws {
         guard let column, column != Self.nothing else { return }
         try db.cachedStatement(
             sql: "UPDATE sync_content SET uses = uses + ?1, queued = queued + ?1 WHERE sha256 = ?2"

@@ -8,7 +8,8 @@ final class RecordTransaction {
     let plans: RecordPlans
     /// What has to be recomputed before the transaction ends (`DerivedRefresh`).
     var stale = StaleRecords()
-    /// While the tables are being adapted: what depends on records is not in place yet, and is built anew afterwards.
+    /// While the tables are being adapted: what depends on records is not in place yet, and is built
+    /// afterwards.
     let isSilent: Bool
 
     init(_ db: Database, _ plans: RecordPlans, isSilent: Bool = false) {

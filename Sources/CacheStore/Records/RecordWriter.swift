@@ -183,8 +183,8 @@ struct RecordWriter {
         try db.cachedStatement(sql: "UPDATE \(table.name) SET _content = ?, _content_address = ? WHERE _key = ?")
             .execute(arguments: [sha256, address, key])
         guard old != sha256, db.changesCount > 0 else { return }
-        try ContentTable(db: db).count(-1, old)
-        try ContentTable(db: db).count(1, sha256)
+        try ContentTable(db: db).countRecords(old, -1)
+        try ContentTable(db: db).countRecords(sha256, 1)
     }
 
     // MARK: Parts

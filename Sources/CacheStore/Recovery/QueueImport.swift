@@ -131,7 +131,7 @@ struct QueueImport {
                 change.errorMessage, change.knownPk, change.content,
             ])
         let id = db.lastInsertedRowID
-        try ContentTable(db: db).count(change.content, 1)
+        try ContentTable(db: db).countQueued(change.content, 1)
         return id
     }
 
