@@ -95,11 +95,11 @@ package struct OldDatabase {
     package var path: String { folder.path("cache.db") }
 
     /// Opens the copy as the older daemon's configuration would: the key of its secrets is one byte repeated, and a
-    /// date means nine o'clock, in a time zone that the daemon called GMT.
-    package func open() throws -> CacheStore {
+    /// date means nine o'clock, in a time zone that the daemon called GMT. `goesOn`: see `CacheStore`.
+    package func open(goesOn: @escaping @Sendable () -> Bool = { true }) throws -> CacheStore {
         let days = ReminderDays(name: "GMT 9") { date in Timestamp(iso8601: date).map { $0 + .seconds(9 * 3600) } }
         return try CacheStore(
-            path: path, schema: schema, sealer: SecretSealer.sample(), reminderDays: days
+            path: path, schema: schema, sealer: SecretSealer.sample(), reminderDays: days, goesOn: goesOn
         ) {
             withExtendedLifetime(folder) { UUID().uuidString }
         }

@@ -49,11 +49,7 @@ class Scene:
             raise Failed(f"integrity_check: {problems[:5]}")
 
     def check_consistency(self):
-        """Everything that the database keeps twice agrees. Run it while the daemon runs, or after it has stopped."""
-        answer = self.daemon.command("doctor", "--deep", "--json")
-        findings = [finding for finding in json.loads(answer.stdout or "[]") if finding["check"] == "consistency"]
-        if [finding["level"] for finding in findings] != ["ok"]:
-            raise Failed(f"doctor --deep: {findings or answer.stdout or answer.stderr}")
+        check_consistency(self.daemon)
 
     def check(self):
         """Starts the daemon after a fault and checks that nothing is lost or doubled and the database is intact."""
@@ -71,6 +67,14 @@ def integrity(path):
     """The result of `integrity_check`; other connections may use the file."""
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as connection:
         return [row[0] for row in connection.execute("PRAGMA integrity_check")]
+
+
+def check_consistency(daemon):
+    """Everything that the database keeps twice agrees. Run it while the daemon runs, or after it has stopped."""
+    answer = daemon.command("doctor", "--deep", "--json")
+    findings = [finding for finding in json.loads(answer.stdout or "[]") if finding["check"] == "consistency"]
+    if [finding["level"] for finding in findings] != ["ok"]:
+        raise Failed(f"doctor --deep: {findings or answer.stdout or answer.stderr}")
 
 
 @contextlib.contextmanager
