@@ -9,23 +9,17 @@ extension DerivedRefresh {
     /// notified: as with any other column, a new schema shows the same records differently.
     func adapt() throws {
         let schema = records.plans.schema
-        let db = records.db
-        let (present, wanted) = (try Self.known(db), Self.definition(of: schema))
+        let settings = SettingTable(db: records.db)
+        let (present, wanted) = (try settings[Self.setting], Self.definition(of: schema))
         guard present != wanted else { return }
         if present != schema.entities.map(Self.olderDefinition).joined(separator: "\n") {
             for entity in schema.entities { try recomputeAll(of: entity) }
         }
-        try db.execute(
-            sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-            arguments: [Self.setting, wanted])
+        try settings.set(Self.setting, to: wanted)
     }
 
     static func isAdapted(to schema: EntitySchema, _ db: Database) throws -> Bool {
-        try known(db) == definition(of: schema)
-    }
-
-    private static func known(_ db: Database) throws -> String? {
-        try String.fetchOne(db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [setting])
+        try SettingTable(db: db)[setting] == definition(of: schema)
     }
 
     private static func definition(of schema: EntitySchema) -> String {

@@ -11,6 +11,8 @@ struct EntityTableAdapter {
     let table: EntityTable
     let db: Database
 
+    private var settings: SettingTable { SettingTable(db: db) }
+
     /// Migrates the tables of all entities, if their definitions have changed since the last time: checking each table
     /// would take most of the time that opening a cache takes.
     static func adapt(to schema: EntitySchema, _ db: Database) throws {
@@ -18,13 +20,11 @@ struct EntityTableAdapter {
         guard try !isAdapted(to: schema, db) else { return }
         try dropTriggers(db)
         for table in tables { try EntityTableAdapter(table: table, db: db).adapt() }
-        try db.execute(
-            sql: "INSERT INTO sync_setting VALUES ('tables', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-            arguments: [definition(of: schema)])
+        try SettingTable(db: db).set("tables", to: definition(of: schema))
     }
 
     static func isAdapted(to schema: EntitySchema, _ db: Database) throws -> Bool {
-        try String.fetchOne(db, sql: "SELECT value FROM sync_setting WHERE name = 'tables'") == definition(of: schema)
+        try SettingTable(db: db)["tables"] == definition(of: schema)
     }
 
     private static func definition(of schema: EntitySchema) -> String {
@@ -48,7 +48,7 @@ struct EntityTableAdapter {
                 sql: "INSERT INTO sync_tally VALUES (?, 0)", arguments: ["rows:\(table.entity.name)"])
         }
         try rememberKey()
-        try set(columnSetting, to: table.columnSources)
+        try settings.set(columnSetting, to: table.columnSources)
         try adaptContents()
         try adaptIndexes()
         try db.execute(sql: "DROP VIEW IF EXISTS \(table.view)")
@@ -60,7 +60,7 @@ struct EntityTableAdapter {
     private var keySetting: String { "key:\(table.entity.name)" }
 
     private func requireSameKey() throws {
-        guard let known = try setting(keySetting), known != table.entity.key else { return }
+        guard let known = try settings[keySetting], known != table.entity.key else { return }
         throw CacheError.incompatible(
             """
             the schema now names \(table.entity.key) as the key of \(table.entity.name), but this cache is keyed by \
@@ -68,20 +68,7 @@ struct EntityTableAdapter {
             """)
     }
 
-    private func rememberKey() throws { try set(keySetting, to: table.entity.key) }
-
-    private func setting(_ name: String) throws -> String? {
-        try String.fetchOne(db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [name])
-    }
-
-    private func set(_ name: String, to value: String) throws {
-        try db.execute(
-            sql: """
-                INSERT INTO sync_setting VALUES (?, ?)
-                ON CONFLICT DO UPDATE SET value = excluded.value WHERE value <> excluded.value
-                """,
-            arguments: [name, value])
-    }
+    private func rememberKey() throws { try settings.set(keySetting, to: table.entity.key) }
 
     // MARK: Columns and indexes
 
@@ -114,7 +101,7 @@ struct EntityTableAdapter {
         for column in missing {
             try db.execute(sql: "ALTER TABLE \(table.name) ADD COLUMN \(column.definition)")
         }
-        let areSame = try setting(columnSetting) == table.columnSources
+        let areSame = try settings[columnSetting] == table.columnSources
         if !missing.isEmpty || !areSame || !present.contains("_displaced") { try TableBackfill.request(table, db) }
     }
 

@@ -18,6 +18,7 @@ struct SealingAdapter {
 
     private var schema: EntitySchema { records.plans.schema }
     private var db: Database { records.db }
+    private var settings: SettingTable { SettingTable(db: db) }
 
     /// Throws `.incompatible` when the cache was sealed with another key.
     func adapt() throws {
@@ -26,7 +27,7 @@ struct SealingAdapter {
     }
 
     private func requireKey() throws {
-        let known = try setting(Self.keySetting)
+        let known = try settings[Self.keySetting]
         guard known == nil || known == sealer.mark else {
             throw CacheError.incompatible(
                 """
@@ -35,7 +36,7 @@ struct SealingAdapter {
                 """)
         }
         if known == nil, schema.entities.contains(where: { !$0.secretPlaces.isEmpty }) {
-            try set(Self.keySetting, to: sealer.mark)
+            try settings.set(Self.keySetting, to: sealer.mark)
         }
     }
 
@@ -43,7 +44,7 @@ struct SealingAdapter {
 
     private func adapt(_ entity: Entity) throws {
         let name = "secrets:\(entity.name)"
-        guard let conversion = try Self.conversion(of: entity, from: setting(name), sealer) else { return }
+        guard let conversion = try Self.conversion(of: entity, from: settings[name], sealer) else { return }
         try convertRecords(entity, conversion)
         try convertQueue(entity, conversion)
         try convertConflicts(entity, conversion)
@@ -53,7 +54,7 @@ struct SealingAdapter {
             try forgetQuotes(entity)
             try requestScrubbing()
         }
-        try set(name, to: Self.text(entity.secretPlaces))
+        try settings.set(name, to: Self.text(entity.secretPlaces))
     }
 
     /// What to open and what to seal to get from one state to the other.
@@ -154,7 +155,7 @@ struct SealingAdapter {
     /// A cache that was never used has no old values in its free pages.
     private func requestScrubbing() throws {
         let isUsed = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_change_log)") ?? false
-        if isUsed { try set(Self.scrubSetting, to: "1") }
+        if isUsed { try settings.set(Self.scrubSetting, to: "1") }
     }
 
     /// Rewrites the whole file where clear text may be left in it: in free pages, in the gaps of used ones, and in the
@@ -164,29 +165,16 @@ struct SealingAdapter {
     static func scrub(_ pool: DatabasePool) throws {
         do {
             try pool.writeWithoutTransaction { db in
-                let isAsked = try String.fetchOne(
-                    db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [scrubSetting])
-                guard isAsked != nil else { return }
+                guard try SettingTable(db: db)[scrubSetting] != nil else { return }
                 // The secrets in its temporary copy are sealed.
                 try db.execute(sql: "VACUUM")
                 _ = try db.checkpoint(.truncate)
-                try db.execute(sql: "DELETE FROM sync_setting WHERE name = ?", arguments: [scrubSetting])
+                try SettingTable(db: db).remove(scrubSetting)
             }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {}
     }
 
-    // MARK: Settings
-
-    private func setting(_ name: String) throws -> String? {
-        try String.fetchOne(
-            db.cachedStatement(sql: "SELECT value FROM sync_setting WHERE name = ?"), arguments: [name])
-    }
-
-    private func set(_ name: String, to value: String) throws {
-        try db.execute(
-            sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-            arguments: [name, value])
-    }
+    // MARK: Places as text
 
     /// `[["device.passcode", "devices", "passcode"], …]`, with `[]` for the elements of a list.
     private static func text(_ places: [SecretPlace]) -> String {

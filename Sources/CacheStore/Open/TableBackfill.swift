@@ -26,9 +26,7 @@ struct TableBackfill {
     // MARK: Requests
 
     static func request(_ table: EntityTable, _ db: Database) throws {
-        try db.execute(
-            sql: "INSERT INTO sync_setting VALUES (?, '0') ON CONFLICT DO UPDATE SET value = excluded.value",
-            arguments: [setting(table.entity.name)])
+        try SettingTable(db: db).set(setting(table.entity.name), to: "0")
     }
 
     /// Whether columns of some table are still empty.
@@ -59,20 +57,18 @@ struct TableBackfill {
     /// One step, in the caller's transaction; returns how far it is, nil when there is nothing left to do.
     func step() throws -> OpeningProgress? {
         let name = table.entity.name
-        let reached = try String.fetchOne(
-            db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [Self.setting(name)])
-        guard let reached = reached.flatMap({ Int64($0) }) else {
+        let settings = SettingTable(db: db)
+        guard let reached = try settings[Self.setting(name)].flatMap({ Int64($0) }) else {
             let hasBuilt = try SecondaryIndexes(table: table, db: db).buildNext()
             return hasBuilt ? OpeningProgress(entity: name, share: 1) : nil
         }
         let rows = try writer.images(after: reached, limit: Self.batch)
         for row in rows { try writer.rewrite(row) }
         guard let last = rows.last else {
-            try db.execute(sql: "DELETE FROM sync_setting WHERE name = ?", arguments: [Self.setting(name)])
+            try settings.remove(Self.setting(name))
             return OpeningProgress(entity: name, share: 1)
         }
-        try db.execute(
-            sql: "UPDATE sync_setting SET value = ? WHERE name = ?", arguments: ["\(last.pk)", Self.setting(name)])
+        try settings.set(Self.setting(name), to: "\(last.pk)")
         let greatest = try Int64.fetchOne(db, sql: "SELECT max(_pk) FROM \(table.name)") ?? last.pk
         return OpeningProgress(entity: name, share: Double(last.pk) / Double(max(greatest, 1)))
     }

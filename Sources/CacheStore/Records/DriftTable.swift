@@ -42,9 +42,7 @@ struct DriftTable {
         for entity in counted where schema[entity] == nil { try forget(entity, db) }
         for entity in schema.entities where !entity.isLocal {
             let rules = DriftRules(entity)
-            let known = try String.fetchOne(
-                db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [rulesSetting(entity.name)])
-            guard known != rules.fingerprint else { continue }
+            guard try SettingTable(db: db)[rulesSetting(entity.name)] != rules.fingerprint else { continue }
             let table = EntityTable(entity: entity)
             let latest = try Int64.fetchOne(db, sql: "SELECT max(_synced_at) FROM \(table.name)")
             try DriftTable(table: table, db: db, now: Timestamp(milliseconds: latest ?? 0)).countAnew(
@@ -64,16 +62,14 @@ struct DriftTable {
                 sealer.places.isEmpty ? text : try sealer.open(JSONText(parsing: text)).record.text, key: record[0])
         }
         try save(tally)
-        try db.execute(
-            sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-            arguments: [Self.rulesSetting(entity.name), rules.fingerprint])
+        try SettingTable(db: db).set(Self.rulesSetting(entity.name), to: rules.fingerprint)
     }
 
     private static func forget(_ entity: String, _ db: Database) throws {
         for table in ["sync_drift", "sync_field"] {
             try db.execute(sql: "DELETE FROM \(table) WHERE entity = ?", arguments: [entity])
         }
-        try db.execute(sql: "DELETE FROM sync_setting WHERE name = ?", arguments: [rulesSetting(entity)])
+        try SettingTable(db: db).remove(rulesSetting(entity))
     }
 
     private static func rulesSetting(_ entity: String) -> String { "drift:\(entity)" }

@@ -15,14 +15,12 @@ struct SecondaryIndexes {
     private var setting: String { Self.setting(table.entity.name) }
 
     func areMissing() throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sync_setting WHERE name = ?)"), arguments: [setting])
-            ?? false
+        try SettingTable(db: db)[setting] != nil
     }
 
     /// Records that some are missing.
     func request() throws {
-        try db.execute(sql: "INSERT INTO sync_setting VALUES (?, '1') ON CONFLICT DO NOTHING", arguments: [setting])
+        try SettingTable(db: db).set(setting, to: "1")
     }
 
     /// Drops them all. Lists stay right, but have to sort.
@@ -35,7 +33,7 @@ struct SecondaryIndexes {
     func buildNext() throws -> Bool {
         let present = try present()
         guard let missing = table.indexes.filter({ !present.contains($0.key) }).min(by: { $0.key < $1.key }) else {
-            try db.execute(sql: "DELETE FROM sync_setting WHERE name = ?", arguments: [setting])
+            try SettingTable(db: db).remove(setting)
             return false
         }
         try db.execute(sql: missing.value)

@@ -33,11 +33,6 @@ struct LocalRecords {
     /// Records the names of the local-only entities, for reading the file without its schema.
     static func note(_ schema: EntitySchema, _ db: Database) throws {
         let names = JSONText.array(schema.entities.filter(\.isLocal).map { .string($0.name) }).text
-        try db.execute(
-            sql: """
-                INSERT INTO sync_setting VALUES (?, ?)
-                ON CONFLICT DO UPDATE SET value = excluded.value WHERE value <> excluded.value
-                """,
-            arguments: [setting, names])
+        try SettingTable(db: db).set(setting, to: names)
     }
 }

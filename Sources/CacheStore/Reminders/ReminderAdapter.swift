@@ -19,9 +19,7 @@ struct ReminderAdapter {
     private var definition: String { rules.map { "\($0.definition)\n\(days.name)" }.joined(separator: "\n") }
 
     func isUpToDate() throws -> Bool {
-        let known = try String.fetchOne(
-            db, sql: "SELECT value FROM sync_setting WHERE name = ?", arguments: [Self.setting])
-        return known ?? "" == definition
+        try SettingTable(db: db)[Self.setting] ?? "" == definition
     }
 
     /// Schedules and withdraws the reminders of all records when the rules have changed. Call this after the entities'
@@ -37,8 +35,6 @@ struct ReminderAdapter {
         for rule in rules {
             for sql in rule.reconcile { try db.execute(sql: sql) }
         }
-        try db.execute(
-            sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-            arguments: [Self.setting, definition])
+        try SettingTable(db: db).set(Self.setting, to: definition)
     }
 }
