@@ -178,27 +178,29 @@ struct ConsistencyCheckTests {
         Damage(part: .reminder, place: "jobs/b", sql: "UPDATE sync_reminder SET record_key = 'b'"),
     ]
 
-    @Test("names the record that is damaged", arguments: damages)
-    func finds(_ damage: Damage) async throws {
+    /// The same cache after a statement that goes past the writer of records.
+    private func cache(damagedBy sql: String, isIndexed: Bool = false) async throws -> TestCache {
         let cache = try await cache()
         cache.isDamaged = true
-        if damage.isIndexed { try await cache.store.catchUpSearch() }
-        try await cache.store.pool.write { db in try db.execute(sql: damage.sql) }
+        if isIndexed { try await cache.store.catchUpSearch() }
+        try await cache.store.pool.write { db in try db.execute(sql: sql) }
+        return cache
+    }
+
+    @Test("names the record that is damaged", arguments: damages)
+    func finds(_ damage: Damage) async throws {
+        let cache = try await cache(damagedBy: damage.sql, isIndexed: damage.isIndexed)
         let found = try cache.store.inconsistencies(atMost: 100)
         #expect(found.contains { $0.part == damage.part && $0.place == damage.place }, "\(found)")
     }
 
     @Test
     func `notices a content whose uses are not counted`() async throws {
-        let cache = try await cache()
-        cache.isDamaged = true
-        try await cache.store.pool.write { db in
-            try db.execute(
-                sql: """
-                    CREATE TRIGGER mutation AFTER UPDATE OF uses ON sync_content
-                    BEGIN UPDATE sync_content SET uses = OLD.uses WHERE sha256 = NEW.sha256; END
-                    """)
-        }
+        let cache = try await cache(
+            damagedBy: """
+                CREATE TRIGGER mutation AFTER UPDATE OF uses ON sync_content
+                BEGIN UPDATE sync_content SET uses = OLD.uses WHERE sha256 = NEW.sha256; END
+                """)
         try await cache.store.write(at: TestCache.now) { try $0.setContent("photos", key: "r", Self.content) }
         #expect(try cache.store.inconsistencies().map(\.part) == [.content])
     }
@@ -206,29 +208,21 @@ struct ConsistencyCheckTests {
     @Test
     func `fails a test that leaves an inconsistent database`() async throws {
         await withKnownIssue {
-            let cache = try await cache()
-            try await cache.store.pool.write { db in try db.execute(sql: "UPDATE records_jobs SET status = 'x'") }
+            let cache = try await cache(damagedBy: "UPDATE records_jobs SET status = 'x'")
+            cache.isDamaged = false
         }
     }
 
     @Test
     func `stops at the number that it is asked for`() async throws {
-        let cache = try await cache()
-        cache.isDamaged = true
-        try await cache.store.pool.write { db in
-            try db.execute(sql: "UPDATE records_jobs SET status = 'x', price = 'x'")
-        }
+        let cache = try await cache(damagedBy: "UPDATE records_jobs SET status = 'x', price = 'x'")
         #expect(try cache.store.inconsistencies(atMost: 2).count == 2)
     }
 
     @Test
     func `never quotes a value`() async throws {
-        let cache = try await cache()
-        cache.isDamaged = true
-        try await cache.store.pool.write { db in
-            try db.execute(
-                sql: "UPDATE records_jobs SET status = 'confidential', _local = '{\"title\":\"confidential\"}'")
-        }
+        let cache = try await cache(
+            damagedBy: #"UPDATE records_jobs SET status = 'confidential', _local = '{"title":"confidential"}'"#)
         let text = try cache.store.inconsistencies(atMost: 100).map(\.description).joined(separator: "\n")
         #expect(text.contains("the column status differs from the document"))
         #expect(!text.contains("confidential"))
