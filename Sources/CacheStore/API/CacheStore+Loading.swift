@@ -1,6 +1,5 @@
 internal import EntitySchema
 internal import GRDB
-internal import GRDBSQLite
 internal import SQLiteStore
 
 /// First loads: while one is under way, its entity's indexes may be missing.
@@ -20,16 +19,12 @@ extension CacheStore {
         }
     }
 
-    /// The entity has all records that the upstream had when its first load began, and its lists use indexes.
-    static func isLoaded(_ entity: String, _ connection: ReadConnection) throws -> Bool {
+    /// See `LoadedCondition`.
+    func isLoaded(_ entity: String, _ connection: ReadConnection) throws -> Bool {
+        guard let sql = queries.loaded[entity] else { return true }
         var isLoaded = false
-        let sql = """
-            SELECT NOT EXISTS (SELECT 1 FROM sync_setting WHERE name = ?1)
-              AND NOT EXISTS (SELECT 1 FROM sync_cursor WHERE entity = ?2 AND pull ->> '$.began' IS NOT NULL)
-            """
-        let names = [SecondaryIndexes.setting(entity), entity]
-        try connection.query(sql, names.map(\.databaseValue)) { statement in
-            isLoaded = sqlite3_column_int(statement, 0) != 0
+        try connection.query(sql) { _ in
+            isLoaded = true
             return false
         }
         return isLoaded

@@ -46,9 +46,11 @@ extension CacheStore {
                 if query.count { page.total = try Self.total(list, connection) }
             }
             let isOne = !query.count && include.isEmpty && list.statements.count == 1 && list.walk == nil
+            // Asked first: the load may end while the list is read.
+            let isLoaded = try isLoaded(query.entity, connection)
             if isOne { try fill() } else { try connection.snapshot(fill) }
             page.unindexed = list.unindexed
-            page.isComplete = try Self.isLoaded(query.entity, connection)
+            page.isComplete = isLoaded
             return page
         }
     }

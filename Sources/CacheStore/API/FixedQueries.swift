@@ -5,6 +5,8 @@ internal import SQLiteStore
 struct FixedQueries: Sendable {
     /// One record, by entity.
     let record: [String: NumberedSQL]
+    /// See `LoadedCondition`, by entity.
+    let loaded: [String: NumberedSQL]
     /// See `CacheStore.summary`; one statement, so that all of it is of one moment.
     let summary: NumberedSQL
     /// See `CacheStore.pendingCount`.
@@ -18,6 +20,11 @@ struct FixedQueries: Sendable {
             record[entity.name] = numbers.next(RecordSelect(table: EntityTable(entity: entity)).one)
         }
         self.record = record
+        var loaded: [String: NumberedSQL] = [:]
+        for entity in schema.entities {
+            loaded[entity.name] = numbers.next(LoadedCondition(entity: entity, schema: schema).sql)
+        }
+        self.loaded = loaded
         summary = numbers.next(
             """
             \(Self.queueCounts)

@@ -36,6 +36,7 @@ struct CursorRow {
                   lateness = excluded.lateness, held_deletions = excluded.held_deletions, error = excluded.error
                 WHERE (watermark, pull, last_full_at, lateness, held_deletions, error) IS NOT (excluded.watermark,
                   excluded.pull, excluded.last_full_at, excluded.lateness, excluded.held_deletions, excluded.error)
+                  OR last_synced_at IS NULL AND excluded.last_synced_at IS NOT NULL
                 """
         ).execute(arguments: [
             entity, cursor.watermark, cursor.pull?.json, cursor.lastSyncedAt?.milliseconds,

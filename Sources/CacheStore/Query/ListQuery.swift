@@ -88,6 +88,6 @@ package struct ListPage: Sendable {
     package var total: Int?
     /// The fields without an index that made the query read the whole table.
     package var unindexed: [String] = []
-    /// False while the entity's first load is under way: records are missing, and lists have to sort.
+    /// False until the entity's first load has ended: records are missing, and lists may have to sort.
     package var isComplete = true
 }

@@ -46,6 +46,15 @@ struct DetailPuller {
         }
         try await puller.noteHeld(held, of: detail.entity, isFull: all && failure == nil)
         if let failure { throw failure }
+        try await noteEnd(of: detail.entity, after: entity)
+    }
+
+    /// Stores when the children of all parents were first fetched.
+    private func noteEnd(of children: String, after parent: Entity) async throws {
+        var cursor = try store.cursor(of: children)
+        guard cursor.lastSyncedAt == nil, try store.cursor(of: parent.name).lastSyncedAt != nil else { return }
+        cursor.lastSyncedAt = puller.now()
+        try await store.setCursor(of: children, to: cursor)
     }
 
     /// Writes a batch in one transaction: one for each parent would cost an fsync each.

@@ -39,8 +39,17 @@ struct LoadingTests {
     }
 
     private func finish(_ cache: TestCache) async throws {
-        try await cache.store.setCursor(of: "orders", to: PullCursor())
+        try await end(cache)
         try await cache.store.completeIndexes()
+    }
+
+    /// What the end of a pull stores.
+    private func end(_ cache: TestCache, of entity: String = "orders") async throws {
+        try await cache.store.setCursor(of: entity, to: PullCursor(lastSyncedAt: TestCache.now))
+    }
+
+    private func isComplete(_ entity: String, _ cache: TestCache) throws -> Bool {
+        try cache.store.list(ListQuery(entity: entity)).isComplete
     }
 
     @Test("a load of several pages builds the indexes afterwards; lists work meanwhile and say that they lack records")
@@ -64,7 +73,65 @@ struct LoadingTests {
         let wanted = try indexes(cache)
         _ = try await cache.store.apply(page(0..<10, of: cache, isLast: true), at: TestCache.now)
         #expect(try indexes(cache) == wanted)
+        try await end(cache)
         #expect(try cache.store.list(query).isComplete)
+    }
+
+    @Test("a list is complete once its first pull has ended, however it ended before")
+    func first() async throws {
+        let cache = try TestCache()
+        #expect(try !isComplete("orders", cache))
+        try await cache.store.setCursor(of: "orders", to: PullCursor(error: "no such page"))
+        #expect(try !isComplete("orders", cache))
+        try await cache.store.setCursor(of: "orders", to: PullCursor())
+        #expect(try !isComplete("orders", cache))
+        try await end(cache)
+        #expect(try isComplete("orders", cache))
+        try await cache.store.setCursor(of: "orders", to: PullCursor(lastSyncedAt: TestCache.now, error: "away"))
+        #expect(try isComplete("orders", cache))
+    }
+
+    @Test("a local-only list is complete")
+    func local() throws {
+        let schema =
+            TestCache.shop + """
+
+                  drafts:
+                    local: true
+                    fields:
+                      id: { type: string }
+                """
+        let cache = try TestCache(schema: schema)
+        #expect(try isComplete("drafts", cache))
+        #expect(try !isComplete("messages", cache))
+    }
+
+    @Test("children that take a call for each parent are complete once those of all parents have been fetched")
+    func children() async throws {
+        let cache = try TestCache()
+        _ = try await cache.store.apply(page(0..<1, of: cache, isLast: true), at: TestCache.now)
+        try await end(cache)
+        #expect(try !isComplete("messages", cache))
+        let parent = try #require(try cache.store.parents(of: "orders", after: 0, all: false, limit: 9).first)
+        var fetched = PulledPage(entity: "orders", records: "[]")
+        fetched.details = [PulledPage.Detail(parent: "orders", key: parent.key, value: parent.value)]
+        _ = try await cache.store.apply(fetched, at: TestCache.now)
+        // As an older version left it.
+        #expect(try isComplete("messages", cache))
+        try await end(cache, of: "messages")
+        _ = try await cache.pull("orders", #"[{"id":"new","updated_at":"2026-11-21T00:00:00Z"}]"#)
+        #expect(try isComplete("messages", cache))
+    }
+
+    @Test("children that are embedded in another entity's records are complete with them")
+    func embedded() async throws {
+        let schema = TestCache.shop.replacing(
+            #"path: "/orders/{id}/messages", into: messages, when_changed: updated_at"#,
+            with: "embedded: messages, into: messages")
+        let cache = try TestCache(schema: schema)
+        #expect(try !isComplete("messages", cache))
+        try await end(cache)
+        #expect(try isComplete("messages", cache))
     }
 
     @Test("the next start builds the indexes of a load that was cut off")

@@ -122,4 +122,17 @@ struct ChildPullTests {
         try await test.pullDetails(all: true)
         #expect(try test.keys("messages") == ["m", "n", "o"])
     }
+
+    @Test("the list of children is complete once those of all parents have been fetched")
+    func complete() async throws {
+        let test = try TestPull(Self.fetched)
+        func isComplete() throws -> Bool { try test.store.list(ListQuery(entity: "messages")).isComplete }
+        try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o"]], test)
+        #expect(try !isComplete())
+        try await test.pull()
+        #expect(try !isComplete())
+        try await test.pullDetails()
+        #expect(try isComplete())
+        #expect(try test.store.cursor(of: "messages").lastSyncedAt != nil)
+    }
 }

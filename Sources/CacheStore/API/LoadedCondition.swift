@@ -1,0 +1,41 @@
+internal import EntitySchema
+internal import SQLiteStore
+
+/// When an entity has all records that the upstream had when its first load began, and its lists use indexes: as a
+/// statement that returns a row then.
+///
+/// A local-only entity is always loaded. Children that come with another entity's records are loaded with them.
+struct LoadedCondition {
+    let entity: Entity
+    let schema: EntitySchema
+
+    var sql: String {
+        let indexes = SecondaryIndexes.setting(entity.name).quoted(by: "'")
+        return "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sync_setting WHERE name = \(indexes))"
+            + pulls.map { " AND \($0)" }.joined()
+    }
+
+    private var pulls: [String] {
+        guard entity.pull == nil else { return [hasEnded(entity)] }
+        return schema.entities.flatMap { parent in
+            guard let detail = parent.pull?.detail, detail.entity == entity.name else { return [String]() }
+            return [hasEnded(parent)] + (detail.whenChanged.map { [hasFetched(parent, $0)] } ?? [])
+        }
+    }
+
+    private func hasEnded(_ entity: Entity) -> String {
+        """
+        EXISTS (SELECT 1 FROM sync_cursor WHERE entity = \(entity.name.quoted(by: "'"))
+          AND last_synced_at IS NOT NULL AND pull ->> '$.began' IS NULL)
+        """
+    }
+
+    /// Children that take a call for each parent have a cursor once all have been fetched. Older versions wrote none.
+    private func hasFetched(_ parent: Entity, _ whenChanged: String) -> String {
+        let parents = EntityTable(entity: parent)
+        return """
+            (EXISTS (SELECT 1 FROM sync_cursor WHERE entity = \(entity.name.quoted(by: "'")) AND last_synced_at IS NOT NULL)
+              OR NOT EXISTS (SELECT 1 FROM \(parents.name) WHERE \(parents.detailOutdated(whenChanged)) AND _detail IS NULL))
+            """
+    }
+}
