@@ -21,14 +21,10 @@ extension CacheStore {
     }
 
     /// The entity has all records that the upstream had when its first load began, and its lists use indexes.
-    static func isLoaded(_ entity: String, _ connection: ReadConnection) throws -> Bool {
+    func isLoaded(_ entity: String, _ connection: ReadConnection) throws -> Bool {
         var isLoaded = false
-        let sql = """
-            SELECT NOT EXISTS (SELECT 1 FROM sync_setting WHERE name = ?1)
-              AND NOT EXISTS (SELECT 1 FROM sync_cursor WHERE entity = ?2 AND pull ->> '$.began' IS NOT NULL)
-            """
         let names = [SecondaryIndexes.setting(entity), entity]
-        try connection.query(sql, names.map(\.databaseValue)) { statement in
+        try connection.query(queries.isLoaded, names.map(\.databaseValue)) { statement in
             isLoaded = sqlite3_column_int(statement, 0) != 0
             return false
         }

@@ -48,7 +48,7 @@ extension CacheStore {
             let isOne = !query.count && include.isEmpty && list.statements.count == 1 && list.walk == nil
             if isOne { try fill() } else { try connection.snapshot(fill) }
             page.unindexed = list.unindexed
-            page.isComplete = try Self.isLoaded(query.entity, connection)
+            page.isComplete = try isLoaded(query.entity, connection)
             return page
         }
     }

@@ -5,6 +5,8 @@ internal import SQLiteStore
 struct FixedQueries: Sendable {
     /// One record, by entity.
     let record: [String: NumberedSQL]
+    /// See `CacheStore.isLoaded`: the setting of missing indexes, and the entity.
+    let isLoaded: NumberedSQL
     /// See `CacheStore.summary`; one statement, so that all of it is of one moment.
     let summary: NumberedSQL
     /// See `CacheStore.pendingCount`.
@@ -18,6 +20,11 @@ struct FixedQueries: Sendable {
             record[entity.name] = numbers.next(RecordSelect(table: EntityTable(entity: entity)).one)
         }
         self.record = record
+        isLoaded = numbers.next(
+            """
+            SELECT NOT EXISTS (SELECT 1 FROM sync_setting WHERE name = ?1)
+              AND NOT EXISTS (SELECT 1 FROM sync_cursor WHERE entity = ?2 AND pull ->> '$.began' IS NOT NULL)
+            """)
         summary = numbers.next(
             """
             \(Self.queueCounts)
