@@ -16,6 +16,18 @@ package enum CheckedJSON {
         }
         return bytes.count
     }
+
+    /// Whether the inside of a string, `range` without its quotes, spells `text`; allocates only to decode escapes.
+    static func spells(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ text: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        guard let base = bytes.baseAddress else { return text.isEmpty }
+        if memchr(base + range.lowerBound, 0x5C, range.count) != nil {
+            return JSONEscapes.decode(Array(bytes[range])[...]).utf8.elementsEqual(text)
+        }
+        guard range.count == text.count, let text = text.baseAddress else { return range.count == text.count }
+        return memcmp(base + range.lowerBound, text, range.count) == 0
+    }
 }
 
 /// Skipping over text that has been validated.

@@ -1,8 +1,12 @@
+internal import Glibc
+
 /// Finds the values of named members of an object in one pass, without decoding or copying.
 package struct JSONMemberFinder: Sendable {
     /// The names one after the other, and where each one is.
     private let text: [UInt8]
     private let names: [Range<Int>]
+    /// A bit for the length of each name: most other members need no comparison.
+    private let lengths: UInt64
 
     /// `members` are names as they are written.
     package init(_ members: [String]) {
@@ -13,7 +17,10 @@ package struct JSONMemberFinder: Sendable {
             return start..<text.count
         }
         self.text = text
+        lengths = names.reduce(0) { $0 | Self.bit($1) }
     }
+
+    private static func bit(_ name: Range<Int>) -> UInt64 { 1 << UInt64(min(name.count, 63)) }
 
     /// For each name its value, the first of that name; nil when there is none or `record` is not an object.
     package func values(in record: JSONText) -> [JSONText?] {
@@ -31,12 +38,12 @@ package struct JSONMemberFinder: Sendable {
     }
 
     private func index(of name: Range<Int>, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-        text.withUnsafeBufferPointer { text in
-            for index in names.indices where names[index].count == name.count {
-                let start = names[index].lowerBound
-                if (0..<name.count).allSatisfy({ text[start + $0] == bytes[name.lowerBound + $0] }) { return index }
+        guard lengths & Self.bit(name) != 0, let bytes = bytes.baseAddress else { return nil }
+        return text.withUnsafeBufferPointer { text in
+            guard let text = text.baseAddress else { return nil }
+            return names.firstIndex { wanted in
+                wanted.count == name.count && memcmp(text + wanted.lowerBound, bytes + name.lowerBound, name.count) == 0
             }
-            return nil
         }
     }
 }

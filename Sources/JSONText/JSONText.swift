@@ -99,16 +99,22 @@ package struct JSONText: Sendable, Hashable {
 extension JSONText {
     /// The value of the first member of this name; nil when there is none or this is not an object.
     package subscript(key: String) -> JSONText? {
-        guard kind == .object else { return nil }
-        var found: JSONText?
-        walk { (scanner) throws(JSONError) in
-            try scanner.forEachMember { (scanner, name) throws(JSONError) in
-                let start = scanner.at
-                try scanner.skipValue()
-                if found == nil, part(name).spells(key) { found = part(start..<scanner.at) }
-            }
+        var found: Range<Int>?
+        forEachValue(of: key) { value in
+            found = value
+            return false
         }
-        return found
+        return found.map(part)
+    }
+
+    /// How many members of this name an object has; 0 for any other kind.
+    package func count(of key: String) -> Int {
+        var count = 0
+        forEachValue(of: key) { _ in
+            count += 1
+            return true
+        }
+        return count
     }
 
     /// Follows names separated by dots (`data.pagination.total`); the empty path is the value itself.
@@ -196,22 +202,26 @@ extension JSONText {
     /// Where the value of the last member of this name is in `bytes`; nil when there is none.
     func place(of key: String) -> Range<Int>? {
         var found: Range<Int>?
-        walk { (scanner) throws(JSONError) in
-            try scanner.forEachMember { (scanner, name) throws(JSONError) in
-                let start = scanner.at
-                try scanner.skipValue()
-                guard part(name).spells(key) else { return }
-                found = (bytes.startIndex + start)..<(bytes.startIndex + scanner.at)
-            }
+        forEachValue(of: key) { value in
+            found = value
+            return true
         }
-        return found
+        return found.map { (bytes.startIndex + $0.lowerBound)..<(bytes.startIndex + $0.upperBound) }
     }
 
-    /// Whether this is the string `text`, byte for byte; allocates only to decode escapes.
-    private func spells(_ text: String) -> Bool {
-        let inner = bytes.dropFirst().dropLast()
-        guard inner.contains(UInt8(ascii: "\\")) else { return inner.elementsEqual(text.utf8) }
-        return JSONEscapes.decode(inner).utf8.elementsEqual(text.utf8)
+    /// Calls `visit` with the range of the value of each member of this name, until it returns false.
+    private func forEachValue(of key: String, _ visit: (Range<Int>) -> Bool) {
+        guard kind == .object else { return }
+        var key = key
+        key.withUTF8 { key in
+            bytes.withUnsafeBufferPointer { bytes in
+                var scanner = JSONScanner(bytes, isChecked: true)
+                scanner.at = 1
+                while let (name, value) = scanner.nextCheckedMember() {
+                    if CheckedJSON.spells(bytes, name, key), !visit(value) { return }
+                }
+            }
+        }
     }
 
     private func walk(_ body: (inout JSONScanner) throws(JSONError) -> Void) {

@@ -37,10 +37,9 @@ struct OutboxStateTests {
     private func attempt(
         _ transition: OutboxState.Transition, _ change: OutboxChange, _ cache: TestCache
     ) async throws -> Bool {
-        let schema = cache.store.schema
         let table = try cache.store.table("orders")
         return try await cache.store.writer.write { db in
-            let queue = OutboxTable(schema: schema, db: db)
+            let queue = cache.store.context(db, at: TestCache.now).queue
             let failure = PushFailure(kind: "server", message: "not now")
             do {
                 switch transition {
@@ -93,9 +92,8 @@ struct OutboxStateTests {
     func retryAll() async throws {
         for from in OutboxState.allCases {
             let (cache, _) = try await cache(from)
-            let schema = cache.store.schema
             let count = try await cache.store.writer.write { db in
-                try OutboxTable(schema: schema, db: db).retry(nil).count
+                try cache.store.context(db, at: TestCache.now).queue.retry(nil).count
             }
             #expect(count == (from == .failed ? 1 : 0))
             #expect(try state(cache) == (from == .failed ? .queued : from))

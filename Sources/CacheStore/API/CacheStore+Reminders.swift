@@ -21,7 +21,7 @@ extension CacheStore {
                     place?.dueAt.milliseconds ?? .min, place?.id ?? 0,
                     JSONText.array(states.map { .string($0.rawValue) }).text, limit + 1,
                 ])
-            let table = ReminderTable(schema: schema, db: db)
+            let table = ReminderTable(records: RecordTransaction(db, plans))
             let reminders = try rows.prefix(limit).map(table.reminder)
             let last = rows.count > limit ? reminders.last : nil
             return (reminders, last.map { ReminderPlace(dueAt: $0.dueAt, id: $0.id) })
@@ -30,7 +30,7 @@ extension CacheStore {
 
     package func reminder(_ id: Int64) throws -> Reminder {
         try snapshot { db in
-            let table = ReminderTable(schema: schema, db: db)
+            let table = ReminderTable(records: RecordTransaction(db, plans))
             return try table.reminder(table.row(id))
         }
     }
@@ -60,7 +60,7 @@ extension CacheStore {
         let batch = 200
         return try await write(at: now) { transaction in
             let db = transaction.db
-            let table = ReminderTable(schema: schema, db: db)
+            let table = ReminderTable(records: transaction.context.records)
             let rows = try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
@@ -104,13 +104,13 @@ extension CacheStore {
     /// See `ReminderTable.beginDelivery`.
     package func beginDelivery(_ id: Int64, retryAt: Timestamp) async throws -> Reminder? {
         try await writer.write { db in
-            try ReminderTable(schema: schema, db: db).beginDelivery(id, retryAt: retryAt)
+            try ReminderTable(records: RecordTransaction(db, plans)).beginDelivery(id, retryAt: retryAt)
         }
     }
 
     package func settleDelivery(of begun: Reminder, _ outcome: ReminderOutcome, at now: Timestamp) async throws {
         try await writer.write { db in
-            try ReminderTable(schema: schema, db: db).settleDelivery(of: begun, outcome, at: now)
+            try ReminderTable(records: RecordTransaction(db, plans)).settleDelivery(of: begun, outcome, at: now)
         }
     }
 }
@@ -140,5 +140,5 @@ extension LocalTransaction {
         return try reminders.reminder(reminders.row(id))
     }
 
-    private var reminders: ReminderTable { ReminderTable(schema: store.schema, db: db) }
+    private var reminders: ReminderTable { ReminderTable(records: context.records) }
 }

@@ -24,7 +24,7 @@ package struct LocalTransaction {
     package func create(
         _ entity: String, _ body: JSONText, referring field: String, to key: String, of parent: Entity
     ) throws -> String {
-        let current = try KeyAlias.current(of: key, parent.name, db)
+        let current = try KeyAlias.current(of: key, parent.name, in: context.records)
         guard let row = try RecordRow(table: EntityTable(entity: parent), db: db).load(current), !row.deleted else {
             throw CacheError.notFound("\(parent.name)/\(key) is not in the cache")
         }
@@ -81,7 +81,7 @@ package struct LocalTransaction {
     /// One record as readers see it, secret fields left out; nil when it is not cached.
     package func shown(_ entity: String, key: String) throws -> ShownRecord? {
         guard let sql = store.queries.record[entity] else { throw CacheError.notFound("no entity \(entity)") }
-        let current = try KeyAlias.current(of: key, entity, db)
+        let current = try KeyAlias.current(of: key, entity, in: context.records)
         return try store.statements.with(sql, on: db) { statement in
             try statement.bind(current, to: 1)
             return try statement.step() ? ShownRecord(reading: statement.handle) : nil

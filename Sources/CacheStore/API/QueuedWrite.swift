@@ -53,7 +53,7 @@ extension LocalTransaction {
     ) throws -> (queued: QueuedWrite, result: Result) {
         let mark = try mark()
         let (key, result) = try body()
-        let current = try KeyAlias.current(of: key, entity, db)
+        let current = try KeyAlias.current(of: key, entity, in: context.records)
         let rows = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
@@ -66,7 +66,7 @@ extension LocalTransaction {
             let queued = try rows.flatMap { row in
                 try (row["fields"] as String?).map { try JSONText(parsing: $0).elements.compactMap(\.string) } ?? []
             }
-            let queue = try OutboxTable(schema: store.schema, db: db).changes(of: entity, key: current)
+            let queue = try context.queue.changes(of: entity, key: current)
             for field in fields where !queued.contains(field) {
                 if let last = queue.last(where: { $0.body[field] != nil }) { changes.insert(last.id) }
             }

@@ -31,7 +31,7 @@ struct OverlayCheck {
 
     func compare(_ images: [RecordImage], _ found: inout Inconsistencies) throws {
         let changes = try changes(of: images)
-        let overlay = RecordOverlay(entity: table.entity)
+        let overlay = RecordOverlay(table.entity)
         let row = RecordRow(table: table, db: db)
         for image in images {
             let queued = changes[image.key] ?? []

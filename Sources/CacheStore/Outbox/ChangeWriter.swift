@@ -23,7 +23,7 @@ struct ChangeWriter {
         try requireFit(clear, operation: .create, record: clear)
         let body = try sealer.seal(clear)
         let key = body[entity.key]?.plain ?? context.makeID()
-        guard try row.load(key) == nil, try KeyAlias.current(of: key, entity.name, db) == key else {
+        guard try row.load(key) == nil, try KeyAlias.current(of: key, entity.name, in: context.records) == key else {
             throw CacheError.conflict("\(entity.name)/\(key) already exists; change it, or create with another key")
         }
         let record: JSONText
@@ -46,26 +46,27 @@ struct ChangeWriter {
     func update(_ key: String, body given: JSONText, expecting expected: ExpectedVersion = .any) throws {
         try requireSupport(.update)
         let clear = try withCurrentKeys(given)
-        let key = try KeyAlias.current(of: key, entity.name, db)
-        let current = try requireRecord(key)
-        let record = current.document.setting(clear)
+        let key = try KeyAlias.current(of: key, entity.name, in: context.records)
+        let (image, document) = try requireRecord(key)
+        let record = document.setting(clear)
         try requireFit(clear, operation: .update, record: record)
         try requireVersion(expected, of: key)
         let body = try sealer.seal(clear)
-        let changed = body.members.filter { entity.value(of: $0.key, in: current.document) != $0.value }
+        let changed = body.members.filter { entity.value(of: $0.key, in: document) != $0.value }
         guard !changed.isEmpty else { return }
         if entity.isLocal {
-            return try save(current.document.setting(body), of: key, fields: .object(members: changed), .update)
+            return try save(document.setting(body), of: key, fields: .object(members: changed), .update)
         }
+        var waiting = try queue.changes(of: entity.name, key: key)
         for members in try parts(of: changed, record: record) {
             let base = members.compactMap { name, _ in
-                current.remote.flatMap { entity.value(of: name, in: $0) }.map { (key: name, value: $0) }
+                image.remote.flatMap { entity.value(of: name, in: $0) }.map { (key: name, value: $0) }
             }
             let change = newChange(
                 .update, key: key, body: .object(members: members), base: .object(members: base), record: record)
-            try note(change, carriedBy: queue.joinOrAppend(change, at: now))
+            try note(change, carriedBy: queue.joinOrAppend(change, to: &waiting, at: now))
         }
-        try writer.rebuildDocument(over: key)
+        try writer.rebuildDocument(over: image, waiting.map(\.shown))
     }
 
     // MARK: Deleting
@@ -75,11 +76,11 @@ struct ChangeWriter {
         _ key: String, _ expected: ExpectedVersion
     ) throws -> (key: String, content: RecordRow.Content) {
         try requireSupport(.delete)
-        let key = try KeyAlias.current(of: key, entity.name, db)
-        let content = try requireRecord(key)
+        let key = try KeyAlias.current(of: key, entity.name, in: context.records)
+        let (image, document) = try requireRecord(key)
         try requireVersion(expected, of: key)
         try deleteRules.requireNoDenial(entity, key)
-        return (key, content)
+        return (key, RecordRow.Content(remote: image.remote, document: document, deleted: false))
     }
 
     /// Queues the deletion of a record with `content`. A record that was never sent is deleted along with its queued
@@ -136,11 +137,12 @@ struct ChangeWriter {
             operation: operation.rawValue, entity: entity.name, supported: entity.operations.map(\.rawValue))
     }
 
-    private func requireRecord(_ key: String) throws -> RecordRow.Content {
-        guard let content = try row.load(key), !content.deleted else {
+    /// The record's row, and what readers see of it.
+    private func requireRecord(_ key: String) throws -> (image: RecordImage, document: JSONText) {
+        guard let image = try writer.image(of: key), !image.isDeleted, let document = image.shown else {
             throw CacheError.notFound("\(entity.name)/\(key) is not in the cache")
         }
-        return content
+        return (image, document)
     }
 
     private func requireVersion(_ expected: ExpectedVersion, of key: String) throws {
@@ -186,7 +188,7 @@ struct ChangeWriter {
         guard body.kind == .object else { return body }
         return try entity.fields.reduce(body) { body, field in
             guard case .reference(let target) = field.kind, let key = body[field.name]?.plain else { return body }
-            let current = try KeyAlias.current(of: key, target, db)
+            let current = try KeyAlias.current(of: key, target, in: context.records)
             return current == key ? body : body.setting(field.name, to: .string(current))
         }
     }

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// The changes that depend on another change.
 extension OutboxTable {
@@ -24,13 +25,15 @@ extension OutboxTable {
         var found: [Entry] = []
         for entity in schema.entities {
             for field in entity.fields where field.kind == .reference(to: creation.entity) {
-                found += try Row.fetchAll(
-                    db.cachedStatement(
+                let statement = BoundStatement(
+                    try db.cachedStatement(
                         sql: """
-                            \(Self.columns) WHERE entity = ? AND CAST(body ->> '$."\(field.name)"' AS TEXT) = ?
-                            """),
-                    arguments: [entity.name, creation.key]
-                ).map(Self.entry)
+                            \(QueueStatements.columns)
+                            WHERE entity = ? AND CAST(body ->> '$."\(field.name)"' AS TEXT) = ?
+                            """))
+                try statement.bind(entity.name, to: 1)
+                try statement.bind(creation.key, to: 2)
+                found += try statement.all { try Entry(reading: BoundStatement($0)) }
             }
         }
         return found

@@ -47,8 +47,11 @@ struct OutboxTable {
     /// The name of the whole record among the edited fields.
     static let wholeRecord = "*"
 
-    let schema: EntitySchema
-    let db: Database
+    let records: RecordTransaction
+
+    var schema: EntitySchema { records.plans.schema }
+    var db: Database { records.db }
+    private var statements: QueueStatements { records.plans.queue }
 
     // MARK: Adding
 
@@ -58,49 +61,53 @@ struct OutboxTable {
     }
 
     /// Merges an update into the record's last change when that was never sent; otherwise adds it. Returns the id of the
-    /// change that has it now.
-    func joinOrAppend(_ change: NewChange, at now: Timestamp) throws -> Int64 {
-        let waiting = try changes(of: change.entity.name, key: change.key)
-        if let joined = try join(change, waiting) { return joined }
-        return try insert(change, needing: needs(of: change, isFirst: waiting.isEmpty), at: now)
+    /// change that has it now. `waiting`: all changes of the record, before and after.
+    func joinOrAppend(_ change: NewChange, to waiting: inout [Entry], at now: Timestamp) throws -> Int64 {
+        if let place = try join(change, &waiting) { return waiting[place].id }
+        let id = try insert(change, needing: needs(of: change, isFirst: waiting.isEmpty), at: now)
+        waiting.append(Entry(change, id: id, at: now))
+        return id
     }
 
     private func insert(_ change: NewChange, needing needs: Set<Int64>, at now: Timestamp) throws -> Int64 {
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO sync_outbox (id, entity, record_key, operation, body, base, edited, idempotency_key,
-                  order_group, created_at, content)
-                VALUES (\(Self.nextID), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: [
-            change.entity.name, change.key, change.operation.rawValue, change.body.text, change.base.text,
-            change.edited.text, change.idempotencyKey, change.group, now.milliseconds, change.content,
-        ])
+        try records.with(statements.insert) { statement in
+            try statement.bind(change.entity.name, to: 1)
+            try statement.bind(change.key, to: 2)
+            try statement.bind(change.operation.rawValue, to: 3)
+            try statement.bind(change.body, to: 4)
+            try statement.bind(change.base, to: 5)
+            try statement.bind(change.edited, to: 6)
+            try statement.bind(change.idempotencyKey, to: 7)
+            try statement.bind(change.group, to: 8)
+            try statement.bind(now.milliseconds, to: 9)
+            try statement.bind(change.content, to: 10)
+            try statement.run()
+        }
         let id = db.lastInsertedRowID
         try ContentTable(db: db).countQueued(change.content, 1)
         try depend(id, on: needs)
         return id
     }
 
-    /// An id that no change has had.
-    static let nextID = "1 + max(coalesce((SELECT max(id) FROM sync_outbox), 0), \(ChangeLog.lastChange))"
-
-    private func join(_ change: NewChange, _ waiting: [Entry]) throws -> Int64? {
-        guard let last = waiting.last(where: { $0.content == nil }), !last.tried,
-            last.state == .queued, last.operation != .delete
-        else { return nil }
+    /// Returns the place of the change that has it now.
+    private func join(_ change: NewChange, _ waiting: inout [Entry]) throws -> Int? {
+        guard let place = waiting.lastIndex(where: { $0.content == nil }) else { return nil }
+        var last = waiting[place]
+        guard !last.tried, last.state == .queued, last.operation != .delete else { return nil }
         let body = last.body.setting(change.body)
         guard change.entity.canSend(body, by: last.operation) else { return nil }
         // Waiting for a newer change could close a cycle.
         let needs = try referenceNeeds(of: change)
         guard needs.allSatisfy({ $0 < last.id }) else { return nil }
+        last.body = body
+        last.base = change.base.setting(last.base)
+        last.edited = last.edited.setting(change.edited)
         try db.cachedStatement(
             sql: "UPDATE sync_outbox SET body = ?, base = ?, edited = ? WHERE id = ?"
-        ).execute(arguments: [
-            body.text, change.base.setting(last.base).text, last.edited.setting(change.edited).text, last.id,
-        ])
+        ).execute(arguments: [last.body.text, last.base.text, last.edited.text, last.id])
         try depend(last.id, on: needs)
-        return last.id
+        waiting[place] = last
+        return place
     }
 
     /// Replaces a change's body and base. An update that is left without fields leaves the queue.
@@ -177,11 +184,15 @@ struct OutboxTable {
 
     // MARK: Looking and removing
 
+    /// All changes of the record, oldest first.
     func changes(of entity: String, key: String) throws -> [Entry] {
-        try Row.fetchAll(
-            db.cachedStatement(sql: "\(Self.columns) WHERE entity = ? AND record_key = ? ORDER BY id"),
-            arguments: [entity, key]
-        ).map(Self.entry)
+        try records.with(statements.changes) { statement in
+            try statement.bind(entity, to: 1)
+            try statement.bind(key, to: 2)
+            var changes: [Entry] = []
+            while try statement.step() { changes.append(try Entry(reading: statement)) }
+            return changes
+        }
     }
 
     func change(_ id: Int64) throws -> Entry {
@@ -192,7 +203,10 @@ struct OutboxTable {
     }
 
     func entry(_ id: Int64) throws -> Entry? {
-        try Row.fetchOne(db.cachedStatement(sql: "\(Self.columns) WHERE id = ?"), arguments: [id]).map(Self.entry)
+        try records.with(statements.change) { statement in
+            try statement.bind(id, to: 1)
+            return try statement.step() ? Entry(reading: statement) : nil
+        }
     }
 
     /// Removes a change from the queue; log why. Changes that waited for it now wait for what it waited for, and its
@@ -243,19 +257,30 @@ struct OutboxTable {
                 UPDATE sync_tally SET count = 0 WHERE name = 'conflicts';
                 """)
     }
+}
 
-    static let columns = """
-        SELECT id, entity, record_key, operation, body, base, edited, created_at, tried, state, content FROM sync_outbox
-        """
+extension OutboxTable.Entry {
+    /// A change that has just been queued.
+    init(_ change: OutboxTable.NewChange, id: Int64, at now: Timestamp) {
+        self.init(
+            id: id, entity: change.entity.name, key: change.key, operation: change.operation, body: change.body,
+            base: change.base, edited: change.edited, createdAt: now, tried: false, state: .queued,
+            content: change.content)
+    }
 
-    static func entry(_ row: Row) throws -> Entry {
-        Entry(
-            id: row["id"], entity: row["entity"], key: row["record_key"],
-            operation: Operation(rawValue: row["operation"]) ?? .update,
-            body: try JSONText(parsing: row["body"] as String),
-            base: try JSONText(parsing: row["base"] as String), edited: try JSONText(parsing: row["edited"] as String),
-            createdAt: Timestamp(milliseconds: row["created_at"]), tried: row["tried"] > 0,
-            state: OutboxState(rawValue: row["state"]) ?? .queued, content: row["content"])
+    /// A row of `QueueStatements.changes`.
+    init(reading row: BoundStatement) throws {
+        func text(_ column: Int32) -> String { row.text(column) ?? "" }
+        self.init(
+            id: row.integer(0) ?? 0, entity: text(1), key: text(2), operation: Operation(rawValue: text(3)) ?? .update,
+            body: try JSONText(parsing: text(4)), base: try JSONText(parsing: text(5)),
+            edited: try JSONText(parsing: text(6)), createdAt: Timestamp(milliseconds: row.integer(7) ?? 0),
+            tried: row.integer(8) ?? 0 > 0, state: OutboxState(rawValue: text(9)) ?? .queued, content: row.text(10))
+    }
+
+    /// What readers see of it.
+    var shown: RecordOverlay.Change {
+        RecordOverlay.Change(operation: operation.rawValue, body: body, state: state.rawValue, content: content)
     }
 }
 

@@ -16,8 +16,8 @@ struct WriteContext {
 
     var schema: EntitySchema { records.plans.schema }
     var db: Database { records.db }
-    var queue: OutboxTable { OutboxTable(schema: schema, db: db) }
-    var log: ChangeLog { ChangeLog(db: db, at: now) }
+    var queue: OutboxTable { OutboxTable(records: records) }
+    var log: ChangeLog { ChangeLog(records: records, at: now) }
 
     /// The table of an entity; nil when the schema no longer has it.
     func table(_ entity: String) -> EntityTable? { schema[entity].map { EntityTable(entity: $0) } }

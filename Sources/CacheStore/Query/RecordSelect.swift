@@ -38,18 +38,24 @@ struct RecordSelect {
         return """
             CASE WHEN _local IS NOT NULL THEN (
               SELECT json_object(
-                'state', CASE WHEN sum(state = \(OutboxState.failed.sql)) THEN 'error'
+                'state', CASE WHEN sum(state = \(Self.failed)) THEN 'error'
                   WHEN EXISTS (SELECT 1 FROM sync_conflict WHERE \(record) AND winner IS NULL) THEN 'conflict'
-                  WHEN sum(state = \(OutboxState.uploading.sql)) THEN 'uploading'
+                  WHEN sum(state = \(Self.uploading)) THEN 'uploading'
                   ELSE 'pending' END,
                 'pending_fields', (SELECT json_group_array(key) FROM json_each(_local)),
-                'synced_at', \(Self.time("_synced_at")),
+                'synced_at', \(Self.syncedAt),
                 'error', (SELECT json_object('message', error_message, 'retry_count', attempt_count,
-                    'next_attempt_at', \(Self.time("next_attempt_at")))
+                    'next_attempt_at', \(Self.nextAttempt))
                   FROM sync_outbox WHERE \(record) AND error_message IS NOT NULL ORDER BY id LIMIT 1))
               FROM sync_outbox WHERE \(record)) END
             """
     }
+
+    // Made once: each list makes its own statement.
+    private static let failed = OutboxState.failed.sql
+    private static let uploading = OutboxState.uploading.sql
+    private static let syncedAt = time("_synced_at")
+    private static let nextAttempt = time("next_attempt_at")
 
     private static func time(_ milliseconds: String) -> String {
         "strftime('%Y-%m-%dT%H:%M:%fZ', \(milliseconds) / 1000.0, 'unixepoch')"

@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// The kinds of entries in the change log.
 package enum ChangeLogKind: String, CaseIterable, Sendable {
@@ -23,8 +24,10 @@ package enum ChangeLogKind: String, CaseIterable, Sendable {
 ///
 /// Always called in the transaction of the change itself, so nothing is announced that is not committed.
 struct ChangeLog {
-    let db: Database
+    let records: RecordTransaction
     let at: Timestamp
+
+    private var db: Database { records.db }
 
     /// Appends an entry for what came from the server: one row for all keys, with a number for each key.
     func append(_ kind: ChangeLogKind, entity: String, keys: [String]) throws {
@@ -70,7 +73,7 @@ struct ChangeLog {
     // MARK: Ids of changes
 
     /// A column of the last row.
-    private static func last(_ column: String) -> String {
+    static func last(_ column: String) -> String {
         "(SELECT \(column) FROM sync_change_log ORDER BY seq DESC LIMIT 1)"
     }
 
@@ -96,26 +99,26 @@ struct ChangeLog {
     }
 
     /// The content of `keys`: a JSON array.
-    static func keys(_ keys: [String]) -> String { JSONText.array(keys.map(JSONText.string)).text }
+    static func keys(_ keys: [String]) -> String { names(keys).text }
+
+    private static func names(_ names: [String]) -> JSONText { .array(names.map(JSONText.string)) }
 
     /// Returns the row's number.
     @discardableResult
     private func insert(
         _ kind: ChangeLogKind, _ entity: String, keys: [String], fields: [String]?, change: Int64?, detail: JSONText?
     ) throws -> Int64 {
-        // `seq` is the row's last number; each key has one. Pruning leaves the last row, so no number is reused.
-        // `last_change` is the greatest id of a change so far, `steps` counts the entries about changes.
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO sync_change_log (seq, at, kind, entity, keys, fields, change_id, detail, last_change, steps)
-                VALUES (coalesce((SELECT max(seq) FROM sync_change_log), 0) + ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
-                  max(coalesce(\(Self.last("last_change")), 0), coalesce(?7, 0)),
-                  coalesce(\(Self.last("steps")), 0) + (?7 IS NOT NULL))
-                """
-        ).execute(arguments: [
-            keys.count, at.milliseconds, kind.rawValue, entity, Self.keys(keys), fields.map(Self.keys), change,
-            detail?.text,
-        ])
+        try records.with(records.plans.queue.log) { statement in
+            try statement.bind(Int64(keys.count), to: 1)
+            try statement.bind(at.milliseconds, to: 2)
+            try statement.bind(kind.rawValue, to: 3)
+            try statement.bind(entity, to: 4)
+            try statement.bind(Self.names(keys), to: 5)
+            try statement.bind(fields.map(Self.names), to: 6)
+            try statement.bind(change, to: 7)
+            try statement.bind(detail, to: 8)
+            try statement.run()
+        }
         let number = db.lastInsertedRowID
         if change != nil, number.isMultiple(of: Self.partLength) { try closePart() }
         return number

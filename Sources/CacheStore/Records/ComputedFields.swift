@@ -9,13 +9,23 @@ struct ComputedFields {
     }
 
     let entity: Entity
+    /// Those of the derived fields that need no other record.
+    private let fields: [Field]
+
+    init(entity: Entity) {
+        self.entity = entity
+        fields = entity.derivedFields.filter { field in
+            guard case .text = field.derivation else { return field.follow != nil }
+            return true
+        }
+    }
 
     /// The members that differ from the server's. `edited` is the server's version with local changes applied; `shown`
     /// is what readers saw before of the fields that follow the queue.
     func overlay(edited: JSONText, remote: JSONText?, creation: Creation?, shown: [JSONText]) -> [(
         key: String, value: JSONText
     )] {
-        entity.derivedFields.compactMap { field in
+        fields.compactMap { field in
             let server = entity.serverValue(of: field, in: remote)
             var value: JSONText?
             if case .text(let template) = field.derivation {

@@ -33,7 +33,7 @@ struct DerivedRefresh {
                 guard let cause = stale[row.key] else { continue }
                 try lay(row, cause, derived[row.key], table, &changes)
             }
-            let log = ChangeLog(db: db, at: now)
+            let log = ChangeLog(records: records, at: now)
             try log.append(.upserted, entity: entity.name, keys: changes.shown)
             try log.append(.deleted, entity: entity.name, keys: changes.hidden)
         }
@@ -75,7 +75,7 @@ struct DerivedRefresh {
         } else {
             switch stale.cause {
             case .sentChildren, .children: return
-            case .version: if isAsTheServerSays(row, stale, table) { return }
+            case .version: if isAsTheServerSays(row, stale, writer.plan) { return }
             case .owner: break
             }
         }
@@ -88,9 +88,9 @@ struct DerivedRefresh {
     }
 
     /// True for most records that a pull brings, which then need no statement of their own.
-    private func isAsTheServerSays(_ row: RecordImage, _ stale: StaleRecords.Stale, _ table: EntityTable) -> Bool {
+    private func isAsTheServerSays(_ row: RecordImage, _ stale: StaleRecords.Stale, _ plan: RecordPlan) -> Bool {
         guard row.whole == nil, row.derived == nil, let remote = row.remote else { return false }
-        return ComputedFields(entity: table.entity).overlay(
+        return plan.overlay.computed.overlay(
             edited: row.shown ?? remote, remote: remote, creation: nil, shown: [stale.shown].compactMap(\.self)
         ).isEmpty
     }

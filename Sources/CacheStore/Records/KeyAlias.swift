@@ -1,6 +1,7 @@
 internal import EntitySchema
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// Local keys of records that the upstream has given another key; they keep working permanently.
 enum KeyAlias {
@@ -8,6 +9,15 @@ enum KeyAlias {
         try String.fetchOne(
             db.cachedStatement(sql: "SELECT record_key FROM sync_alias WHERE entity = ? AND old_key = ?"),
             arguments: [entity, key]) ?? key
+    }
+
+    /// The same in a transaction that writes.
+    static func current(of key: String, _ entity: String, in records: RecordTransaction) throws -> String {
+        try records.with(records.plans.queue.alias) { statement in
+            try statement.bind(entity, to: 1)
+            try statement.bind(key, to: 2)
+            return try statement.step() ? statement.text(0) : nil
+        } ?? key
     }
 
     /// Every key that the record has had, the current one first.

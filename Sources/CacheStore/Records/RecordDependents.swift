@@ -60,15 +60,14 @@ struct RecordDependents {
         if let sql = plan.searchDeletion { try transaction.with(sql) { try $0.run() } }
     }
 
-    /// Call this before the row changes. `new` is nil when it is deleted.
-    func noteSearched(_ old: RecordImage, _ new: RecordImage?, _ changed: RecordPlan.Fields) throws {
+    /// Call this before the row changes. `shown`: the values of the watched fields; `new` is nil when it is deleted.
+    func noteSearched(
+        _ old: RecordImage, _ shown: [JSONText?], _ new: RecordImage?, _ changed: RecordPlan.Fields
+    ) throws {
         let isWhole = new == nil || old.isDeleted != new?.isDeleted
-        for part in plan.searchNotes where isWhole || changed & part.fields != 0 {
+        for note in plan.searchNotes where isWhole || changed & note.fields != 0 {
             transaction.plans.searchBacklog.add(1)
-            try transaction.with(part.note) { statement in
-                try statement.bind(old.pk, to: 1)
-                try statement.run()
-            }
+            try note.save(old, shown, transaction)
         }
     }
 
@@ -83,7 +82,7 @@ struct RecordDependents {
     /// Whether an overlay may be needed for the version that the server now has of the record: nearly always the server
     /// sends the figures itself, and no child differs.
     private func mayBeLaidOver(_ new: Version) throws -> Bool {
-        guard !entity.derivedFields.isEmpty else { return false }
+        guard plan.hasDerivedFields else { return false }
         guard let figures = plan.simpleFigures, new.image.whole == nil, new.image.derived == nil else { return true }
         return try figures.contains { new.remote[$0] == nil } || !transaction.isQueueEmpty()
     }

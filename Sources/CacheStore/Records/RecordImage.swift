@@ -36,10 +36,9 @@ struct RecordImage {
     private var isPatch: Bool {
         guard let local else { return true }
         guard let remote else { return false }
-        let members = local.members
-        guard members.allSatisfy({ $0.value.kind != .null && $0.value.kind != .object }) else { return false }
-        let names = remote.members.map(\.key)
-        return members.allSatisfy { member in names.count { $0 == member.key } <= 1 }
+        return local.members.allSatisfy { name, value in
+            value.kind != .null && value.kind != .object && remote.count(of: name) <= 1
+        }
     }
 }
 

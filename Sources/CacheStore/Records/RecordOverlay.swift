@@ -14,16 +14,13 @@ struct RecordOverlay {
 
         /// The columns of the queue that `init(reading:)` takes.
         static let columns = "operation, body, state, content"
-
-        init(reading row: Row) throws {
-            operation = row["operation"]
-            body = try JSONText(parsing: row["body"] as String)
-            state = row["state"]
-            content = row["content"]
-        }
     }
 
-    let entity: Entity
+    let computed: ComputedFields
+
+    private var entity: Entity { computed.entity }
+
+    init(_ entity: Entity) { computed = ComputedFields(entity: entity) }
 
     /// The row as it should be with these changes, oldest first; nil when it is no record: it has neither a server
     /// version nor a queued change.
@@ -37,7 +34,7 @@ struct RecordOverlay {
         if changes.isEmpty, old.remote == nil { return nil }
         let local = changes.reduce(JSONText.object([:])) { $0.setting($1.body) }
         let edited = withContentState(old.remote?.setting(local) ?? local, changes)
-        let own = ComputedFields(entity: entity).overlay(
+        let own = computed.overlay(
             edited: edited, remote: old.remote, creation: Self.creation(in: changes),
             shown: [shown, old.whole].compactMap(\.self))
         var new = old
@@ -60,5 +57,13 @@ struct RecordOverlay {
         guard let field = entity.content?.state, let queued else { return document }
         let state = ContentState(OutboxState(rawValue: queued.state) ?? .queued)
         return document.setting(field, to: .string(state.rawValue))
+    }
+}
+
+extension RecordOverlay.Change {
+    init(reading row: Row) throws {
+        self.init(
+            operation: row["operation"], body: try JSONText(parsing: row["body"] as String), state: row["state"],
+            content: row["content"])
     }
 }

@@ -3,7 +3,7 @@ internal import JSONText
 internal import SQLiteStore
 
 /// What follows from the schema for writing one entity's records: the fields to watch, and what depends on each.
-struct RecordPlan: Sendable {
+final class RecordPlan: Sendable {
     /// Some of the watched fields; those beyond the 63rd share a bit.
     typealias Fields = UInt64
 
@@ -26,14 +26,16 @@ struct RecordPlan: Sendable {
 
     let table: EntityTable
     let statements: RecordStatements
+    let overlay: RecordOverlay
+    let hasDerivedFields: Bool
     let columns: [EntityTable.Column]
     /// The place of each column's field among the watched fields, and whether it is a time.
     let columnFields: [(place: Int, isTime: Bool)]
     let references: [Reference]
     let owned: [Owned]
     let reminders: [ReminderSchedule]
-    /// What to note for the search index before one of the fields changes, and after a deletion.
-    let searchNotes: [(fields: Fields, note: NumberedSQL)]
+    /// What to note for the search index before a change, and after a deletion.
+    let searchNotes: [RecordSearchNote]
     let searchDeletion: NumberedSQL?
     /// The fields that follow the queue.
     let followed: [String]
@@ -52,6 +54,7 @@ struct RecordPlan: Sendable {
         let table = EntityTable(entity: entity)
         self.table = table
         statements = RecordStatements(table, &numbers)
+        overlay = RecordOverlay(entity)
         let rules = schema.reminders.filter { $0.entity == entity.name }
         reminders = rules.map { ReminderSchedule(rule: $0, table: table) }
         followed = entity.fields.filter { $0.follow != nil }.map(\.name)
@@ -72,9 +75,10 @@ struct RecordPlan: Sendable {
                 Owned(table: EntityTable(entity: child), field: tie.field)
             }
         }
-        searchNotes = (search?.parts ?? []).map { (Self.fields($0.fields, in: names), numbers.next($0.note)) }
+        searchNotes = (search?.parts ?? []).map { RecordSearchNote($0, of: entity, watched: names, &numbers) }
         searchDeletion = search.map { numbers.next($0.afterDeletion) }
         let derived = entity.derivedFields
+        hasDerivedFields = !derived.isEmpty
         simpleFigures = derived.allSatisfy(Self.isSimpleFigure) ? derived.map { $0.place(in: names) } : nil
     }
 
@@ -108,7 +112,7 @@ struct RecordPlan: Sendable {
 
     func fields(_ names: [String]) -> Fields { Self.fields(names, in: watched) }
 
-    private static func fields(_ names: [String], in watched: [String]) -> Fields {
+    static func fields(_ names: [String], in watched: [String]) -> Fields {
         names.reduce(into: 0) { fields, name in
             if let place = watched.firstIndex(of: name) { fields |= bit(place) }
         }
@@ -160,6 +164,7 @@ struct RecordPlans: Sendable {
     let schema: EntitySchema
     /// Those of the writing connection.
     let statements = WriterStatements()
+    let queue: QueueStatements
     let searchBacklog = SearchBacklog()
     private let plans: [String: RecordPlan]
 
@@ -168,6 +173,7 @@ struct RecordPlans: Sendable {
         var plans: [String: RecordPlan] = [:]
         for entity in schema.entities { plans[entity.name] = RecordPlan(entity, in: schema, &numbers) }
         self.plans = plans
+        queue = QueueStatements(&numbers)
     }
 
     /// Nil for an entity that the schema does not have.

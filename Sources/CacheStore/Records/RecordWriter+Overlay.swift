@@ -18,10 +18,15 @@ extension RecordWriter {
             arguments: [table.entity.name, key]
         ).map(RecordOverlay.Change.init(reading:))
         guard let old = try image(of: key) else { return }
-        let new = try RecordOverlay(entity: table.entity).image(of: old, changes, shown: shown) { record in
-            try row.isOwnerDeleted(of: record, key)
+        try rebuildDocument(over: old, changes, shown: shown)
+    }
+
+    /// The same for the row as it is, with these queued changes, oldest first.
+    func rebuildDocument(over old: RecordImage, _ changes: [RecordOverlay.Change], shown: JSONText? = nil) throws {
+        let new = try plan.overlay.image(of: old, changes, shown: shown) { record in
+            try row.isOwnerDeleted(of: record, old.key)
         }
-        guard let new else { return try delete(key) }
+        guard let new else { return try delete(old.key) }
         try update(old, to: new)
     }
 }

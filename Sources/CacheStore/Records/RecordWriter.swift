@@ -90,13 +90,14 @@ struct RecordWriter {
     }
 
     func deleteUncounted(_ image: RecordImage) throws {
-        try dependents.noteSearched(image, nil, ~0)
+        let shown = plan.values(in: image.shown)
+        try dependents.noteSearched(image, shown, nil, ~0)
         if plan.entity.content != nil { try setContent(nil, address: nil, of: image.key) }
         try transaction.with(plan.statements.delete) { statement in
             try statement.bind(image.pk, to: 1)
             try statement.run()
         }
-        try dependents.noteDeleted(image, plan.values(in: image.shown), remote(image))
+        try dependents.noteDeleted(image, shown, remote(image))
     }
 
     /// Updates the count of the entity's rows.
@@ -115,13 +116,14 @@ struct RecordWriter {
     func update(_ old: RecordImage, to new: RecordImage, from origin: Origin? = nil) throws {
         var new = new
         let (before, after) = (plan.values(in: old.shown), plan.values(in: new.shown))
-        let (remoteBefore, remoteAfter) = (old.isPlain ? before : remote(old), new.isPlain ? after : remote(new))
+        let remoteBefore = old.isPlain ? before : remote(old)
+        let remoteAfter = new.isPlain ? after : new.remote == old.remote ? remoteBefore : remote(new)
         new.isDisplaced = plan.isDisplaced(new, after, remoteAfter)
         let changed = RecordPlan.differences(before, after)
         let change = RecordUpdate(old, new, origin, changed, plan)
         guard !change.isEmpty else { return }
         guard !transaction.isSilent else { return try change.run(after, transaction) }
-        try dependents.noteSearched(old, new, changed)
+        try dependents.noteSearched(old, before, new, changed)
         try change.run(after, transaction)
         let changedThere = old.isPlain && new.isPlain ? changed : RecordPlan.differences(remoteBefore, remoteAfter)
         try dependents.noteUpdated(

@@ -30,7 +30,7 @@ struct QueueImport {
 
     /// `isOwnHistory`: the ids of these changes meant the same in this database, whose queue is empty.
     func add(_ new: [ExportedChange], isOwnHistory: Bool = false) throws {
-        let next = try Int64.fetchOne(db, sql: "SELECT \(OutboxTable.nextID)") ?? 1
+        let next = try Int64.fetchOne(db, sql: "SELECT \(QueueStatements.nextID)") ?? 1
         let areFree =
             (isOwnHistory || new.allSatisfy { $0.id >= next }) && Set(new.map(\.id)).count == new.count
         // A deletion has the whole record as the server had it; an edit has only the edited fields.
@@ -75,7 +75,7 @@ struct QueueImport {
             try depend(id, change, entity)
             try merge(entity).mergeRemote(of: change.recordKey)
         }
-        try ChangeLog(db: db, at: now).append(
+        try context.log.append(
             .queued, change: id, entity: change.entity, key: change.recordKey,
             fields: (try? JSONText(parsing: change.body))?.members.map(\.key),
             detail: [
@@ -120,7 +120,7 @@ struct QueueImport {
                 INSERT INTO sync_outbox (id, entity, record_key, operation, body, base, edited, idempotency_key,
                   order_group, state, attempt_count, tried, created_at, last_attempt_at, next_attempt_at, error_class,
                   error_status, error_message, known_pk, content)
-                VALUES (coalesce(?, \(OutboxTable.nextID)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (coalesce(?, \(QueueStatements.nextID)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 id, change.entity, change.recordKey, change.operation, change.body, change.base,

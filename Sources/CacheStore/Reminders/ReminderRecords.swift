@@ -47,7 +47,7 @@ struct ReminderRecords {
 
     /// Creates the record again if it was deleted.
     private func write(_ row: Row, _ into: ReminderRule.Into, _ table: EntityTable) throws {
-        let reminder = try ReminderTable(schema: schema, db: db).reminder(row)
+        let reminder = try ReminderTable(records: context.records).reminder(row)
         let members = into.fields.sorted { $0.key < $1.key }.map { field, part in
             (key: field, value: Self.value(of: part, reminder))
         }

@@ -5,8 +5,10 @@ internal import SQLiteStore
 
 /// The rows of `sync_reminder` and the steps from one state to the next, inside the caller's transaction.
 struct ReminderTable {
-    let schema: EntitySchema
-    let db: Database
+    let records: RecordTransaction
+
+    private var schema: EntitySchema { records.plans.schema }
+    private var db: Database { records.db }
 
     // MARK: Reading
 
@@ -93,6 +95,6 @@ struct ReminderTable {
         let reminder = try reminder(
             Row.fetchOne(db.cachedStatement(sql: "SELECT * FROM sync_reminder WHERE id = ?"), arguments: [id])
                 ?? Row())
-        try ChangeLog(db: db, at: now).append(reminder)
+        try ChangeLog(records: records, at: now).append(reminder)
     }
 }

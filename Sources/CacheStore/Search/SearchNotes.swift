@@ -13,7 +13,11 @@ struct SearchNotes {
         var fields: [String]
         /// Saves the indexed values of the row with the `_pk` ?1. The index has the values from before the first
         /// change, so later notes of the same row are ignored, as are those of rows that are not indexed yet.
-        var note: String
+        var reading: String
+        /// The same with `was_indexed` as ?2 and the values as the parameters from ?3 on.
+        var taking: String
+        /// Whether the values are without the separators of numbers (`FragmentMark.bare`).
+        var leavesOutSeparators: Bool
     }
 
     let search: SearchTable
@@ -25,7 +29,14 @@ struct SearchNotes {
     }
 
     var parts: [Part] {
-        search.parts.map { Part(fields: $0.fields, note: note($0)) }
+        search.parts.map { part in
+            let record = part.fields.map(search.value).joined(separator: ", ")
+            let values = part.fields.indices.map { "?\($0 + 3)" }.joined(separator: ", ")
+            return Part(
+                fields: part.fields,
+                reading: note(part, "_pk, _deleted = 0, \(record) FROM \(search.table.name) WHERE _pk = ?1 AND"),
+                taking: note(part, "?1, ?2, \(values) WHERE"), leavesOutSeparators: part.kind == .fragments)
+        }
     }
 
     /// SQLite reuses the greatest `_pk` once its row is deleted, so `indexed_to` must not exceed the greatest that
@@ -40,11 +51,10 @@ struct SearchNotes {
 
     private var indexedTo: String { SearchTable.indexedTo(search.entity.name) }
 
-    private func note(_ part: SearchPart) -> String {
+    private func note(_ part: SearchPart, _ values: String) -> String {
         """
         INSERT INTO \(SearchTable.outdated(search.entity.name)) (part, _pk, was_indexed, \(part.columnList))
-        SELECT \(part.kind.rawValue), _pk, _deleted = 0, \(part.fields.map(search.value).joined(separator: ", "))
-        FROM \(search.table.name) WHERE _pk = ?1 AND _pk <= \(indexedTo)
+        SELECT \(part.kind.rawValue), \(values) ?1 <= \(indexedTo)
         ON CONFLICT DO NOTHING
         """
     }

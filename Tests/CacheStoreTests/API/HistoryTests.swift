@@ -55,7 +55,7 @@ import Testing
     func long(_ isPruned: Bool) async throws {
         let cache = try TestCache()
         try await cache.store.writer.write { db in
-            let log = ChangeLog(db: db, at: TestCache.now)
+            let log = cache.store.context(db, at: TestCache.now).log
             for id in 1...1800 {
                 try log.append(.queued, change: Int64(id), entity: "orders", key: "r\(id * id % 97)")
                 if id.isMultiple(of: 10) { try log.append(.upserted, entity: "orders", keys: ["x", "y\(id)", "z"]) }

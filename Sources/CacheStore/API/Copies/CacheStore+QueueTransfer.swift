@@ -51,14 +51,14 @@ extension CacheStore {
             try QueueImport(context: context, settings: settings, isSameCache: isSameCache)
                 .add(changes, isOwnHistory: true)
             try Self.insert(rows["sync_carried"] ?? [], into: "sync_carried", db)
-            try ChangeLog(db: db, at: now).reserve(upTo: lastID)
+            try context.log.reserve(upTo: lastID)
         }
     }
 
     private func clearQueue(_ context: WriteContext) throws {
         let db = context.db
         let records = try Row.fetchAll(db, sql: "SELECT DISTINCT entity, record_key FROM sync_outbox")
-        try OutboxTable(schema: schema, db: db).removeAll()
+        try context.queue.removeAll()
         for record in records {
             guard let entity = schema[record[0]] else { continue }
             try context.writer(EntityTable(entity: entity)).rebuildDocument(over: record[1])
