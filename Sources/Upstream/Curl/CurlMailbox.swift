@@ -43,12 +43,14 @@ final class CurlMailbox: Sendable {
         }
     }
 
-    /// All posted commands in order; nil once closed and empty.
-    func take() -> [Command]? {
+    /// All posted commands in order, and whether they are the last.
+    ///
+    /// Asks both at once: one wake-up may stand for a command and the end.
+    func take() -> (commands: [Command], isClosed: Bool) {
         state.withLock { state in
             let commands = state.commands
             state.commands = []
-            return state.isClosed && commands.isEmpty ? nil : commands
+            return (commands, state.isClosed)
         }
     }
 

@@ -30,8 +30,7 @@ final class CurlWorker {
 
     /// Returns once the mailbox is closed; by then every caller is resumed.
     func run() {
-        while let commands = mailbox.take() {
-            commands.forEach(obey)
+        while obeyCommands() {
             var running: Int32 = 0
             check(curl_multi_perform(multi, &running))
             finishExchanges()
@@ -39,6 +38,13 @@ final class CurlWorker {
             check(curl_multi_poll(multi, nil, 0, .max, nil))
         }
         for id in exchanges.keys { remove(id)?.fail(.cancelled) }
+    }
+
+    /// Returns false once the mailbox is closed.
+    private func obeyCommands() -> Bool {
+        let (commands, isClosed) = mailbox.take()
+        commands.forEach(obey)
+        return !isClosed
     }
 
     private func obey(_ command: CurlMailbox.Command) {

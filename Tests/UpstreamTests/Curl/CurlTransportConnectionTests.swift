@@ -181,6 +181,17 @@ struct CurlTransportConnectionTests {
         #expect(try await transport.failure(of: HTTPRequest(url: server.url)) == .cancelled)
     }
 
+    @Test("shutdown ends the thread when other commands wait as well")
+    func shutdownAmongCommands() async throws {
+        for _ in 1...100 {
+            let transport = try CurlTransport(userAgent: "test")
+            // Afterwards the thread sleeps until it is woken.
+            _ = try await transport.failure(of: HTTPRequest(url: "http://127.0.0.1:1/"))
+            transport.networkChanged()
+            transport.shutdown()
+        }
+    }
+
     @Test("the last reference closes idle connections")
     func lastReference() async throws {
         let left = ScriptedServer.Gate()
