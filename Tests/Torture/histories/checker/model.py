@@ -1,0 +1,228 @@
+"""The operations of a history, as transactions over registers."""
+from collections import defaultdict
+
+from .events import CALLS, InvalidHistory, validate
+from .identity import identify
+from .violation import Violation
+
+EXISTS = "*"  # the register that says whether the record exists
+UNBORN, ALIVE, DELETED = "not there yet", "there", "deleted"
+FOREVER = float("inf")
+UPSTREAM = "upstream"
+
+
+class Operation:
+    """What one call, or one look of the test, read and wrote. Registers are (record, field)."""
+
+    def __init__(self, event):
+        self.line, self.kind, self.by, self.at = event["line"], event["op"], event.get("by"), event["at"]
+        self.start, self.end = event["start"], event["end"]
+        self.outcome = event.get("outcome", "ok")
+        self.event = event
+        self.reads, self.writes = {}, {}
+
+    def __repr__(self):
+        return f"line {self.line}"
+
+
+class History:
+    """Everything the checks need to know about a history."""
+
+    def __init__(self, events):
+        self.violations = []
+        for event in events:
+            validate(event)
+        self.events = events
+        self.identity = identify(events)
+        for name, place, story, lines in self.identity.violations:
+            self.report(name, place, story, lines)
+        self.operations = []
+        self.refused = {}  # (register, value): the operation
+        self.writers = {}  # (register, value): the operation; without one it is an initial value
+        self.initial = {}  # register: value before the first operation, where it is known
+        self.deletions = defaultdict(list)  # record: operations
+        self.conflicts = defaultdict(list)  # register: events
+        self.discarded = set()  # records
+        self.known = set()  # records that the history has the beginning of
+        self._downs = defaultdict(list)
+        for event in events:
+            if event["op"] == "down":
+                self._downs[event["at"]].append(event["start"])
+        self._add_notes()
+        self._add_operations()
+        self._drop_unseen()
+        self.required = self._required_versions()
+        self.nodes = sorted({operation.at for operation in self.operations})
+
+    def report(self, name, place, story, lines=()):
+        self.violations.append(Violation(name, place, list(story), tuple(dict.fromkeys(lines))))
+
+    def place(self, register):
+        record, field = register
+        return self.identity.name(record) + ("" if field == EXISTS else f", {field}")
+
+    def record(self, event, id):
+        return self.identity.record(event["entity"], id)
+
+    # Building
+
+    def _add_notes(self):
+        for event in self.events:
+            if event["op"] == "initial":
+                for seen in event["seen"]:
+                    self._begin(self.record(event, seen["id"]), seen)
+            elif event["op"] == "conflict":
+                record = self.record(event, event["id"])
+                self.conflicts[record, event["field"] or EXISTS].append(event)
+            elif event["op"] == "discard":
+                self.discarded.add(self.record(event, event["id"]))
+
+    def _begin(self, record, values):
+        self.known.add(record)
+        self.initial[record, EXISTS] = ALIVE
+        for field, value in values.items():
+            if field != "id":
+                self.initial[record, field] = plain(value)
+
+    def _add_operations(self):
+        order = sorted((event for event in self.events if event["op"] in CALLS or event["op"] == "final"),
+                       key=lambda event: (event["start"], event["end"]))
+        made = [(Operation(event), event) for event in order]
+        for operation, event in made:
+            self._add_writes(operation, event)
+        for operation, event in made:
+            if operation.outcome == "ok" and "seen" in event:
+                self._add_reads(operation, event)
+            if operation.outcome != "fail":
+                self.operations.append(operation)
+
+    def _add_writes(self, operation, event):
+        if operation.kind not in ("create", "write", "delete"):
+            return
+        if operation.outcome == "unknown":
+            # What a daemon has not done when it ends, it never does.
+            operation.end = min((down for down in self._downs[operation.at] if down >= operation.start), default=FOREVER)
+        record = self._written_record(event)
+        if record is None:
+            return  # its outcome is unknown, and nobody has seen it
+        if operation.kind == "delete":
+            if operation.outcome != "fail":
+                operation.writes[record, EXISTS] = DELETED
+                self.deletions[record].append(operation)
+            return
+        if operation.kind == "create":
+            self.known.add(record)
+            if operation.outcome != "fail":
+                operation.writes[record, EXISTS] = ALIVE
+                self.writers[(record, EXISTS), ALIVE] = operation
+        for field, value in event["values"].items():
+            register, value = (record, field), plain(value)
+            if operation.outcome == "fail":
+                self.refused[register, value] = operation
+                continue
+            if value is None and operation.kind == "create":
+                continue
+            if value is None or (register, value) in self.writers or self.initial.get(register) == value:
+                raise InvalidHistory(f"line {operation.line}: {field}={short(value)} is not unique")
+            operation.writes[register] = value
+            self.writers[register, value] = operation
+
+    def _written_record(self, event):
+        if event.get("id") is not None:
+            return self.record(event, event["id"])
+        line = event["line"]
+        return next((record for record, created in self.identity.creations.items() if created == line), None)
+
+    def _add_reads(self, operation, event):
+        seen = event["seen"]
+        if isinstance(seen, dict):
+            id = event["id"] if event.get("id") is not None else seen["id"]
+            self._see(operation, self.record(event, id), seen)
+        elif seen is None:
+            self._miss(operation, self.record(event, event["id"]))
+        else:
+            there = set()
+            for values in seen:
+                record = self.record(event, values["id"])
+                there.add(record)
+                self._see(operation, record, values)
+            if event.get("complete") or event["op"] == "final":
+                for record in self.known:
+                    if record not in there and record[0] == event["entity"]:
+                        self._miss(operation, record)
+
+    def _see(self, operation, record, values):
+        operation.reads[record, EXISTS] = ALIVE
+        for field, value in values.items():
+            if field != "id":
+                operation.reads[record, field] = plain(value)
+
+    def _miss(self, operation, record):
+        operation.reads[record, EXISTS] = None  # `_drop_unseen` decides whether it is not there yet or deleted
+
+    def _drop_unseen(self):
+        """Drops writes without an answer that left no trace, and tells the two kinds of absence apart."""
+        met = defaultdict(lambda: FOREVER)  # (register, value): when it was first known at a daemon
+        for operation in self.operations:
+            for register, value in [*operation.reads.items(), *operation.writes.items()]:
+                if value is not None or register[1] != EXISTS:
+                    key = (operation.at, register, value)
+                    met[key] = min(met[key], operation.end)
+        seen = set()
+        for operation in self.operations:
+            for register, value in operation.reads.items():
+                if value is None and register[1] == EXISTS:
+                    was_there = met[operation.at, register, ALIVE] < operation.start
+                    deletions = [deletion for deletion in self.deletions[register[0]]
+                                 if deletion.start < operation.end and (was_there or deletion.at == operation.at)]
+                    value = operation.reads[register] = DELETED if deletions else UNBORN
+                seen.add((register, value))
+        self.operations = [operation for operation in self.operations
+                           if operation.outcome == "ok" or self._has_left_traces(operation, seen)]
+
+    def _has_left_traces(self, operation, seen):
+        if operation.kind == "delete":  # several deletions cannot be told apart: believe those that were answered
+            (record, _), = operation.writes
+            return ((record, EXISTS), DELETED) in seen and self.deletions[record] == [operation]
+        return any(item in seen for item in operation.writes.items())
+
+
+    def _required_versions(self):
+        """{(operation, register): the value that it replaced}, for writes with `if_match`."""
+        shown = {}
+        for operation in self.operations:
+            if operation.event.get("tag") is not None:
+                for register, value in [*operation.reads.items(), *operation.writes.items()]:
+                    shown[operation.at, register, operation.event["tag"]] = value
+        keys = ((operation, register, (operation.at, register, operation.event.get("if_match")))
+                for operation in self.operations for register in operation.writes if register[1] != EXISTS)
+        return {(operation, register): shown[key] for operation, register, key in keys if key in shown}
+
+
+def plain(value):
+    """A value that can be a key of a dictionary."""
+    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+
+
+def short(value):
+    if value is None:
+        return "nothing"
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"
+
+
+def describe(operation, register=None):
+    """The operation in words, with what it read and wrote in the register."""
+    who = f"line {operation.line}: {operation.by or 'the test'} at {operation.at}"
+    verb = {"create": "created", "write": "wrote", "delete": "deleted", "read": "read", "list": "listed",
+            "final": "finally held"}[operation.kind]
+    if register is None:
+        parts = [f"{field}={short(value)}" for (_, field), value in operation.writes.items() if field != EXISTS]
+        return " ".join([who, verb, *parts[:3]])
+    field = "the record" if register[1] == EXISTS else register[1]
+    did = []
+    if register in operation.writes:
+        did.append(f"wrote {field}: {short(operation.writes[register])}")
+    elif register in operation.reads:
+        did.append(f"saw {field}: {short(operation.reads[register])}")
+    return f"{who} {' and '.join(did) or verb}"
