@@ -232,7 +232,10 @@ def lost_deletion(events, random):
                if event["op"] == "final" and event["at"] == "upstream" and event["start"] > deletion["end"]]
     chosen = _choose(random, choices)
     if chosen:
-        chosen[0]["seen"].append({**chosen[1]})
+        event, record = chosen
+        there = [other["id"] for look in events if look.get("at") == "upstream"
+                 for other in _records(look) if other["text"] == record["text"]]
+        event["seen"].append({**record, "id": (there or [record["id"]])[0]})
         return {"lost-deletion"}
 
 

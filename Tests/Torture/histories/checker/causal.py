@@ -20,7 +20,7 @@ def check(history):
         for register, value in operation.reads.items():
             by_record[register[0]][operation][register] = value
     for record, reads in by_record.items():
-        if record not in history.discarded and record in history.known:
+        if record in history.known and record not in history.discarded and record not in history.blamed:
             _check_record(history, record, reads)
 
 
@@ -36,7 +36,7 @@ def _check_record(history, record, reads):
         return  # a cycle; `sightings` and `registers` report where it comes from
     number = {operation: index for index, operation in enumerate(operations)}
     registers = {register for operation in operations for register in operation.writes
-                 if register[0] == record and register[1] != EXISTS and register not in history.conflicts}
+                 if register[0] == record and register[1] != EXISTS and not history.conflicts[register]}
     writers = {register: [operation for operation in operations if register in operation.writes]
                for register in registers}
     for operation in sorted(operations, key=lambda operation: operation.end):

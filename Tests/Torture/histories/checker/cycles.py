@@ -97,14 +97,14 @@ def _sessions(operations):
 
 
 def _report(history, edges, cycle):
-    steps = list(zip(cycle, cycle[1:] + cycle[:1]))
-    kinds = [edges[one][other] for one, other in steps]
+    kinds = [edges[one][other] for one, other in zip(cycle, cycle[1:] + cycle[:1])]
+    history.blamed.update(register[0] for _, register, _, _ in kinds if register)
     story = [f"T{number} = {describe(operation)}" for number, operation in enumerate(cycle, 1)]
-    for number, ((_, _), (kind, register, value, later)) in enumerate(zip(steps, kinds), 1):
+    for number, (kind, register, value, later) in enumerate(kinds, 1):
         following = number % len(cycle) + 1
         story.append(f"T{number} came before T{following}: {_reason(history, number, following, kind, register, value, later)}"
                      + (", a contradiction." if number == len(cycle) else "."))
-    history.report(_name(cycle, kinds, edges), _place(history, kinds), story, [operation.line for operation in cycle])
+    history.report(_name(cycle, kinds), _place(history, kinds), story, [operation.line for operation in cycle])
 
 
 def _place(history, kinds):
@@ -125,7 +125,7 @@ def _reason(history, number, following, kind, register, value, later):
     return f"it saw {short(value)} in {place}, which T{following} replaced by {short(later)}"
 
 
-def _name(cycle, kinds, edges):
+def _name(cycle, kinds):
     names = [kind for kind, _, _, _ in kinds]
     if sorted(names) == [RW, WR]:
         return "half-applied-write"

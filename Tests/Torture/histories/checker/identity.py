@@ -11,6 +11,7 @@ class Identity:
         self.creations = {}  # record: the line of its creation
         self.names = {}
         self.violations = []  # (name, place, story, lines)
+        self._confused = []  # (entity, id) that stand for more or for less than one record
 
     def record(self, entity, id):
         """The record, as one of its ids."""
@@ -27,6 +28,14 @@ class Identity:
         one, other = self.record(entity, one), self.record(entity, other)
         if one != other:
             self.parents[other] = one
+
+    def confuse(self, entity, ids):
+        self._confused += [(entity, id) for id in ids if id is not None]
+
+    @property
+    def confused(self):
+        """The records of which nothing else can be said."""
+        return {self.record(*node) for node in self._confused}
 
     def name(self, record):
         return self.names.get(record) or f"{record[0]}/{record[1]}"
@@ -60,6 +69,7 @@ def _find_twice_created(identity, creations):
         identity.names.setdefault(record, f"{event['entity']}/{event['id']}")
         other = owners.setdefault(record, event)
         if other is not event and other["id"] != event["id"]:
+            identity.confuse(event["entity"], (other["id"], event["id"]))
             identity.violations.append((
                 "merged-creations", f"{event['entity']}/{other['id']} and {event['id']}",
                 ["both were created, and an answer or a rename shows them as one record"],
@@ -108,6 +118,7 @@ def _bind_to_creations(identity, events, creations):
 
 def _report_double(identity, creations, line, ids, lines):
     creation = next(event for event in creations if event["line"] == line)
+    identity.confuse(creation["entity"], [creation.get("id"), *ids])
     identity.violations.append((
         "doubled-creation", f"{creation['entity']}, created in line {line}",
         [f"{creation['by']} created {creation['values']}; it exists as {' and as '.join(map(str, sorted(ids)))}"],

@@ -36,6 +36,7 @@ class History:
         self.identity = identify(events)
         for name, place, story, lines in self.identity.violations:
             self.report(name, place, story, lines)
+        self.confused = self.identity.confused
         self.operations = []
         self.refused = {}  # (register, value): the operation
         self.writers = {}  # (register, value): the operation; without one it is an initial value
@@ -44,6 +45,7 @@ class History:
         self.conflicts = defaultdict(list)  # register: events
         self.discarded = set()  # records
         self.known = set()  # records that the history has the beginning of
+        self.blamed = set()  # records with a violation that explains others
         self._downs = defaultdict(list)
         for event in events:
             if event["op"] == "down":
@@ -103,8 +105,8 @@ class History:
             # What a daemon has not done when it ends, it never does.
             operation.end = min((down for down in self._downs[operation.at] if down >= operation.start), default=FOREVER)
         record = self._written_record(event)
-        if record is None:
-            return  # its outcome is unknown, and nobody has seen it
+        if record is None or record in self.confused:
+            return  # if there is none, its outcome is unknown, and nobody has seen it
         if operation.kind == "delete":
             if operation.outcome != "fail":
                 operation.writes[record, EXISTS] = DELETED
@@ -152,13 +154,16 @@ class History:
                         self._miss(operation, record)
 
     def _see(self, operation, record, values):
+        if record in self.confused:
+            return
         operation.reads[record, EXISTS] = ALIVE
         for field, value in values.items():
             if field != "id":
                 operation.reads[record, field] = plain(value)
 
     def _miss(self, operation, record):
-        operation.reads[record, EXISTS] = None  # `_drop_unseen` decides whether it is not there yet or deleted
+        if record not in self.confused:
+            operation.reads[record, EXISTS] = None  # `_drop_unseen` finds out: not there yet, or deleted
 
     def _drop_unseen(self):
         """Drops writes without an answer that left no trace, and tells the two kinds of absence apart."""

@@ -64,12 +64,15 @@ def check(history):
     for node in history.nodes:
         history.versions[node] = {}
         for register, values in versions_at(history, node).items():
-            if not _report_return(history, node, register, values):
+            pairs = _contradictions(values)
+            if not pairs:
                 history.versions[node][register] = values
+            elif not _is_explained(history, register):
+                _report_return(history, node, register, [_in_order(history, register, *pair) for pair in pairs])
 
 
-def _report_return(history, node, register, values):
-    """Reports a value that came back after a newer one, if there is one."""
+def _contradictions(values):
+    """The pairs of versions of which each came before the other."""
     ordered = sorted(values.values(), key=lambda version: version.known)
     # Each version is compared with those that are known before it is seen last.
     pairs = []
@@ -79,17 +82,19 @@ def _report_return(history, node, register, values):
                 break
             if older.known < newer.last:
                 pairs.append((older, newer))
-    pairs = [pair for pair in (_in_order(history, register, *pair) for pair in pairs)
-             if not _is_explained(history, register, *pair)]
-    if not pairs:
-        return False
+    return pairs
+
+
+def _report_return(history, node, register, pairs):
+    """Reports a value that came back after a newer one."""
     # The first step back in time has the shortest story.
     older, newer = min(pairs, key=lambda pair: _steps_back(*pair)[1].start)
     witness, stale = _steps_back(older, newer)
-    story = [describe(operation, register) for operation in _beginning(older, witness) + [witness, stale]]
-    history.report(_name(register, older, newer, witness, stale, node), history.place(register), story,
-                   [operation.line for operation in _beginning(older, witness) + [witness, stale]])
-    return True
+    before = [operation for operation in older.operations if operation.end < witness.start][:1]
+    told = [*before, witness, stale]
+    history.blamed.add(register[0])
+    history.report(_name(register, newer, witness, stale, node), history.place(register),
+                   [describe(operation, register) for operation in told], [operation.line for operation in told])
 
 
 def _in_order(history, register, one, other):
@@ -119,13 +124,7 @@ def _steps_back(older, newer):
     return best or (newer.operations[0], older.operations[-1])
 
 
-def _beginning(older, witness):
-    """Who met the older value before."""
-    before = [operation for operation in older.operations if operation.end < witness.start]
-    return before[:1]
-
-
-def _name(register, older, newer, witness, stale, node):
+def _name(register, newer, witness, stale, node):
     if register[1] == EXISTS:
         if newer.value == DELETED:
             return "deleted-record-returned"
@@ -136,7 +135,7 @@ def _name(register, older, newer, witness, stale, node):
     return "stale-read"
 
 
-def _is_explained(history, register, older, newer):
+def _is_explained(history, register):
     """A person threw the newer value away or chose again in a conflict, or an edit upstream undid a deletion here."""
     if register[0] in history.discarded:
         return True

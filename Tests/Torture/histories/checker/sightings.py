@@ -1,7 +1,7 @@
 """What reads show must have been written: to this register, not refused, and not later."""
 from collections import defaultdict
 
-from .model import EXISTS, describe, short
+from .model import ALIVE, EXISTS, describe, short
 
 
 def check(history):
@@ -12,23 +12,33 @@ def check(history):
     tags = {}
     reported = set()
     for operation in history.operations:
-        for register, value in operation.reads.items():
+        for register, value in list(operation.reads.items()):
             own = operation.writes.get(register)
             if own is not None and own != value:
                 _report(history, reported, "own-write-not-in-answer", register, value,
                         [f"{describe(operation)}; the answer shows {register[1]}: {short(value)}"], (operation.line,))
-            elif register[1] != EXISTS and value is not None and history.initial.get(register) != value:
-                _check_value(history, homes, reported, operation, register, value)
+            elif register[1] == EXISTS or value == first_value(history, register) or _is_possible(
+                    history, homes, reported, operation, register, value):
+                continue
+            del operation.reads[register]  # the next checks would find only what follows from it
         _check_tag(history, tags, operation)
 
 
-def _check_value(history, homes, reported, operation, register, value):
+def first_value(history, register):
+    """The value that the record began with."""
+    record, _ = register
+    created = history.writers.get(((record, EXISTS), ALIVE))
+    return created.writes.get(register) if created else history.initial.get(register)
+
+
+def _is_possible(history, homes, reported, operation, register, value):
+    """Whether the value was written here, and before; if not, it is reported."""
     writer = history.writers.get((register, value))
     if writer is not None:
         if operation.end < writer.start:
             _report(history, reported, "read-before-write", register, value,
                     [describe(operation, register), describe(writer, register)], (operation.line, writer.line))
-        return
+        return operation.end >= writer.start
     refused = history.refused.get((register, value))
     if refused is not None:
         _report(history, reported, "refused-write-visible", register, value,
@@ -40,6 +50,7 @@ def _check_value(history, homes, reported, operation, register, value):
                 (operation.line,))
     elif register[0] in history.known:
         _report(history, reported, "unknown-value", register, value, [describe(operation, register)], (operation.line,))
+    return False
 
 
 def _report(history, reported, name, register, value, story, lines):
