@@ -103,7 +103,7 @@ def half_applied(events, random):
     if chosen:
         record, field, older = chosen
         record[field] = older
-        return STALE | {"half-applied-write"}
+        return STALE | {"half-applied-write", "dependency-cycle"}
 
 
 def lost_update(events, random):

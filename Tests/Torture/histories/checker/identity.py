@@ -1,6 +1,8 @@
 """Which ids are one record: a created record is renamed when the upstream gives it another id."""
 from collections import defaultdict
 
+from .events import InvalidHistory
+
 
 class Identity:
     """Finds the record of an id. Two ids are one record if an answer or a rename says so, or if both show a value of
@@ -78,8 +80,11 @@ def _find_twice_created(identity, creations):
 
 def _bind_to_creations(identity, events, creations):
     """Binds ids to a creation by its values, and finds creations that exist twice."""
-    owner = {(event["entity"], field, _plain(value)): event for event in creations
-             for field, value in event["values"].items() if value is not None}
+    owner = {}
+    for event in creations:
+        for field, value in event["values"].items():
+            if value is not None and owner.setdefault((event["entity"], field, _plain(value)), event) is not event:
+                raise InvalidHistory(f"line {event['line']}: {field}={value} of a created record is not unique")
     shown = defaultdict(dict)  # creation's line: {id seen: first event}
     at_upstream = defaultdict(dict)
     reported = set()

@@ -175,19 +175,29 @@ class History:
                     met[key] = min(met[key], operation.end)
         seen = set()
         for operation in self.operations:
-            for register, value in operation.reads.items():
+            for register, value in list(operation.reads.items()):
                 if value is None and register[1] == EXISTS:
-                    was_there = met[operation.at, register, ALIVE] < operation.start
-                    deletions = [deletion for deletion in self.deletions[register[0]]
-                                 if deletion.start < operation.end and (was_there or deletion.at == operation.at)]
-                    value = operation.reads[register] = DELETED if deletions else UNBORN
+                    value = self._absence(operation, register[0], met[operation.at, register, ALIVE])
+                    if value is None:
+                        del operation.reads[register]
+                        continue
+                    operation.reads[register] = value
                 seen.add((register, value))
         self.operations = [operation for operation in self.operations
                            if operation.outcome == "ok" or self._has_left_traces(operation, seen)]
 
+    def _absence(self, operation, record, met):
+        """Why a record was not found; None if it may have been deleted, or not have arrived yet."""
+        may_be_deleted = any(deletion.start < operation.end for deletion in self.deletions[record])
+        was_there = met < operation.start or any(
+            deletion.at == operation.at and deletion.end < operation.start for deletion in self.deletions[record])
+        if may_be_deleted:
+            return DELETED if was_there else None
+        return UNBORN
+
     def _has_left_traces(self, operation, seen):
         if operation.kind == "delete":  # several deletions cannot be told apart: believe those that were answered
-            (record, _), = operation.writes
+            record = next(iter(operation.writes), (None,))[0]
             return ((record, EXISTS), DELETED) in seen and self.deletions[record] == [operation]
         return any(item in seen for item in operation.writes.items())
 

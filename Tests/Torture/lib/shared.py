@@ -1,0 +1,83 @@
+"""A few notes that all callers read, change and change again, also upstream. Only the history tells what is right."""
+import threading
+
+from .programs import Failed
+
+FIELDS = ("one", "two", "three")
+COUNT = 3
+
+
+class Shared:
+    """Used like a ledger. Returns None for a read, so that only writes are counted as answered."""
+
+    def __init__(self, mark, upstream):
+        self.mark, self.upstream = mark, upstream
+        self.lock = threading.Lock()
+        self.count = self.answered = 0
+        self.ids = []
+        self.there = {}  # id here: id upstream
+        self.tags = threading.local()
+
+    def _value(self, padding=0):
+        with self.lock:
+            self.count += 1
+            return f"{self.mark}.shared.{self.count}" + "." * padding
+
+    def write(self, client, random, padding=0):
+        if len(self.ids) < COUNT:
+            return self._create(client, padding)
+        id, chance = random.choice(self.ids), random.random()
+        if chance < 0.45:
+            return self._change(client, random, id, padding)
+        if chance < 0.75:
+            return self._read(client, id)
+        if chance < 0.9:
+            client.get("/v1/notes?limit=20&sort=-updated_at")
+        elif id in self.there:
+            self._edit_upstream(random, self.there[id])
+        return None
+
+    def _create(self, client, padding):
+        answer = client.call("POST", "/v1/notes", {"text": self._value(padding)})
+        if self._is_accepted(answer):
+            with self.lock:
+                self.ids.append(answer.json["id"])
+        return answer
+
+    def _change(self, client, random, id, padding):
+        values = {field: self._value(padding) for field in random.sample(FIELDS, random.choice((1, 1, 2)))}
+        tag = getattr(self.tags, "known", {}).pop(id, None)
+        answer = client.call("PATCH", f"/v1/notes/{id}", values, {"If-Match": tag} if tag else None)
+        self._is_accepted(answer)
+        return answer
+
+    def _read(self, client, id):
+        answer = client.get(f"/v1/notes/{id}")
+        if answer.status != 200:
+            raise Failed(f"lost: a shared note ({answer.status} {answer.body[:200]!r})")
+        if not hasattr(self.tags, "known"):
+            self.tags.known = {}
+        self.tags.known[id] = answer.headers["etag"]
+        if answer.json["id"] != id:
+            self.there[id] = answer.json["id"]
+
+    def _edit_upstream(self, random, id):
+        if random.random() < 0.5:
+            self.upstream.change("notes", id, {random.choice(FIELDS): self._value()})
+        else:
+            self.upstream.look("notes", id)
+
+    def _is_accepted(self, answer):
+        if answer.status < 300:
+            with self.lock:
+                self.answered += 1
+            return True
+        if not answer.is_problem:
+            raise Failed(f"{answer.status} without a problem document: {answer.body[:300]!r}")
+        return False
+
+    def check_local(self, client):
+        """The history is checked instead."""
+
+    def check_upstream(self, upstream):
+        """The history is checked instead."""
