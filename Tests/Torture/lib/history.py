@@ -35,6 +35,7 @@ class History:
         self.seconds = 0.0
         self.file = None
         self.conflicts = set()  # those of earlier rounds
+        self.renamed = {}  # (entity, id asked for): id in the answer, for the next rounds
         self._begin()
         upstream.history = self
 
@@ -78,6 +79,8 @@ class History:
         self.file = open(self.path, "wb", buffering=0)
         for entity in FIELDS:
             self.write(op="initial", entity=entity, seen=[seen(entity, r) for r in self.upstream.records(entity)])
+        for (entity, id), new in self.renamed.items():
+            self.write(op="rename", entity=entity, **{"from": id, "to": new})
 
     def end_round(self, *daemons):
         """Records the final states and checks the history; call it when nothing is queued or in flight."""
@@ -154,6 +157,8 @@ class RecordedClient(Client):
         event["end"] = self.history.now()
         finish(event, answer)
         self.history.write(**event)
+        if isinstance(event.get("seen"), dict) and event["seen"]["id"] != event["id"]:
+            self.history.renamed[event["entity"], event["id"]] = event["seen"]["id"]
         return answer
 
 

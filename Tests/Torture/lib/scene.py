@@ -38,7 +38,7 @@ class Scene:
 
     def check_local(self):
         client = self.daemon.client()
-        for ledger in (self.notes, self.photos):
+        for ledger in (self.notes, self.photos, self.shared):
             ledger.check_local(client)
         client.close()
 

@@ -77,7 +77,6 @@ class Shared:
         return False
 
     def check_local(self, client):
-        """The history is checked instead."""
-
-    def check_upstream(self, upstream):
-        """The history is checked instead."""
+        """Shows every note to the history, which is checked instead, with the id that it has by now."""
+        for id in self.ids:
+            self._read(client, id)

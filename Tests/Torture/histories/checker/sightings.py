@@ -17,18 +17,19 @@ def check(history):
             if own is not None and own != value:
                 _report(history, reported, "own-write-not-in-answer", register, value,
                         [f"{describe(operation)}; the answer shows {register[1]}: {short(value)}"], (operation.line,))
-            elif register[1] == EXISTS or value == first_value(history, register) or _is_possible(
+            elif register[1] == EXISTS or value in _beginnings(history, register) or _is_possible(
                     history, homes, reported, operation, register, value):
                 continue
             del operation.reads[register]  # the next checks would find only what follows from it
         _check_tag(history, tags, operation)
 
 
-def first_value(history, register):
-    """The value that the record began with."""
-    record, _ = register
-    created = history.writers.get(((record, EXISTS), ALIVE))
-    return created.writes.get(register) if created else history.initial.get(register)
+def _beginnings(history, register):
+    """The value that the field began with, in a list; an empty list if the history does not know it."""
+    created = history.writers.get(((register[0], EXISTS), ALIVE))
+    if created:
+        return [created.writes.get(register)]
+    return [history.initial[register]] if register in history.initial else []
 
 
 def _is_possible(history, homes, reported, operation, register, value):
@@ -48,8 +49,10 @@ def _is_possible(history, homes, reported, operation, register, value):
         _report(history, reported, "foreign-value", register, value,
                 [describe(operation, register), f"it was written to {history.place(homes[value][0])}"],
                 (operation.line,))
-    elif register[0] in history.known:
+    elif _beginnings(history, register):
         _report(history, reported, "unknown-value", register, value, [describe(operation, register)], (operation.line,))
+    else:
+        return True
     return False
 
 
