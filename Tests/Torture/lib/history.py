@@ -9,6 +9,7 @@ import os
 import shutil
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -22,22 +23,28 @@ UNFILTERED = {"limit", "sort", "count"}
 LONGEST = 60
 
 
+checked = Counter()  # figures of all histories of this run, for `topic.main`
+
+
 class History:
     """Shared by all callers of a test. A history is checked at the end of a round, and the next one begins with the
-    state that both sides have reached."""
+    state that both sides have reached. It leaves out the records that a round does not touch."""
 
     def __init__(self, folder, upstream, name):
         self.path = Path(folder) / "history.jsonl"
         self.name = name
         self.upstream = upstream
         self.lock = threading.Lock()
-        self.callers = self.round = self.events = self.checked = 0
-        self.seconds = 0.0
-        self.file = None
+        self.callers = self.round = 0
         self.conflicts = set()  # those of earlier rounds
-        self.renamed = {}  # (entity, id asked for): id in the answer, for the next rounds
+        self.renamed = {}  # (entity, id asked for): id in the answer
+        self.before = {entity: self._records_upstream(entity) for entity in FIELDS}
         self._begin()
         upstream.history = self
+
+    def _begin(self):
+        self.file = open(self.path, "wb", buffering=0)
+        self.touched = set()  # (entity, id)
 
     @staticmethod
     def now():
@@ -45,10 +52,14 @@ class History:
 
     def write(self, **event):
         line = json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n"
+        shown = event.get("seen") or []
+        ids = {event.get("id"), *(record["id"] for record in (shown if isinstance(shown, list) else [shown]))} - {None}
         with self.lock:
-            if not self.file.closed:
-                self.file.write(line.encode())
-                self.events += 1
+            if self.file.closed:
+                return
+            self.file.write(line.encode())
+            self.touched.update((event.get("entity"), id) for id in ids)
+            checked["events"] += 1
 
     def caller(self):
         with self.lock:
@@ -73,35 +84,53 @@ class History:
 
     # Rounds
 
-    def _begin(self):
-        if self.file:
-            self.file.close()
-        self.file = open(self.path, "wb", buffering=0)
-        for entity in FIELDS:
-            self.write(op="initial", entity=entity, seen=[seen(entity, r) for r in self.upstream.records(entity)])
-        for (entity, id), new in self.renamed.items():
-            self.write(op="rename", entity=entity, **{"from": id, "to": new})
-
     def end_round(self, *daemons):
         """Records the final states and checks the history; call it when nothing is queued or in flight."""
+        held, waiting = {}, {}
         for daemon in daemons:
             client = Client(daemon.socket)
+            for _ in range(2):  # the first may only wait for a sync that has begun before the last change upstream
+                client.call("POST", "/v1/sync?wait=true", {})
             self._write_conflicts(client, daemon.name)
-            counts = client.get("/v1/pending/count").json
+            waiting[daemon.name] = sum(client.get("/v1/pending/count").json.values())
             for entity in FIELDS:
-                self._write_final(daemon.name, entity, lambda: everything(client, entity), sum(counts.values()))
+                held[daemon.name, entity] = self._timed(lambda: by_id(entity, everything(client, entity)))
             client.close()
         for entity in FIELDS:
-            self._write_final("upstream", entity, lambda: self.upstream.records(entity), 0)
+            held["upstream", entity] = self._timed(lambda: self._records_upstream(entity))
+        self._write_states(held, waiting)
+        self.file.close()
         self._check()
+        self.before = {entity: held["upstream", entity][2] for entity in FIELDS}
         self.round += 1
         self._begin()
 
-    def _write_final(self, at, entity, read, waiting):
+    def _timed(self, read):
         start = self.now()
         records = read()
-        self.write(op="final", at=at, start=start, end=self.now(), entity=entity, round=self.round,
-                   seen=[seen(entity, record) for record in records], waiting=waiting)
+        return start, self.now(), records
+
+    def _records_upstream(self, entity):
+        return by_id(entity, self.upstream.records(entity))
+
+    def _write_states(self, held, waiting):
+        """Writes what the touched records, and those that have changed, were at the beginning and are now."""
+        for touched in list(self.touched):
+            if new := self.renamed.get(touched):
+                self.write(op="rename", entity=touched[0], **{"from": touched[1], "to": new})
+                self.touched.add((touched[0], new))
+        for (_, entity), (_, _, records) in held.items():
+            before = self.before[entity]
+            self.touched.update((entity, id) for id in before.keys() | records.keys()
+                                if before.get(id) != records.get(id))
+        for entity, records in self.before.items():
+            self.write(op="initial", entity=entity, seen=self._only_touched(entity, records))
+        for (at, entity), (start, end, records) in held.items():
+            self.write(op="final", at=at, start=start, end=end, entity=entity, round=self.round,
+                       seen=self._only_touched(entity, records), waiting=waiting.get(at, 0))
+
+    def _only_touched(self, entity, records):
+        return [record for id, record in records.items() if (entity, id) in self.touched]
 
     def _write_conflicts(self, client, at):
         for conflict in pages(client, "/v1/conflicts?limit=100"):
@@ -123,8 +152,7 @@ class History:
             found = [str(violation) for violation in check(self.path)]
         except InvalidHistory as error:
             found = [f"not a history: {error}"]
-        self.checked += 1
-        self.seconds += time.monotonic() - began
+        checked.update(histories=1, milliseconds=round(1000 * (time.monotonic() - began)))
         if found or os.environ.get("TORTURE_HISTORY"):
             kept.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(self.path, kept)
@@ -217,6 +245,10 @@ def finish(event, answer):
 
 def seen(entity, record):
     return {"id": record["id"], **{field: short(record.get(field)) for field in FIELDS[entity]}}
+
+
+def by_id(entity, records):
+    return {record["id"]: seen(entity, record) for record in records}
 
 
 def short(value):
