@@ -1,21 +1,24 @@
-"""A few notes that all callers read, change and change again, also upstream. Only the history tells what is right."""
+"""A few notes that all callers read, change and change again. Only the history tells what is right."""
 import threading
 
 from .programs import Failed
 
-FIELDS = ("one", "two", "three")
 COUNT = 3
+FIELDS = ("one", "two")
 
 
 class Shared:
     """Used like a ledger. Returns None for a read, so that only writes are counted as answered."""
 
-    def __init__(self, mark, upstream):
+    def __init__(self, mark, upstream, ids=(), own=None, fields=FIELDS, theirs=()):
+        """`ids` are notes that exist upstream; without them the callers create some. They read all, and change `fields`
+        of their `own` (all by default); people change `theirs` upstream."""
+        self.own, self.fields, self.theirs = own, fields, theirs
         self.mark, self.upstream = mark, upstream
         self.lock = threading.Lock()
         self.count = self.answered = 0
-        self.ids = []
-        self.there = {}  # id here: id upstream
+        self.ids = list(ids)
+        self.there = {id: id for id in ids}  # id here: id upstream
         self.tags = threading.local()
 
     def _value(self, padding=0):
@@ -28,7 +31,7 @@ class Shared:
             return self._create(client, padding)
         id, chance = random.choice(self.ids), random.random()
         if chance < 0.45:
-            return self._change(client, random, id, padding)
+            return self._change(client, random, random.choice(self.own or self.ids), padding)
         if chance < 0.75:
             return self._read(client, id)
         if chance < 0.9:
@@ -45,7 +48,7 @@ class Shared:
         return answer
 
     def _change(self, client, random, id, padding):
-        values = {field: self._value(padding) for field in random.sample(FIELDS, random.choice((1, 1, 2)))}
+        values = {field: self._value(padding) for field in random.sample(self.fields, random.choice((1, len(self.fields))))}
         tag = getattr(self.tags, "known", {}).pop(id, None)
         answer = client.call("PATCH", f"/v1/notes/{id}", values, {"If-Match": tag} if tag else None)
         self._is_accepted(answer)
@@ -62,8 +65,8 @@ class Shared:
             self.there[id] = answer.json["id"]
 
     def _edit_upstream(self, random, id):
-        if random.random() < 0.5:
-            self.upstream.change("notes", id, {random.choice(FIELDS): self._value()})
+        if self.theirs and random.random() < 0.5:
+            self.upstream.change("notes", id, {random.choice(self.theirs): self._value()})
         else:
             self.upstream.look("notes", id)
 

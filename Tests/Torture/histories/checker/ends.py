@@ -86,7 +86,8 @@ def _check_value(history, operation, register, value, final, reported):
     winner = history.writers.get((register, final))
     if winner is not None and not _came_before(history, winner, operation, register, final):
         return
-    if any(_is_loser(history, operation, register, value, conflict) for conflict in history.conflicts[register]):
+    if any(_is_loser(history, operation, register, value, conflict) and _is_after(history, register, winner, conflict)
+           for conflict in history.conflicts[register]):
         return
     if winner is None and history.initial.get(register) != final:
         story = [describe(operation, register), f"finally it is {short(final)}, which nobody wrote"]
@@ -115,6 +116,14 @@ def _is_loser(history, operation, register, value, conflict):
         return True
     writer = history.writers.get((register, lost))
     return writer is not None and writer.end >= operation.start
+
+
+def _is_after(history, register, final, conflict):
+    """Whether the final value may have replaced the one that won the conflict, if it is not that one."""
+    if conflict["winner"] is None or conflict.get("undone") or final is None:
+        return True
+    won = history.writers.get((register, plain(conflict[conflict["winner"]])))
+    return won is None or final is won or final.at not in (UPSTREAM, conflict["at"]) or final.end >= won.start
 
 
 def _once(history, reported, register, name, story, lines):

@@ -23,6 +23,7 @@ Events of the test itself:
 | rename | entity, from, to: both ids are one record |
 | conflict | entity, id, field (null: the record), local, server, winner (null: not decided) |
 | discard | entity, id, values: changes that a person threw away |
+| allow | name: a violation that is known and not to be reported (`two-copies` only) |
 | final | at, start, end, entity, seen, round, waiting: everything the place holds when nothing is in flight; `waiting` counts the changes not sent |
 """
 import json
@@ -30,6 +31,7 @@ import json
 CALLS = {"create": {"values"}, "write": {"id", "values"}, "delete": {"id"}, "read": {"id", "seen"}, "list": {"seen"}}
 NOTES = {"initial": {"entity", "seen"}, "down": {"at", "start"}, "rename": {"entity", "from", "to"},
          "conflict": {"entity", "id", "field", "local", "server", "winner"}, "discard": {"entity", "id", "values"},
+         "allow": {"name"},
          "final": {"at", "start", "end", "entity", "seen"}}
 OUTCOMES = ("ok", "fail", "unknown")
 

@@ -11,6 +11,7 @@ class Identity:
     def __init__(self):
         self.parents = {}
         self.creations = {}  # record: the line of its creation
+        self.local_ids = {}  # line of a creation: the ids that only the daemon used
         self.names = {}
         self.violations = []  # (name, place, story, lines)
         self._confused = []  # (entity, id) that stand for more or for less than one record
@@ -102,7 +103,7 @@ def _bind_to_creations(identity, events, creations):
             if event.get("at") == "upstream":
                 at_upstream[line].setdefault(id, event)
         for line, ids in together.items():
-            if len(ids) > 1 and line not in reported:
+            if len(ids) > 1 and line not in reported and event["op"] in ("final", "initial"):
                 reported.add(line)
                 _report_double(identity, creations, line, ids, (event["line"],))
     for line, found in at_upstream.items():
@@ -117,6 +118,8 @@ def _bind_to_creations(identity, events, creations):
             continue
         for id in ids[1:]:
             identity.unite(creation["entity"], ids[0], id)
+        there = set(at_upstream[creation["line"]])
+        identity.local_ids[creation["line"]] = set(ids) - there if there else {creation.get("id")}
         identity.creations[identity.record(creation["entity"], ids[0])] = creation["line"]
         identity.names[identity.record(creation["entity"], ids[0])] = f"{creation['entity']}/{ids[0]}"
 

@@ -45,12 +45,16 @@ class History:
         self.conflicts = defaultdict(list)  # register: events
         self.discarded = set()  # records
         self.known = set()  # records that the history has the beginning of
+        self.allowed = {event["name"] for event in events if event["op"] == "allow"}
+        self._doubled = set()
+        self._last_own, self._first_renamed = {}, {}  # (daemon, record): time
         self.blamed = set()  # records with a violation that explains others
         self._downs = defaultdict(list)
         for event in events:
             if event["op"] == "down":
                 self._downs[event["at"]].append(event["start"])
         self._add_notes()
+        self._find_own_ids()
         self._add_operations()
         self._drop_unseen()
         self.required = self._required_versions()
@@ -154,12 +158,48 @@ class History:
                         self._miss(operation, record)
 
     def _see(self, operation, record, values):
-        if record in self.confused:
+        if record in self.confused or self._is_second_copy(operation, record, values["id"]):
             return
         operation.reads[record, EXISTS] = ALIVE
         for field, value in values.items():
             if field != "id":
                 operation.reads[record, field] = plain(value)
+
+    def _find_own_ids(self):
+        """Finds when daemons showed records that were created there under their own ids last, and under the upstream's
+        in an answer about their own."""
+        for event in self.events:
+            shown = event.get("seen") or []
+            for values in shown if isinstance(shown, list) else [shown]:
+                if "at" not in event:
+                    continue
+                key = (event["at"], self.record(event, values["id"]))
+                own = self._own_ids(key[1])
+                if values["id"] in own:
+                    self._last_own[key] = max(self._last_own.get(key, 0), event["start"])
+                elif event.get("id") in own:
+                    self._first_renamed[key] = min(self._first_renamed.get(key, FOREVER), event["end"])
+
+    def _own_ids(self, record):
+        return self.identity.local_ids.get(self.identity.creations.get(record), ())
+
+    def _is_second_copy(self, operation, record, id):
+        """Whether this is the upstream's copy of a record that is still shown under the daemon's own id."""
+        key = (operation.at, record)
+        own = self._own_ids(record)
+        if not own or id in own or operation.event.get("id") in own or operation.at == UPSTREAM:
+            return False
+        if "two-copies" in self.allowed:  # it may be one, unless the daemon has said that both ids are one record
+            return key in self._last_own and operation.start <= self._first_renamed.get(key, FOREVER)
+        last = self._last_own.get(key)
+        if last is None or operation.start > last:
+            return False
+        if record not in self._doubled and (operation.end < last or operation.start == last):
+            self._doubled.add(record)
+            self.report("two-copies", self.identity.name(record),
+                        [f"line {operation.line}: {operation.by or 'the test'} at {operation.at} saw it as {id}",
+                         "it was seen under its own id at the same time or later"], (operation.line,))
+        return True
 
     def _miss(self, operation, record):
         if record not in self.confused:

@@ -19,6 +19,7 @@ NAMES = {
     "dependency-cycle": "each of some operations must have come before the next, in a circle",
     "overtaken-write": "a record's writes arrived elsewhere in another order",
     "doubled-creation": "a record was created once and exists twice",
+    "two-copies": "a daemon shows a created record under its own id and under the upstream's",
     "merged-creations": "two created records have become one",
     "lost-write": "an acknowledged value is gone, and no later write or conflict explains it",
     "lost-creation": "an acknowledged creation is gone, and nobody deleted it",
