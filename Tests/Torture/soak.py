@@ -44,7 +44,7 @@ class Work:
     def __init__(self, run, daemon, upstream, ledger, shared):
         self.run, self.daemon, self.upstream = run, daemon, upstream
         self.ledger, self.shared = ledger, shared
-        self.changed_there = upstream.create("notes", {"text": "changed upstream"})["id"]
+        self.changed_there = upstream.create("notes", {"text": f"changed upstream {time.monotonic()}"})["id"]
         self.over = threading.Event()
         self.errors = []
         self.times = []

@@ -1,7 +1,7 @@
 """Breaks a good history in one way that a rule forbids; the checker must name it.
 
-Each breaker changes the events in place and returns the names that may be reported, or None if this history has no place
-for it. `random` chooses the place.
+Each breaker changes the events in place and returns the names that may be reported, or None if this history has no
+place for it. `random` chooses the place.
 """
 from generator import FIELDS
 
@@ -97,7 +97,8 @@ def read_before_write(events, random):
 
 def half_applied(events, random):
     choices = [(record, field, older) for _, record, field, write in _sightings(events)
-               if all(record.get(other) == value for other, value in write["values"].items()) and len(write["values"]) > 1
+               if len(write["values"]) > 1
+               and all(record.get(other) == value for other, value in write["values"].items())
                for older in _older(events, write, record["id"], field)]
     chosen = _choose(random, choices)
     if chosen:
@@ -180,7 +181,8 @@ def merged_creations(events, random):
     made = _answered(events, "create")
     reads = [event for event in _answered(events, "read") if event["seen"]]
     chosen = _choose(random, [(read, one, other) for read in reads for one in made for other in made
-                              if one is not other and read["id"] == one["id"] and read["at"] == one["at"] == other["at"]])
+                              if one is not other and read["id"] == one["id"]
+                              and read["at"] == one["at"] == other["at"]])
     if chosen:
         chosen[0]["seen"]["id"] = chosen[2]["id"]
         return {"merged-creations"}
@@ -213,7 +215,8 @@ def _deletions(events):
     """Yields (deletion, the record as it was seen before)."""
     for deletion in _answered(events, "delete"):
         seen = [event["seen"] for event in _answered(events, "read", "create", "write") if event.get("seen")
-                and event.get("id") == deletion["id"] and event["end"] < deletion["start"] and event["at"] == deletion["at"]]
+                and event.get("id") == deletion["id"] and event["at"] == deletion["at"]
+                and event["end"] < deletion["start"]]
         if seen and not _has_conflict(events, None):
             yield deletion, seen[-1]
 
@@ -244,12 +247,14 @@ def overtaken_write(events, random):
     writes = [event for event in _answered(events, "write") if event["at"] != "upstream" and event.get("seen")]
     looks = [event for event in _answered(events, "list") if event["at"] == "upstream"]
     pairs = [(first, second) for first in writes for second in writes
-             if first["at"] == second["at"] and first["end"] < second["start"] and first["seen"]["id"] == second["seen"]["id"]
+             if first["at"] == second["at"] and first["end"] < second["start"]
+             and first["seen"]["id"] == second["seen"]["id"]
              and not set(first["values"]) & set(second["values"])]
     choices = [(record, field) for first, second in pairs for look in looks for record in look["seen"]
                if record["id"] == first["seen"]["id"]
                and any(record.get(field) == value for field, value in second["values"].items())
-               for field, value in first["values"].items() if record[field] == value and not _has_conflict(events, field)]
+               for field, value in first["values"].items()
+               if record[field] == value and not _has_conflict(events, field)]
     chosen = _choose(random, choices)
     if chosen:
         chosen[0][chosen[1]] = None

@@ -208,7 +208,7 @@ class World:
             node.synced.update({(id, field): value for field, value in values.items()})
 
     def pull(self, node):
-        """Brings everything from the upstream; fields with waiting changes are in conflict if both sides changed them."""
+        """Brings everything from the upstream; a field that both sides have changed is in conflict."""
         waiting = {change[1] for change in node.pending if change[0] != "write"}
         for id, fields in self.upstream.items():
             if id in waiting:

@@ -48,7 +48,8 @@ class Shared:
         return answer
 
     def _change(self, client, random, id, padding):
-        values = {field: self._value(padding) for field in random.sample(self.fields, random.choice((1, len(self.fields))))}
+        fields = random.sample(self.fields, random.choice((1, len(self.fields))))
+        values = {field: self._value(padding) for field in fields}
         tag = getattr(self.tags, "known", {}).pop(id, None)
         answer = client.call("PATCH", f"/v1/notes/{id}", values, {"If-Match": tag} if tag else None)
         self._is_accepted(answer)

@@ -1,7 +1,8 @@
 """All registers of one daemon together: its operations must fit into one order.
 
 A daemon has one writer, and every answer is one snapshot. So its operations are serializable, in an order that respects
-the time between an answer and the next call. Writes upstream and at other daemons take part without a time of their own.
+the time between an answer and the next call. Writes upstream and at other daemons take part without a time of their
+own.
 
 Edges, from what must come first to what must come later:
 - wr: one wrote what the other read;
@@ -102,7 +103,8 @@ def _report(history, edges, cycle):
     story = [f"T{number} = {describe(operation)}" for number, operation in enumerate(cycle, 1)]
     for number, (kind, register, value, later) in enumerate(kinds, 1):
         following = number % len(cycle) + 1
-        story.append(f"T{number} came before T{following}: {_reason(history, number, following, kind, register, value, later)}"
+        reason = _reason(history, following, kind, register, value, later)
+        story.append(f"T{number} came before T{following}: {reason}"
                      + (", a contradiction." if number == len(cycle) else "."))
     history.report(_name(cycle, kinds), _place(history, kinds), story, [operation.line for operation in cycle])
 
@@ -112,7 +114,7 @@ def _place(history, kinds):
     return " and ".join(history.place(register) for register in list(registers)[:3])
 
 
-def _reason(history, number, following, kind, register, value, later):
+def _reason(history, following, kind, register, value, later):
     if kind == SESSION:
         return "the same caller made it first"
     if kind == TIME:

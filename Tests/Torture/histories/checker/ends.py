@@ -20,7 +20,8 @@ def check(history):
 
 
 def _held(history, event):
-    return {history.record(event, record["id"]): {field: plain(value) for field, value in record.items() if field != "id"}
+    return {history.record(event, record["id"]):
+            {field: plain(value) for field, value in record.items() if field != "id"}
             for record in event["seen"] if history.record(event, record["id"]) not in history.confused}
 
 

@@ -24,7 +24,10 @@ Events of the test itself:
 | conflict | entity, id, field (null: the record), local, server, winner (null: not decided) |
 | discard | entity, id, values: changes that a person threw away |
 | allow | name: a violation that is known and not to be reported (`two-copies` only) |
-| final | at, start, end, entity, seen, round, waiting: everything the place holds when nothing is in flight; `waiting` counts the changes not sent |
+| final | at, start, end, entity, seen, round, waiting (number of changes) |
+
+A final state is everything that a daemon or the upstream holds while nothing is in flight; those of one `round` must be
+equal.
 """
 import json
 

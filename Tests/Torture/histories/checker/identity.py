@@ -97,13 +97,15 @@ def _bind_to_creations(identity, events, creations):
                              if (key := (event["entity"], field, _plain(value))) in owner), None)
             if creation is None or record.get("id") is None:
                 continue
+            if event["op"] == "initial":
+                raise InvalidHistory(f"line {creation['line']}: a value of {creation['values']} was there before")
             line, id = creation["line"], record["id"]
             shown[line].setdefault(id, event)
             together[line].add(id)
             if event.get("at") == "upstream":
                 at_upstream[line].setdefault(id, event)
         for line, ids in together.items():
-            if len(ids) > 1 and line not in reported and event["op"] in ("final", "initial"):
+            if len(ids) > 1 and line not in reported and event["op"] == "final":
                 reported.add(line)
                 _report_double(identity, creations, line, ids, (event["line"],))
     for line, found in at_upstream.items():

@@ -107,7 +107,8 @@ class History:
             return
         if operation.outcome == "unknown":
             # What a daemon has not done when it ends, it never does.
-            operation.end = min((down for down in self._downs[operation.at] if down >= operation.start), default=FOREVER)
+            downs = [down for down in self._downs[operation.at] if down >= operation.start]
+            operation.end = min(downs, default=FOREVER)
         record = self._written_record(event)
         if record is None or record in self.confused:
             return  # if there is none, its outcome is unknown, and nobody has seen it

@@ -87,8 +87,11 @@ def _contradictions(values):
 
 def _report_return(history, node, register, pairs):
     """Reports a value that came back after a newer one."""
-    # The first step back in time has the shortest story.
-    older, newer = min(pairs, key=lambda pair: _steps_back(*pair)[1].start)
+    def rank(pair):
+        """The first step back in time has the shortest story, best with one caller only."""
+        witness, stale = _steps_back(*pair)
+        return stale.start, witness.by != stale.by, witness is not pair[1].writer
+    older, newer = min(pairs, key=rank)
     witness, stale = _steps_back(older, newer)
     before = [operation for operation in older.operations if operation.end < witness.start][:1]
     told = [*before, witness, stale]
