@@ -261,6 +261,18 @@ def overtaken_write(events, random):
         return {"overtaken-write", "stale-read"}
 
 
+def invented_conflict(events, random):
+    """The daemon takes the value that it showed before an edit for a new one of the upstream."""
+    choices = [(write, field, older) for write in _answered(events, "write") if write["at"] != "upstream"
+               for field in write["values"] for older in _older(events, write, write["seen"]["id"], field) if older]
+    chosen = _choose(random, choices)
+    if chosen:
+        write, field, older = chosen
+        events.append({"op": "conflict", "at": write["at"], "entity": "notes", "id": write["id"], "field": field,
+                       "local": write["values"][field], "server": older, "winner": "local", "line": len(events) + 1})
+        return {"invented-conflict"}
+
+
 def not_sent(events, random):
     chosen = _choose(random, [event for event in events if event["op"] == "final" and event["at"] != "upstream"])
     if chosen:
@@ -270,4 +282,4 @@ def not_sent(events, random):
 
 BREAKERS = [stale_read, unknown_value, foreign_value, refused_write, read_before_write, half_applied, lost_update,
             own_write_missing, lost_write, not_converged, doubled_creation, merged_creations, vanished_record,
-            lost_creation, returned_record, lost_deletion, overtaken_write, not_sent]
+            lost_creation, returned_record, lost_deletion, overtaken_write, invented_conflict, not_sent]

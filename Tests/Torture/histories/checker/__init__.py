@@ -14,16 +14,17 @@ follows from the times of operations (Elle's `linearizable-keys?`), and for one 
 3. `registers`: each register at each daemon, alone: zones as in Gibbons and Korach, "Testing shared memories" (1997).
 4. `cycles`: all registers of one daemon together: cycles of wr, ww, rw, session and real-time edges.
 5. `causal`: each record across all daemons and the upstream: no write is overtaken by one that followed it.
-6. `ends`: final states: no acknowledged write is lost, and both sides are equal.
+6. `conflicts`: each was with somebody else.
+7. `ends`: final states: no acknowledged write is lost, and both sides are equal.
 """
-from . import causal, cycles, ends, registers, sightings
+from . import causal, conflicts, cycles, ends, registers, sightings
 from .events import InvalidHistory, read_events
 from .model import History
 from .violation import NAMES, Violation
 
 __all__ = ["check", "check_events", "History", "InvalidHistory", "NAMES", "Violation"]
 
-STEPS = (sightings, registers, cycles, causal, ends)
+STEPS = (sightings, registers, cycles, causal, conflicts, ends)
 
 
 def check(path):

@@ -21,6 +21,7 @@ NAMES = {
     "doubled-creation": "a record was created once and exists twice",
     "two-copies": "a daemon shows a created record under its own id and under the upstream's",
     "merged-creations": "two created records have become one",
+    "invented-conflict": "a conflict with a value that the daemon itself sent, or had before the edit",
     "lost-write": "an acknowledged value is gone, and no later write or conflict explains it",
     "lost-creation": "an acknowledged creation is gone, and nobody deleted it",
     "lost-deletion": "a record whose deletion was acknowledged still exists",
