@@ -21,7 +21,7 @@ from .programs import ROOT, Failed
 FIELDS = {"notes": ("text", "one", "two", "three"), "photos": ("caption",)}
 UNFILTERED = {"limit", "sort", "count"}
 LONGEST = 60
-MOST_OF_LIST = 20  # records, unless the list is the whole entity: a part of what was seen is as true, and checked sooner
+MOST_OF_LIST = 20  # records, unless the list is the whole entity: a part of a snapshot is one too
 # What the daemon is known to do (docs/reliability.md, known limits).
 ALLOWED = ["two-copies"]
 
