@@ -1,6 +1,6 @@
 # The commands for developers and CI. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help packages build check test test-all lint demo bench bench-setup simulate fuzz sanitize fuzz-api torture completions man deb \
+.PHONY: help packages build check test test-all lint demo bench bench-setup simulate fuzz sanitize fuzz-api torture histories completions man deb \
     boot clean
 
 help:            ## list these commands
@@ -50,6 +50,9 @@ fuzz-api: packages ## fuzz the local API from its OpenAPI document: CASES (10000
 
 torture: build   ## inject faults into the built daemon (crashes, power cuts, …) for hours; ARGS="--small crashes" for less
 	Tests/Torture/run $(or $(ARGS),--full)
+
+histories:       ## test the checker of the fault tests' histories, or run it on FILES
+	Tests/Torture/histories/$(if $(FILES),check $(FILES),test_checker.py)
 
 completions: build ## write shell completions to .build/share
 	scripts/completions

@@ -90,6 +90,8 @@ def fail_and_recover(shop, chance, break_disk, repair, is_kept, padding=0, uploa
     # The queue is sent without a restart, including changes whose outcome could not be stored.
     shop.check_local()
     shop.check_upstream()
+    shop.check_local()
+    shop.check_history()
     return recovered
 
 

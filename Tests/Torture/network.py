@@ -4,8 +4,10 @@ anything."""
 import time
 
 from lib import wire
+from lib.history import History
 from lib.ledger import Ledger
 from lib.programs import Daemon, Failed, Upstream, await_true, temporary_folder
+from lib.shared import Shared
 from lib.topic import main
 
 NOTICE_S = 1.0
@@ -22,8 +24,9 @@ class Scene:
             "base_url": f"http://{self.upstream.address}", "deadline": "10s"}}
         self.daemon = Daemon(folder, self.upstream, settings, prefix=self.wire.prefix)
         self.daemon.start(within=10)
+        self.daemon.history = History(folder, self.upstream, f"network-{interval}-{run.seed}")
         self.client = self.daemon.client()
-        self.ledger = Ledger(f"n{run.seed}")
+        self.ledger, self.shared = Ledger(f"n{run.seed}"), Shared(f"n{run.seed}", self.upstream)
         self.random = run.random(interval)
         await_true(lambda: self.status["last_sync_at"], 10, "nothing was pulled")
 
@@ -42,6 +45,7 @@ class Scene:
     def write(self, count=5):
         for _ in range(count):
             answer = self.ledger.write(self.client, self.random)
+            self.shared.write(self.client, self.random)
             if answer is not None and answer.status >= 300:
                 raise Failed(f"a write was refused: {answer.status} {answer.body[:300]!r}")
 
@@ -49,6 +53,8 @@ class Scene:
         self.daemon.await_sent(within, self.client)
         self.ledger.check_local(self.client)
         self.ledger.check_upstream(self.upstream)
+        self.shared.check_local(self.client)
+        self.daemon.history.end_round(self.daemon)
 
     def close(self):
         self.client.close()

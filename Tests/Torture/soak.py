@@ -10,11 +10,13 @@ import time
 
 from lib.client import Unanswered
 from lib.crowd import Crowd
+from lib.history import History
 from lib.ledger import Ledger
 from lib.load import percentile
 from lib.process import descriptors, memory
 from lib.programs import Daemon, Failed, Upstream, temporary_folder
 from lib.proxy import KINDS, Proxy
+from lib.shared import Shared
 from lib.topic import main
 
 LARGEST_LOG = 64 << 20
@@ -39,9 +41,10 @@ class Sample:
 class Work:
     """Two writers and two readers, each in a thread, until `stop`."""
 
-    def __init__(self, run, daemon, upstream, ledger):
-        self.run, self.daemon, self.upstream, self.ledger = run, daemon, upstream, ledger
-        self.changed_there = upstream.create("notes", {"text": "changed upstream"})["id"]
+    def __init__(self, run, daemon, upstream, ledger, shared):
+        self.run, self.daemon, self.upstream = run, daemon, upstream
+        self.ledger, self.shared = ledger, shared
+        self.changed_there = upstream.create("notes", {"text": f"changed upstream {time.monotonic()}"})["id"]
         self.over = threading.Event()
         self.errors = []
         self.times = []
@@ -62,7 +65,8 @@ class Work:
         client.close()
 
     def write(self, client, chance):
-        self.ledger.write(client, chance, chance.choice([0, 0, 200, 4000]))
+        ledger = chance.choice([self.ledger, self.ledger, self.shared])
+        ledger.write(client, chance, chance.choice([0, 0, 200, 4000]))
 
     def read(self, client, chance):
         path = chance.choice(["/v1/notes?limit=100&sort=-updated_at", "/v1/notes?q=note", "/v1/status", "/v1/pending",
@@ -130,8 +134,9 @@ def body(run):
                 "base_url": f"http://{proxy.address}", "deadline": "3s"}, "backup": {"every": "60s", "keep": "2"},
             "history": {"keep_changes": "20000"}})
         daemon.start(within=20)
-        ledger = Ledger(f"s{run.seed}")
-        work = Work(run, daemon, upstream, ledger)
+        history = daemon.history = History(folder, upstream, f"soak-{run.seed}")
+        ledger, shared = Ledger(f"s{run.seed}"), Shared(f"s{run.seed}", upstream)
+        work = Work(run, daemon, upstream, ledger, shared)
         samples, troubles, slowest, errors, rounds, writes = [], {}, [], [], 0, 0
         try:
             end = time.monotonic() + 60 * minutes
@@ -147,7 +152,10 @@ def body(run):
                 daemon.await_sent(120, own)
                 ledger.check_local(own)
                 ledger.check_upstream(upstream)
+                ledger.check_local(own)
+                shared.check_local(own)
                 own.close()
+                history.end_round(daemon)
                 writes += ledger.answered
                 rounds += 1
                 ledger = Ledger(f"s{run.seed}.{rounds}")
@@ -155,7 +163,7 @@ def body(run):
                         f"{samples[-1].descriptors} descriptors, log {samples[-1].log >> 10} KiB")
                 slowest.append(percentile(sorted(work.times), 0.99))
                 errors += work.errors
-                work = Work(run, daemon, upstream, ledger)
+                work = Work(run, daemon, upstream, ledger, shared)
             work.stop()
             run.note(minutes=minutes, rounds=rounds, answered_writes=writes, troubles=troubles,
                      p99_ms=max(slowest), unanswered=len(errors))

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from lib import shim
 from lib.certificates import Authority
+from lib.history import History
 from lib.hostile import OVERSIZED, Hostile
 from lib.ledger import Ledger
 from lib.process import forget_peak, peak, resident
 from lib.programs import TORTURE, Daemon, Failed, Upstream, await_true, temporary_folder
 from lib.proxy import KINDS, Proxy
+from lib.shared import Shared
 from lib.topic import main
 
 DEADLINE_S = 2
@@ -65,7 +67,9 @@ def faults_in_transit(run, folder):
     settings = {"upstream": {"base_url": f"http://{proxy.address}", "deadline": f"{DEADLINE_S}s"}}
     daemon = Daemon(folder, proxy.address, settings, schema=large_pages(folder))
     daemon.start(within=10)
-    client, watcher, ledger = daemon.client(), Watcher(daemon), Ledger(f"u{run.seed}")
+    watcher = Watcher(daemon)  # counts in filtered lists, which say nothing to a history
+    daemon.history = History(folder, upstream, f"upstream-{run.seed}")
+    client, ledger, shared = daemon.client(), Ledger(f"u{run.seed}"), Shared(f"u{run.seed}", upstream)
     random = run.random("ways")
     try:
         await_true(lambda: client.get("/v1/notes?count=true&limit=1").json["total"] >= BATCH, 20, "nothing was pulled")
@@ -84,7 +88,7 @@ def faults_in_transit(run, folder):
                 client.call("POST", "/v1/sync")
                 started = time.monotonic()
                 while time.monotonic() < started + DEADLINE_S + ALLOWED_S + 0.5:
-                    ledger.write(client, random)
+                    random.choice((ledger, shared)).write(client, random)
                     time.sleep(0.05)
                 longest, injected = max([longest, *proxy.waits]), injected + proxy.injected
                 proxy.set()
@@ -95,6 +99,8 @@ def faults_in_transit(run, folder):
                 recovered = max(recovered, time.monotonic() - fault_ended)
                 ledger.check_local(client)
                 ledger.check_upstream(upstream)
+                shared.check_local(client)
+                daemon.history.end_round(daemon)
             figures = {"faults": injected, "longest_s": round(longest, 2), "recovered_s": round(recovered, 1)}
             run.say(f"{kind}: {figures}")
             run.note(**{kind: figures})
@@ -103,7 +109,7 @@ def faults_in_transit(run, folder):
             if longest > DEADLINE_S + ALLOWED_S:
                 raise Failed(f"{kind}: a request took {longest:.2f} s, with a deadline of {DEADLINE_S} s")
         watcher.stop()
-        run.note(halves=0, looks=watcher.looks, answered_writes=ledger.answered)
+        run.note(halves=0, looks=watcher.looks, answered_writes=ledger.answered + shared.answered)
     finally:
         watcher.is_over = True
         client.close()

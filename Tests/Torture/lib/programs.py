@@ -32,6 +32,7 @@ class Upstream:
             raise Failed(f"the upstream did not start: {line!r}")
         self.address = line.split("http://")[1].strip()
         self.changes = Counter()
+        self.history = None  # records what is created and changed here by `create` and `change`
 
     def faults(self, *rules):
         """Replaces the fault rules; without rules nothing fails. See `Faults+JSON.swift`."""
@@ -53,10 +54,18 @@ class Upstream:
         return self._admin("GET", f"records/{entity}").lines
 
     def create(self, entity, fields):
-        return self._admin("POST", f"records/{entity}", fields).json
+        def body():
+            return self._admin("POST", f"records/{entity}", fields).json
+        return self.history.by_person("create", entity, None, fields, body) if self.history else body()
 
     def change(self, entity, key, fields):
-        return self._admin("PATCH", f"records/{entity}/{key}", fields).json
+        def body():
+            return self._admin("PATCH", f"records/{entity}/{key}", fields).json
+        return self.history.by_person("write", entity, key, fields, body) if self.history else body()
+
+    def look(self, entity, key):
+        """Records in the history what a record is now."""
+        self.history.by_person("read", entity, key, {}, lambda: self._admin("GET", f"records/{entity}/{key}").json)
 
     def content(self, path):
         return self._call("GET", path)
@@ -85,12 +94,13 @@ class Daemon:
     """`repairminder-sync run` with a state folder in `folder`, which outlives the process.
 
     `settings` are added to config.yaml, section by section; `environment` is added to ours; `prefix` is a command that
-    runs the daemon.
+    runs the daemon. With a `history`, its clients record what they do, at the place `name`.
     """
 
     def __init__(self, folder, upstream, settings=None, environment=None, schema=TORTURE / "schema.yaml", state=None,
                  prefix=()):
         self.prefix = prefix
+        self.history, self.name = None, "daemon"
         self.folder = Path(folder)
         self.state = Path(state or self.folder / "state")
         self.socket = str(self.folder / "api.sock")
@@ -169,6 +179,8 @@ class Daemon:
         except subprocess.TimeoutExpired:
             raise Failed(f"the daemon did not exit within {within} s:\n{self.log()}") from None
         self.notifications.close()
+        if self.history:
+            self.history.down(self.name)
         return status
 
     @property
@@ -178,6 +190,8 @@ class Daemon:
     # Inspection
 
     def client(self, timeout=30.0):
+        if self.history:
+            return self.history.client(self.socket, timeout, self.name)
         return Client(self.socket, timeout)
 
     def log(self):

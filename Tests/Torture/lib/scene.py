@@ -4,9 +4,11 @@ import json
 import sqlite3
 
 from .faults import Faults
+from .history import History
 from .ledger import Ledger
 from .photos import Photos
 from .programs import Daemon, Failed, Upstream, temporary_folder
+from .shared import Shared
 from .writers import Writers
 
 
@@ -15,16 +17,19 @@ class Scene:
         self.upstream = upstream
         self.faults = preload(folder, f"{folder}/state")
         self.daemon = Daemon(folder, upstream, settings, self.faults.environment)
+        self.history = self.daemon.history = History(folder, upstream, mark)
         self.notes = Ledger(mark)
         self.photos = Photos(mark)
+        self.shared = Shared(mark, upstream)
 
     def writers(self, chance, count=3, padding=0, uploads=0.15):
-        return Writers(self.daemon, [(self.notes, 1 - uploads), (self.photos, uploads)],
+        notes = (1 - uploads) / 2
+        return Writers(self.daemon, [(self.notes, notes), (self.photos, uploads), (self.shared, notes)],
                        [chance.random() for _ in range(count)], padding)
 
     @property
     def answered(self):
-        return self.notes.answered + self.photos.answered
+        return self.notes.answered + self.photos.answered + self.shared.answered
 
     def hold_writes(self, effect="hold"):
         """Makes the upstream leave every write unanswered; `timeout_after_apply` applies it first."""
@@ -33,7 +38,7 @@ class Scene:
 
     def check_local(self):
         client = self.daemon.client()
-        for ledger in (self.notes, self.photos):
+        for ledger in (self.notes, self.photos, self.shared):
             ledger.check_local(client)
         client.close()
 
@@ -42,6 +47,10 @@ class Scene:
         self.daemon.await_sent()
         for ledger in (self.notes, self.photos):
             ledger.check_upstream(self.upstream)
+
+    def check_history(self):
+        """Checks what all callers did and saw since the last time. Call it while nothing is queued or in flight."""
+        self.history.end_round(self.daemon)
 
     def check_database(self, path=None):
         problems = integrity(path or self.daemon.database)
@@ -59,6 +68,7 @@ class Scene:
         self.check_local()
         self.check_upstream()
         self.check_local()
+        self.check_history()
         self.check_database()
         self.check_consistency()
 
@@ -89,5 +99,6 @@ def scene(mark, settings=None, preload=Faults, rows=20):
             finally:
                 made.daemon.kill()
                 made.faults.close()
+                made.history.close()
         finally:
             upstream.stop()

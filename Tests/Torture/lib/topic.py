@@ -6,6 +6,7 @@ import sys
 import time
 
 from .client import Unanswered
+from .history import checked
 from .programs import Failed
 
 
@@ -52,6 +53,9 @@ def main(topic, body):
     except (Failed, Unanswered) as failure:
         run.say(f"{topic}: {failure}\n{topic}: FAILED; repeat with --seed {run.seed}")
         sys.exit(1)
+    if checked:
+        run.note(histories={"checked": checked["histories"], "events": checked["events"],
+                            "seconds": round(checked["milliseconds"] / 1000, 1)})
     run.note(seconds=round(time.monotonic() - started, 1))
     print(json.dumps({"topic": topic, "size": "full" if run.is_full else "small", "seed": run.seed, **run.figures}),
           flush=True)
