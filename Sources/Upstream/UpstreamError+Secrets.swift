@@ -4,7 +4,7 @@ extension UpstreamError {
     ///
     /// Every request passes its errors through here before it throws them.
     package func withoutSecrets(_ secrets: [String]) -> UpstreamError {
-        let secrets = secrets.filter { !$0.isEmpty }
+        let secrets = Set(secrets.filter { !$0.isEmpty }.flatMap(SecretSpelling.all))
         let cut = secrets.compactMap { Self.beginning(of: $0, whereCut: message) }
         let quotes = secrets.filter(message.contains) + cut
         guard !quotes.isEmpty else { return self }
@@ -15,6 +15,7 @@ extension UpstreamError {
         case .unclear(let status, _): .unclear(status: status, text)
         case .throttled(let delay, _): .throttled(delay, text)
         case .unauthorized: .unauthorized(text)
+        case .barred(let status, _): .barred(status: status, text)
         case .changed(let status, _): .changed(status: status, text)
         case .gone(let status, _): .gone(status: status, text)
         case .refused(let status, _): .refused(status: status, text)

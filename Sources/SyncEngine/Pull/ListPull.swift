@@ -281,7 +281,7 @@ extension UpstreamError {
     fileprivate var refusesPosition: Bool {
         switch self {
         case .refused, .gone, .malformed: true
-        case .offline, .unclear, .throttled, .unauthorized, .changed, .held, .cancelled: false
+        case .offline, .unclear, .throttled, .unauthorized, .barred, .changed, .held, .cancelled: false
         }
     }
 }

@@ -119,5 +119,7 @@ final class PagedUpstream: Upstream, Sendable {
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? { nil }
 
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? { nil }
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
+        .accepted()
+    }
 }
