@@ -8,6 +8,9 @@ package enum UpstreamError: Error, Sendable, Equatable {
     case throttled(Duration, String)
     /// The token is not accepted. Keep everything until there is a valid one.
     case unauthorized(String)
+    /// The account, or a gateway before the upstream, is not let through: 402, 403, a redirect, a web page where JSON
+    /// belongs. Nothing is counted. Whether it concerns a single change shows only when others get through.
+    case barred(status: Int, String)
     /// The record has changed (409, 412). Read it, then try again.
     case changed(status: Int, String)
     /// The record does not exist (404, 410).
@@ -23,7 +26,8 @@ package enum UpstreamError: Error, Sendable, Equatable {
     package var message: String {
         switch self {
         case .offline(let text), .unclear(_, let text), .throttled(_, let text), .unauthorized(let text),
-            .changed(_, let text), .gone(_, let text), .refused(_, let text), .malformed(let text), .held(let text):
+            .barred(_, let text), .changed(_, let text), .gone(_, let text), .refused(_, let text),
+            .malformed(let text), .held(let text):
             text
         case .cancelled: "cancelled"
         }

@@ -134,7 +134,7 @@ extension UpstreamError {
     var concernsWholeUpstream: Bool {
         switch self {
         case .offline, .held, .throttled, .unauthorized, .cancelled: true
-        case .unclear, .changed, .gone, .refused, .malformed: false
+        case .unclear, .barred, .changed, .gone, .refused, .malformed: false
         }
     }
 }

@@ -122,7 +122,7 @@ actor HealthMonitor {
             breaker.answered()
             breaker.refuse(message)
             await account.forget()
-        case nil, .changed, .gone, .refused, .malformed: noteAnswer(origin)
+        case nil, .barred, .changed, .gone, .refused, .malformed: noteAnswer(origin)
         }
         if breaker.isDown, !wasDown { logDown() }
     }

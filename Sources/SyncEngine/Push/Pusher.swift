@@ -28,7 +28,7 @@ struct Pusher {
     /// The slot of the current attempt.
     var slot: AsyncSemaphore.Slot?
 
-    private var reader: RecordReader { RecordReader(schema: schema, store: store, upstream: upstream) }
+    var reader: RecordReader { RecordReader(schema: schema, store: store, upstream: upstream) }
 
     /// Sends until no ready change is admitted. Throws an error that concerns the whole upstream, after which nothing
     /// more is begun; attempts under way have been settled by then.
@@ -170,7 +170,7 @@ struct Pusher {
     }
 
     /// Brings the server's version of the record into the cache; nil when the server has none.
-    private func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
+    func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
         let position = try store.position()
         guard let found = try await reader.record(of: entity, known: change.record) else { return nil }
         let page = PulledPage(
@@ -196,9 +196,7 @@ struct Pusher {
             throw CancellationError()
         } catch .changed(let status, let message) {
             return try await meet(change, entity, PushFailure(kind: "conflict", status: status, message: message))
-        } catch .gone where change.content == .removal {
-            return try await settle(change, as: .acknowledged(record: nil))
-        } catch .gone(let status, let message) where change.operation == .update {
+        } catch .gone(let status, let message) where change.operation != .create {
             let failure = PushFailure(kind: "gone", status: status, message: message)
             return try await confirmGone(change, entity, failure)
         } catch {
@@ -236,7 +234,10 @@ struct Pusher {
         }
         do {
             guard let found = try await reader.record(of: entity, known: known) else {
-                return .vanished(record: answer?.record)
+                let isGone = try await verdict(on: known, entity, wasRead: true) == .gone
+                return isGone
+                    ? .vanished(record: answer?.record)
+                    : .acknowledged(record: answer?.record, version: answer?.version)
             }
             return .acknowledged(record: found.record, version: found.version)
         } catch UpstreamError.cancelled {
@@ -254,7 +255,7 @@ struct Pusher {
     }
 
     @discardableResult
-    private func settle(
+    func settle(
         _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil
     ) async throws -> UpstreamError? {
         slot?.give()
@@ -266,9 +267,11 @@ struct Pusher {
         return error.flatMap { $0.concernsWholeUpstream ? $0 : nil }
     }
 
-    private func outcome(of error: UpstreamError, _ change: OutboxChange) -> PushOutcome {
+    func outcome(of error: UpstreamError, _ change: OutboxChange) -> PushOutcome {
         switch error {
         case .offline, .held, .cancelled: .notSent
+        case .barred(let status, let message):
+            .waiting(PushFailure(kind: "barred", status: status, message: message), at: monotonicNow(), counted: false)
         case .unclear(let status, let message):
             again(change, PushFailure(kind: status == nil ? "timeout" : "server", status: status, message: message))
         case .malformed(let message): again(change, PushFailure(kind: "malformed", message: message))
@@ -279,60 +282,17 @@ struct Pusher {
         case .unauthorized(let message):
             .waiting(
                 PushFailure(kind: "unauthorized", status: 401, message: message), at: monotonicNow(), counted: false)
-        case .gone where change.operation == .delete: .acknowledged(record: nil)
         case .gone(let status, let message): .failed(PushFailure(kind: "gone", status: status, message: message))
         case .refused(let status, let message):
             .failed(PushFailure(kind: "refused", status: status, message: message))
         }
     }
 
-    private func again(_ change: OutboxChange, _ failure: PushFailure, atOnce: Bool = false) -> PushOutcome {
+    func again(_ change: OutboxChange, _ failure: PushFailure, atOnce: Bool = false) -> PushOutcome {
         let attempt = change.attemptCount + 1
         guard !retry.isLast(attempt: attempt) else { return .failed(failure) }
         let delay = atOnce && attempt == 1 ? .zero : retry.delay(attempt: attempt, random: random())
         return .waiting(failure, at: monotonicNow() + delay, counted: true)
-    }
-
-    // MARK: When the server has another version
-
-    /// The server has another version: fetches it, merges when the attempt is settled, and retries.
-    private func meet(
-        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
-    ) async throws -> UpstreamError? {
-        do {
-            if change.operation == .create { return try await meetExisting(change, entity, failure) }
-            guard try await refresh(change, entity) != nil else {
-                return try await settle(
-                    change, as: change.operation == .delete ? .acknowledged(record: nil) : .gone(failure))
-            }
-            return try await settle(change, as: again(change, failure, atOnce: true))
-        } catch let error as UpstreamError {
-            return try await settle(change, as: again(change, failure), after: error)
-        }
-    }
-
-    /// A record with this key exists: ours, from an attempt whose answer was lost, or someone else's.
-    private func meetExisting(
-        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
-    ) async throws -> UpstreamError? {
-        guard let found = try await reader.record(of: entity, known: change.record),
-            change.isSaid(by: found.record, of: entity, change.body.members.map(\.key))
-        else { return try await settle(change, as: .failed(failure)) }
-        return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
-    }
-
-    /// Verifies that the record is missing, and not just the path.
-    private func confirmGone(
-        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
-    ) async throws -> UpstreamError? {
-        do {
-            guard try await reader.record(of: entity, known: change.record) != nil else {
-                return try await settle(change, as: .gone(failure))
-            }
-            return try await settle(change, as: .failed(failure))
-        } catch let error as UpstreamError {
-            return try await settle(change, as: again(change, failure), after: error)
-        }
     }
 }
 

@@ -22,7 +22,7 @@ package enum RefreshOutcome: Sendable, Equatable {
     init(_ error: UpstreamError) {
         switch error {
         case .unclear(_, let message): self = .failed(message)
-        case .offline, .throttled, .unauthorized, .changed, .gone, .refused, .malformed, .held, .cancelled:
+        case .offline, .throttled, .unauthorized, .barred, .changed, .gone, .refused, .malformed, .held, .cancelled:
             self = .unavailable(error.message)
         }
     }
