@@ -7,7 +7,8 @@ enum UnfollowedPage {
     /// Members that name the next page, or say that there is one, in the ways that are common.
     private static let places = [
         "next", "next_page", "nextPage", "next_cursor", "nextCursor", "next_page_token", "nextPageToken", "next_url",
-        "nextUrl", "has_more", "hasMore", "links.next", "_links.next", "meta.next_cursor", "meta.next_page",
+        "nextUrl", "next_page_url", "has_more", "hasMore", "links.next", "_links.next", "meta.next_cursor",
+        "meta.next_page",
         "meta.has_more", "meta.pagination.links.next", "paging.next", "pagination.next", "pagination.has_more",
     ]
 
