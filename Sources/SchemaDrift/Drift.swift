@@ -10,6 +10,8 @@ package enum DriftKind: String, Sendable, Equatable {
     case type
     /// A value is not in the field's enum.
     case value
+    /// The list as a whole is not what the schema says, so that it cannot show which records are gone.
+    case list
 
     package var number: UInt8 {
         switch self {
@@ -17,6 +19,7 @@ package enum DriftKind: String, Sendable, Equatable {
         case .missing: 2
         case .type: 3
         case .value: 4
+        case .list: 5
         }
     }
 }

@@ -85,12 +85,17 @@ package struct Page: Sendable, Equatable {
     /// The position of the next page for `PageRequest.position`, opaque to callers; still valid after a restart. Nil on
     /// the last page.
     package var next: String?
+    /// Where the last page names another one that the schema does not follow; nil if it names none.
+    package var unfollowed: String?
 
-    package init(records: JSONText, count: Int, total: Int? = nil, next: String? = nil) {
+    package init(
+        records: JSONText, count: Int, total: Int? = nil, next: String? = nil, unfollowed: String? = nil
+    ) {
         self.records = records
         self.count = count
         self.total = total
         self.next = next
+        self.unfollowed = unfollowed
     }
 }
 

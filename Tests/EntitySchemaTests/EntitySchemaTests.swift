@@ -114,6 +114,21 @@ struct EntitySchemaTests {
         }
     }
 
+    @Test("#15 a change time that is no time is refused", arguments: ["integer", "number", "money", "list"])
+    func changeTime(_ type: String) {
+        for pull in ["since: { param: since, field: at }", "mode: newest_first, changed_at: at"] {
+            let yaml = Self.small
+                .replacing("text: { type: string }", with: "text: { type: string }\n      at: { type: \(type) }")
+                .replacing("pull: { path: /notes }", with: "pull: { path: /notes, \(pull) }")
+            #expect {
+                try EntitySchema(yaml: yaml, file: "small.yaml")
+            } throws: { ($0 as? SchemaError)?.problem.contains("at is of type \(type), but change times") == true }
+            #expect(throws: Never.self) {
+                try EntitySchema(yaml: yaml.replacing("type: \(type)", with: "type: time"), file: "small.yaml")
+            }
+        }
+    }
+
     @Test("text that is not YAML is rejected with its line")
     func notYAML() {
         #expect {

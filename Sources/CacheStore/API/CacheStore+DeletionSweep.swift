@@ -1,5 +1,6 @@
 package import EntitySchema
 internal import GRDB
+package import JSONText
 
 /// Finds deletions that no tombstone reports: the records that a full pull did not see.
 extension CacheStore {
@@ -17,63 +18,199 @@ extension CacheStore {
         }
     }
 
-    /// How many records without local changes the sweep would delete.
-    package func countUnseen(of entity: String, _ seen: SeenRecords) throws -> Int {
+    /// How many records the sweep did not see, edited ones included.
+    package func countUnseen(of entity: String, _ seen: SeenRecords, at now: Timestamp) throws -> Int {
         let table = try table(entity)
         return try read { db in
             let statement = try db.cachedStatement(
-                sql: """
-                    SELECT count(*) FROM \(table.name)
-                    WHERE _pk BETWEEN ?1 AND ?2 AND \(Self.isUnseen) AND _local IS NULL
-                    """)
+                sql: "SELECT count(*) FROM \(table.name) WHERE _pk BETWEEN ?1 AND ?2 AND \(Self.isUnseen)")
             var count = 0
             var start: Int64 = 1
             while let gap = seen.gap(from: start) {
-                count += try Int.fetchOne(statement, arguments: [gap.lowerBound, gap.upperBound, seen.position]) ?? 0
+                count += try Int.fetchOne(statement, arguments: Self.bounds(gap, seen, now)) ?? 0
                 start = gap.upperBound + 1
             }
             return count
         }
     }
 
-    /// Deletes the records that were not seen, as tombstones would, at most 500 per transaction. Returns how many.
-    package func deleteUnseen(of entity: String, _ seen: SeenRecords, at now: Timestamp) async throws -> Int {
+    /// A record that a pull did not see.
+    package struct UnseenRecord: Sendable, Equatable {
+        package var key: String
+        /// The server's last version, without secrets.
+        package var remote: JSONText
+
+        package init(key: String, remote: JSONText) {
+            self.key = key
+            self.remote = remote
+        }
+    }
+
+    /// The first of the records that the sweep did not see.
+    package func unseen(
+        of entity: String, _ seen: SeenRecords, limit: Int, at now: Timestamp
+    ) throws -> [UnseenRecord] {
+        let table = try table(entity)
+        return try read { db in
+            try Self.unseenRows(table, seen, from: 1, limit: limit, now, db).rows.map { row in
+                UnseenRecord(
+                    key: row["_key"], remote: sealers[entity].remove(from: try JSONText(parsing: row["_remote"])))
+            }
+        }
+    }
+
+    /// Deletes the records that were not seen, at most 500 per transaction, and forgets which were missing. Returns how
+    /// many were deleted; a record with queued changes becomes a conflict.
+    ///
+    /// `onlyMissing`: only those that the last full pull did not see either (`sync_missing`); all others are remembered
+    /// for the next one.
+    package func deleteUnseen(
+        of entity: String, _ seen: SeenRecords, onlyMissing: Bool = false, at now: Timestamp
+    ) async throws -> Int {
         let table = try table(entity)
         var deleted = 0
         var start: Int64? = 1
+        var left: [(pk: Int64, key: String)] = []
         while let from = start {
-            let (count, next) = try await change(at: now) { context in
-                let (keys, next) = try Self.unseenKeys(table, seen, from: from, context.db)
+            let step = try await change(at: now) { context in
+                let (rows, next) = try Self.unseenRows(
+                    table, seen, from: from, limit: Self.batch, now, context.db)
+                var (going, staying): ([String], [(pk: Int64, key: String)]) = ([], [])
+                for row in rows {
+                    let (pk, key): (Int64, String) = (row["_pk"], row["_key"])
+                    let isMissing = try !onlyMissing || Missing(entity: entity, db: context.db).contains(pk, key)
+                    // Nobody has asked for it by its key: a change decides when it is sent.
+                    let isEdited = (row["_local"] as String?) != nil
+                    guard !(onlyMissing && isEdited) else { continue }
+                    if isMissing { going.append(key) } else { staying.append((pk, key)) }
+                }
                 let applier = PageApplier(table: table, context: context)
-                return (try applier.delete(keys: keys), next)
+                return (count: try applier.delete(keys: going, isInferred: true), staying: staying, next: next)
             }
-            deleted += count
-            start = next
+            deleted += step.count
+            left += step.staying
+            start = step.next
         }
+        try await remember(onlyMissing ? left : [], of: entity, at: now)
         return deleted
     }
 
-    /// Records that the server last had, with no change acknowledged since the pull began (?3). Leaves out a record
-    /// whose deletion is queued.
-    private static let isUnseen = "_remote IS NOT NULL AND _deleted = 0 AND coalesce(_acknowledged, 0) <= ?3"
+    /// Deletes records that the upstream no longer has, as it said when it was asked for each. Returns how many; a record
+    /// with queued changes becomes a conflict.
+    ///
+    /// `position`: the end of the change log when it was asked; later acknowledgements win.
+    package func delete(
+        _ keys: [String], of entity: String, position: Int64, at now: Timestamp
+    ) async throws -> Int {
+        guard !keys.isEmpty else { return 0 }
+        let table = try table(entity)
+        return try await change(at: now) { context in
+            let old = try String.fetchAll(
+                context.db.cachedStatement(
+                    sql: """
+                        SELECT _key FROM json_each(?1) JOIN \(table.name) ON _key = value
+                        WHERE _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2
+                        """),
+                arguments: [JSONText.array(keys.map(JSONText.string)).text, position])
+            return try PageApplier(table: table, context: context).delete(keys: old, isInferred: true)
+        }
+    }
 
-    private static func unseenKeys(
-        _ table: EntityTable, _ seen: SeenRecords, from start: Int64, _ db: Database
-    ) throws -> (keys: [String], next: Int64?) {
+    // MARK: Missing records
+
+    /// Whether records are missing that another full pull decides about.
+    package func hasMissing(of entity: String) throws -> Bool {
+        try read { db in
+            try Bool.fetchOne(
+                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sync_missing WHERE entity = ?)"),
+                arguments: [entity]) ?? false
+        }
+    }
+
+    /// Forgets which records were missing. Writes nothing when there are none.
+    package func forgetMissing(of entity: String, at now: Timestamp) async throws {
+        guard try hasMissing(of: entity) else { return }
+        try await remember([], of: entity, at: now)
+    }
+
+    /// Remembers the missing records for the next full pull, and returns which of them were missing in the last.
+    package func noteMissing(_ keys: [String], of entity: String, at now: Timestamp) async throws -> [String] {
+        let table = try table(entity)
+        return try await change(at: now) { context in
+            let missing = Missing(entity: entity, db: context.db)
+            let rows = try Row.fetchAll(
+                context.db.cachedStatement(
+                    sql: "SELECT _pk, _key FROM json_each(?1) JOIN \(table.name) ON _key = value"),
+                arguments: [JSONText.array(keys.map(JSONText.string)).text])
+            let known = rows.map { (pk: $0[0] as Int64, key: $0[1] as String) }
+            let again = try known.filter { try missing.contains($0.pk, $0.key) }.map(\.key)
+            try missing.forgetAll()
+            for row in known { try missing.insert(row.pk, row.key) }
+            return again
+        }
+    }
+
+    private func remember(_ rows: [(pk: Int64, key: String)], of entity: String, at now: Timestamp) async throws {
+        guard try !rows.isEmpty || hasMissing(of: entity) else { return }
+        try await change(at: now) { context in
+            let missing = Missing(entity: entity, db: context.db)
+            try missing.forgetAll()
+            for row in rows { try missing.insert(row.pk, row.key) }
+        }
+    }
+
+    // MARK: Rows
+
+    /// Records that the server last had, with no change acknowledged since the pull began (?3), and not created so
+    /// recently that the upstream may not list them yet (?4). Leaves out a record whose deletion is queued.
+    private static let isUnseen = """
+        _remote IS NOT NULL AND _deleted = 0 AND coalesce(_acknowledged, 0) <= ?3 AND NOT \(RecentCreation.sql(at: "?4"))
+        """
+
+    private static func bounds(_ gap: ClosedRange<Int64>, _ seen: SeenRecords, _ now: Timestamp) -> StatementArguments {
+        [gap.lowerBound, gap.upperBound, seen.position, now.milliseconds]
+    }
+
+    private static func unseenRows(
+        _ table: EntityTable, _ seen: SeenRecords, from start: Int64, limit: Int, _ now: Timestamp, _ db: Database
+    ) throws -> (rows: [Row], next: Int64?) {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT _pk, _key FROM \(table.name)
-                WHERE _pk BETWEEN ?1 AND ?2 AND \(isUnseen) ORDER BY _pk LIMIT ?4
+                SELECT _pk, _key, _remote, _local FROM \(table.name)
+                WHERE _pk BETWEEN ?1 AND ?2 AND \(isUnseen) ORDER BY _pk LIMIT ?5
                 """)
-        var keys: [String] = []
+        var rows: [Row] = []
         var start = start
         while let gap = seen.gap(from: start) {
-            let rows = try Row.fetchAll(
-                statement, arguments: [gap.lowerBound, gap.upperBound, seen.position, batch - keys.count])
-            keys += rows.map { $0["_key"] }
-            if keys.count == batch, let last = rows.last { return (keys, (last["_pk"] as Int64) + 1) }
+            rows += try Row.fetchAll(statement, arguments: bounds(gap, seen, now) + [limit - rows.count])
+            if rows.count == limit, let last = rows.last { return (rows, (last["_pk"] as Int64) + 1) }
             start = gap.upperBound + 1
         }
-        return (keys, nil)
+        return (rows, nil)
+    }
+
+    /// The rows of one entity in `sync_missing`.
+    private struct Missing {
+        let entity: String
+        let db: Database
+
+        func contains(_ pk: Int64, _ key: String) throws -> Bool {
+            try Bool.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT EXISTS (SELECT 1 FROM sync_missing
+                          WHERE entity = ? AND record_pk = ? AND record_key = ?)
+                        """),
+                arguments: [entity, pk, key]) ?? false
+        }
+
+        func insert(_ pk: Int64, _ key: String) throws {
+            try db.cachedStatement(sql: "INSERT INTO sync_missing VALUES (?, ?, ?)")
+                .execute(arguments: [entity, pk, key])
+        }
+
+        func forgetAll() throws {
+            try db.cachedStatement(sql: "DELETE FROM sync_missing WHERE entity = ?").execute(arguments: [entity])
+        }
     }
 }

@@ -1,4 +1,4 @@
-internal import EntitySchema
+package import EntitySchema
 internal import GRDB
 internal import JSONText
 package import SchemaDrift
@@ -37,15 +37,42 @@ extension CacheStore {
         }
     }
 
+    /// What a list should be, and how to get there.
+    private static let wholeList = """
+        a list of all records, each once; check pull.path, pull.query and pagination (style, page_size, total, next)
+        """
+
+    /// Notes what is wrong with an entity's list as a whole; nil when nothing is. Writes nothing when that is known.
+    package func noteList(_ problem: String?, of entity: String, at now: Timestamp) async throws {
+        let known = try read { db in
+            try String.fetchAll(
+                db.cachedStatement(sql: "SELECT found FROM sync_drift WHERE entity = ? AND kind = 'list'"),
+                arguments: [entity])
+        }
+        guard known != [problem].compactMap(\.self) else { return }
+        try await change(at: now) { context in
+            try context.db.cachedStatement(sql: "DELETE FROM sync_drift WHERE entity = ? AND kind = 'list'")
+                .execute(arguments: [entity])
+            guard let problem else { return }
+            try context.db.cachedStatement(
+                sql: """
+                    INSERT INTO sync_drift (entity, field, kind, found, count, example, first_seen, last_seen)
+                    VALUES (?1, 'pull', 'list', ?2, 1, '', ?3, ?3)
+                    """
+            ).execute(arguments: [entity, problem, now.milliseconds])
+        }
+    }
+
     private func drift(_ rows: RowCursor, seen: (Int64) -> Void = { _ in }) throws -> [Drift] {
         var found: [Drift] = []
         while let row = try rows.next() {
             guard let kind = DriftKind(rawValue: row["kind"]) else { continue }
             seen(row["id"])
             let field = schema[row["entity"]]?[field: row["field"]]
+            let expected = kind == .list ? Self.wholeList : field?.kind.expectation
             found.append(
                 Drift(
-                    entity: row["entity"], field: row["field"], kind: kind, expected: field?.kind.expectation,
+                    entity: row["entity"], field: row["field"], kind: kind, expected: expected,
                     found: row["found"], count: row["count"], example: row["example"],
                     firstSeen: Timestamp(milliseconds: row["first_seen"]),
                     lastSeen: Timestamp(milliseconds: row["last_seen"])))

@@ -60,15 +60,15 @@ extension CacheStore {
         let (page, table, db) = (prepared.page, prepared.table, context.db)
         let bounds = PageApplier.Bounds(
             position: page.position, watermark: page.watermark.flatMap(Timestamp.init(iso8601:)),
-            isNew: page.isOfFirstPull, hasMore: page.cursor != nil)
+            isNew: page.isOfFirstPull, hasMore: page.cursor != nil, serverNow: page.serverNow,
+            tombstones: page.tombstones)
         let applier = PageApplier(table: table, context: context)
         // Before the page makes the store forget deletions that are older than it.
         let isDeletedMeanwhile = try page.began.map(applier.hasDeleted) ?? false
         var outcome = try applier.apply(prepared.incoming, clear: prepared.clear, bounds)
         outcome.reduce(to: page)
         outcome.deletedMeanwhile = isDeletedMeanwhile
-        if var children = prepared.children {
-            children.pulled.children.allowance = page.children?.allowance ?? .max
+        if let children = prepared.children {
             outcome.children = try PageApplier(table: children.table, context: context)
                 .apply(children.pulled, position: page.position)
         }

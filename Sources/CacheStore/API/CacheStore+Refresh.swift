@@ -2,7 +2,7 @@ package import EntitySchema
 internal import GRDB
 package import JSONText
 
-/// Looks up what the cache has of a record before it is requested, and handles one that the server no longer has.
+/// Looks up what the cache has of a record before it is requested, and what can show that the upstream is well.
 extension CacheStore {
     package enum RemoteState: Sendable, Equatable {
         /// Not cached; the upstream may have it.
@@ -27,33 +27,31 @@ extension CacheStore {
     }
 
     /// The server's last version, without secrets, of the newest other record of the entity; nil when there is none.
-    package func anotherRecord(of entity: String, than key: String) throws -> JSONText? {
+    package func anotherRecord(of entity: String, than keys: [String]) throws -> JSONText? {
         let table = try table(entity)
         return try read { db in
             try String.fetchOne(
                 db.cachedStatement(
                     sql: """
                         SELECT _remote FROM \(table.name)
-                        WHERE _remote IS NOT NULL AND _deleted = 0 AND _key <> ? ORDER BY _pk DESC LIMIT 1
+                        WHERE _remote IS NOT NULL AND _deleted = 0 AND _key NOT IN (SELECT value FROM json_each(?))
+                        ORDER BY _pk DESC LIMIT 1
                         """),
-                arguments: [key]
+                arguments: [JSONText.array(keys.map(JSONText.string)).text]
             ).map { sealers[entity].remove(from: try JSONText(parsing: $0)) }
         }
     }
 
-    /// Deletes a record that the server no longer has, as a pull would: with everything that cascades from it, while
-    /// queued changes become a conflict.
-    ///
-    /// `position`: the end of the change log when the server was asked; later acknowledgements win.
-    package func forget(_ entity: String, key: String, position: Int64, at now: Timestamp) async throws {
+    /// Whether the upstream acknowledged the record's creation so recently that it may not show the record yet.
+    package func isSettling(_ key: String, of entity: String, at now: Timestamp) throws -> Bool {
         let table = try table(entity)
-        try await change(at: now) { context in
-            let acknowledged = try Int64.fetchOne(
-                context.db.cachedStatement(
-                    sql: "SELECT coalesce(_acknowledged, 0) FROM \(table.name) WHERE _key = ? AND _remote IS NOT NULL"),
-                arguments: [key])
-            guard let acknowledged, acknowledged <= position else { return }
-            _ = try PageApplier(table: table, context: context).delete(keys: [key])
+        return try read { db in
+            try Bool.fetchOne(
+                db.cachedStatement(
+                    sql:
+                        "SELECT EXISTS (SELECT 1 FROM \(table.name) WHERE _key = ?1 AND \(RecentCreation.sql(at: "?2")))"
+                ),
+                arguments: [key, now.milliseconds]) ?? false
         }
     }
 }

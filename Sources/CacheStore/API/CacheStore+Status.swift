@@ -39,7 +39,7 @@ extension CacheStore {
                 case 1:
                     cursors[name] = PullCursor(
                         watermark: row.text(3), lastSyncedAt: row.integer(2).map(Timestamp.init(milliseconds:)),
-                        heldDeletions: Int(row.integer(4) ?? 0), error: row.text(5))
+                        heldDeletions: Int(row.integer(4) ?? 0), held: row.text(6), error: row.text(5))
                 default: note = row.text(3)
                 }
                 return true
@@ -98,6 +98,8 @@ package struct CacheMeasures: Sendable {
     package var lastSyncedAt: [String: Timestamp]
     /// Entity → records whose deletion waits for confirmation.
     package var heldDeletions: [String: Int]
+    /// Entity → whether its last full pull was not believed.
+    package var heldLists: [String: Bool]
     package var databaseBytes: Int
     package var logBytes: Int
 }
@@ -110,7 +112,7 @@ extension CacheStore {
         return try snapshot { db in
             let tallies = try Self.numbers("SELECT name, count FROM sync_tally", db)
             let cursors = try Row.fetchAll(
-                db.cachedStatement(sql: "SELECT entity, last_synced_at, held_deletions FROM sync_cursor"))
+                db.cachedStatement(sql: "SELECT entity, last_synced_at, held_deletions, held FROM sync_cursor"))
             let known = cursors.filter { schema[$0["entity"]] != nil }
             return CacheMeasures(
                 queue: try Self.queueStates(db),
@@ -127,6 +129,8 @@ extension CacheStore {
                     times[row["entity"]] = (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:))
                 },
                 heldDeletions: Dictionary(uniqueKeysWithValues: known.map { ($0["entity"], $0["held_deletions"]) }),
+                heldLists: Dictionary(
+                    uniqueKeysWithValues: known.map { ($0["entity"], ($0["held"] as String?) != nil) }),
                 databaseBytes: files[0], logBytes: files[1])
         }
     }

@@ -92,6 +92,17 @@ struct ConflictTable {
             arguments: [change]) ?? false
     }
 
+    /// The same for any change of a record.
+    func isDeletionOpen(of entity: String, key: String) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM sync_conflict
+                      WHERE entity = ? AND record_key = ? AND winner IS NULL AND field IS NULL AND server IS NULL)
+                    """),
+            arguments: [entity, key]) ?? false
+    }
+
     func markUndone(_ id: Int64) throws {
         try db.cachedStatement(sql: "UPDATE sync_conflict SET undone_at = ? WHERE id = ?")
             .execute(arguments: [now.milliseconds, id])

@@ -149,7 +149,10 @@ struct Merge {
 
     /// Merges the queued changes of a record that the server has deleted. Without queued changes, leaves the record to
     /// the caller.
-    func mergeDeletion(of key: String) throws {
+    ///
+    /// `isInferred`: the server did not say so, its answers were only without the record. Then a person decides about a
+    /// change that failed, whatever the policy: failed changes are kept until someone acts.
+    func mergeDeletion(of key: String, isInferred: Bool = false) throws {
         let changes = try queue.changes(of: entity.name, key: key)
         // A creation makes the record again, even after the server deleted another with its key.
         if changes.contains(where: { $0.operation == .create }) { return try forgetRemote(of: key) }
@@ -163,7 +166,8 @@ struct Merge {
         let dispute = Conflict.Dispute(
             change: first, field: nil, base: content.remote, local: content.document, server: nil,
             localAt: changes.map(\.lastEdit).max() ?? first.createdAt, serverAt: nil)
-        if let winner = try decide(dispute) { try apply(winner, ofRecordDeletedThere: key) }
+        let asks = isInferred && changes.contains { $0.state == .failed }
+        if let winner = try decide(dispute, asks: asks) { try apply(winner, ofRecordDeletedThere: key) }
     }
 
     private func forgetRemote(of key: String) throws {
@@ -194,9 +198,9 @@ struct Merge {
 
     // MARK: Deciding
 
-    /// Decides by the entity's policy and logs the conflict; nil when a user has to decide.
-    private func decide(_ dispute: Conflict.Dispute) throws -> Conflict.Side? {
-        let winner = winner(of: dispute)
+    /// Decides by the entity's policy and logs the conflict; nil when a user has to decide, as always when it `asks`.
+    private func decide(_ dispute: Conflict.Dispute, asks: Bool = false) throws -> Conflict.Side? {
+        let winner = asks ? nil : winner(of: dispute)
         let isOpen = try winner == nil && conflicts.refresh(dispute)
         if !isOpen {
             let id = try conflicts.insert(dispute, rule: entity.conflict, winner: winner)

@@ -13,9 +13,9 @@ struct ChangeTimes {
     private(set) var earliest: String?
     private(set) var latest: String?
 
-    /// A day ahead is the latest plausible time.
-    init(at now: Timestamp) {
-        latestPlausible = (now + .seconds(86_400)).description
+    /// `serverNow`: no change can be later.
+    init(upTo serverNow: Timestamp) {
+        latestPlausible = serverNow.description
         doubtful = Array(latestPlausible.utf8.prefix(19))
     }
 

@@ -19,25 +19,37 @@ extension PageApplier {
         let written = try apply(page, clear: clear, Bounds(position: position))
         var outcome = ChildOutcome(written: written.written, deleted: written.deleted)
         let missing = try missing(children, Set(page.records.compactMap { $0.key ?? $0.unreadableKey }), position)
-        if missing.count > children.allowance {
-            outcome.held = missing.count
-        } else {
-            outcome.deleted += try delete(keys: missing)
+        let confirmed = missing.filter { child in
+            switch children.deletes {
+            case .all: true
+            case .none: false
+            case .only(let keys): keys.contains(child.key)
+            }
+        }
+        outcome.deleted += try delete(keys: confirmed.map(\.key), isInferred: true)
+        let deleted = Set(confirmed.map(\.key))
+        for child in missing where !deleted.contains(child.key) {
+            outcome.missing[child.parent, default: []].append(child.key)
         }
         return outcome
     }
 
     /// Cached children of parents whose children are complete in the answer, but which are not in it.
-    private func missing(_ children: PulledChildren, _ present: Set<String>, _ position: Int64) throws -> [String] {
+    private func missing(
+        _ children: PulledChildren, _ present: Set<String>, _ position: Int64
+    ) throws -> [(key: String, parent: String)] {
         guard !children.complete.isEmpty else { return [] }
-        return try String.fetchAll(
+        let parent = table.sql(for: children.by)
+        return try Row.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT _key FROM \(table.name)
-                    WHERE _deleted = 0 AND \(table.sql(for: children.by)) IN (SELECT value FROM json_each(?1))
-                      AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2
+                    SELECT _key, CAST(\(parent) AS TEXT) FROM \(table.name)
+                    WHERE _deleted = 0 AND \(parent) IN (SELECT value FROM json_each(?1))
+                      AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2 AND NOT \(RecentCreation.sql(at: "?3"))
                     """),
-            arguments: [JSONText.array(children.complete.map(JSONText.string)).text, position]
-        ).filter { !present.contains($0) }
+            arguments: [
+                JSONText.array(children.complete.map(JSONText.string)).text, position, context.now.milliseconds,
+            ]
+        ).map { (key: $0[0], parent: $0[1]) }.filter { !present.contains($0.key) }
     }
 }

@@ -12,7 +12,7 @@ struct CursorRow {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT watermark, pull, last_synced_at, last_full_at, lateness, held_deletions, error
+                    SELECT watermark, pull, last_synced_at, last_full_at, lateness, held_deletions, held, list_gap, error
                     FROM sync_cursor WHERE entity = ?
                     """
             ),
@@ -22,25 +22,30 @@ struct CursorRow {
             watermark: row["watermark"], pull: (row["pull"] as String?).flatMap(PullInProgress.init(json:)),
             lastSyncedAt: (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:)),
             lastFullAt: (row["last_full_at"] as Int64?).map(Timestamp.init(milliseconds:)),
-            lateness: row["lateness"], heldDeletions: row["held_deletions"], error: row["error"])
+            lateness: row["lateness"], heldDeletions: row["held_deletions"], held: row["held"],
+            listGap: row["list_gap"], error: row["error"])
     }
 
     func save(_ cursor: PullCursor) throws {
         try db.cachedStatement(
             sql: """
                 INSERT INTO sync_cursor
-                  (entity, watermark, pull, last_synced_at, last_full_at, lateness, held_deletions, error)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                  (entity, watermark, pull, last_synced_at, last_full_at, lateness, held_deletions, held, list_gap,
+                  error)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET watermark = excluded.watermark, pull = excluded.pull,
                   last_synced_at = excluded.last_synced_at, last_full_at = excluded.last_full_at,
-                  lateness = excluded.lateness, held_deletions = excluded.held_deletions, error = excluded.error
-                WHERE (watermark, pull, last_full_at, lateness, held_deletions, error) IS NOT (excluded.watermark,
-                  excluded.pull, excluded.last_full_at, excluded.lateness, excluded.held_deletions, excluded.error)
+                  lateness = excluded.lateness, held_deletions = excluded.held_deletions, held = excluded.held,
+                  list_gap = excluded.list_gap, error = excluded.error
+                WHERE (watermark, pull, last_full_at, lateness, held_deletions, held, list_gap, error) IS NOT
+                  (excluded.watermark, excluded.pull, excluded.last_full_at, excluded.lateness,
+                  excluded.held_deletions, excluded.held, excluded.list_gap, excluded.error)
                   OR last_synced_at IS NULL AND excluded.last_synced_at IS NOT NULL
                 """
         ).execute(arguments: [
             entity, cursor.watermark, cursor.pull?.json, cursor.lastSyncedAt?.milliseconds,
-            cursor.lastFullAt?.milliseconds, cursor.lateness, cursor.heldDeletions, cursor.error,
+            cursor.lastFullAt?.milliseconds, cursor.lateness, cursor.heldDeletions, cursor.held,
+            cursor.listGap, cursor.error,
         ])
     }
 }

@@ -18,6 +18,10 @@ struct PageApplier {
         var isNew = false
         /// More pages follow.
         var hasMore = false
+        /// The server's time; a later change time is not believed.
+        var serverNow: Timestamp?
+        /// The most records that tombstones of the page may delete; with more, none is deleted.
+        var tombstones = Int.max
     }
 
     let table: EntityTable
@@ -37,9 +41,10 @@ struct PageApplier {
         if bounds.isNew, bounds.hasMore, written.greatestPK == 0 {
             try SecondaryIndexes(table: table, db: db).postpone()
         }
-        var times = ChangeTimes(at: now)
+        var times = ChangeTimes(upTo: bounds.serverNow ?? now + Self.clockAllowance)
         let gone = try recentlyDeleted(bounds.position)
         var tombstones: [String] = []
+        var marked = 0
         context.records.isQueueKnownEmpty = try context.records.isQueueEmpty()
         defer { context.records.isQueueKnownEmpty = nil }
         for (index, record) in page.records.enumerated() {
@@ -52,8 +57,10 @@ struct PageApplier {
             }
             if let changed = record.changed { times.insert(changed) }
             if record.isDeleted {
-                tombstones.append(key)
-                try written.note(known: writer.image(of: key)?.pk)
+                marked += 1
+                guard let (known, acknowledged) = try lookForDeleted(key) else { continue }
+                written.note(known: known.pk)
+                if !isStale(record, known, acknowledged, bounds) { tombstones.append(key) }
             } else if !gone.contains(key) {
                 try write(record, key, index, bounds, &written)
             }
@@ -61,9 +68,13 @@ struct PageApplier {
         context.records.isQueueKnownEmpty = nil
         times.finish()
         outcome.add(written, times)
-        outcome.hadBefore = outcome.records - outcome.setAside - tombstones.count - written.inserted
+        outcome.hadBefore = outcome.records - outcome.setAside - marked - written.inserted
         try finish(written, clear)
-        outcome.deleted = try delete(keys: tombstones)
+        if tombstones.count > bounds.tombstones {
+            outcome.heldTombstones = tombstones
+        } else {
+            outcome.deleted = try delete(keys: tombstones)
+        }
         return outcome
     }
 
@@ -121,6 +132,34 @@ struct PageApplier {
         }
     }
 
+    private static let clockAllowance = Duration.seconds(300)
+
+    /// A record with a tombstone, and the position of its last acknowledgement; nil if the server has none here.
+    private func lookForDeleted(_ key: String) throws -> (known: RecordImage, acknowledged: Int64)? {
+        let found = try writer.find(key) { row in
+            (RecordImage(reading: row), sqlite3_column_int64(row, RecordImage.columnCount))
+        }
+        return found.flatMap { $0.0.remote == nil ? nil : $0 }
+    }
+
+    /// Whether a tombstone is older than the record: the record was created again since.
+    private func isStale(
+        _ tombstone: IncomingPage.Record, _ known: RecordImage, _ acknowledged: Int64, _ bounds: Bounds
+    ) -> Bool {
+        guard acknowledged <= bounds.position else { return true }
+        guard let pull = entity.pull, let field = pull.changedAt,
+            let created = known.remote?[field]?.string.flatMap(Timestamp.init(iso8601:))
+        else { return false }
+        let times = [tombstone.changed, pull.deleted.flatMap { tombstone.text[$0] }].compactMap { time in
+            // A day without a time says too little.
+            time?.string.flatMap { $0.utf8.count > 10 ? Timestamp(iso8601: $0) : nil }
+        }
+        guard let deleted = times.max() else { return false }
+        // It may have whole seconds where the record has milliseconds.
+        let isWhole = deleted.milliseconds % 1000 == 0
+        return deleted.milliseconds < created.milliseconds - (isWhole ? created.milliseconds % 1000 : 0)
+    }
+
     private func finish(_ written: Written, _ clear: IncomingPage) throws {
         if !written.keys.isEmpty {
             try DriftTable(table: table, db: db, now: now).count(clear.text(of: written.places), written: written.keys)
@@ -154,11 +193,15 @@ struct PageApplier {
 
     // MARK: Deleting
 
-    /// Deletes records and everything that the schema cascades to. A record with queued changes becomes a conflict.
-    func delete(keys: [String]) throws -> Int {
+    /// Deletes records and everything that the schema cascades to. A record with queued changes becomes a conflict:
+    /// see `Merge.mergeDeletion`.
+    ///
+    /// `isInferred`: the server did not say so, its answers were only without the record.
+    func delete(keys: [String], isInferred: Bool = false) throws -> Int {
         guard !keys.isEmpty else { return 0 }
         var gone: [String] = []
         var changedHere: [String] = []
+        var news: [String] = []
         for key in keys {
             guard let image = try writer.image(of: key) else { continue }
             if image.local == nil {
@@ -166,15 +209,24 @@ struct PageApplier {
                 gone.append(key)
             } else {
                 changedHere.append(key)
+                if image.remote != nil, try !isKnownToBeDeleted(key) { news.append(key) }
             }
         }
-        for key in changedHere { try merge.mergeDeletion(of: key) }
+        for key in changedHere { try merge.mergeDeletion(of: key, isInferred: isInferred) }
         try writer.tally(-Int64(gone.count))
+        // Once for each deletion, however often it is reported. Also for records that are kept for a local change: the
+        // server deleted their children all the same.
+        let cascading = gone + news
         gone += try changedHere.filter { try !row.exists($0) }
         try context.log.append(.deleted, entity: entity.name, keys: gone)
-        // Also for records that are kept for a local change: the server deleted their children all the same.
-        try applyDeleteRules(of: keys)
+        try applyDeleteRules(of: cascading)
         return gone.count
+    }
+
+    /// Whether an earlier report of the deletion waits for a person, or for the outcome of an attempt.
+    private func isKnownToBeDeleted(_ key: String) throws -> Bool {
+        if try row.isGone(key) { return true }
+        return try ConflictTable(db: db, now: now).isDeletionOpen(of: entity.name, key: key)
     }
 
     func greatestPK() throws -> Int64 {

@@ -13,11 +13,16 @@ package struct PullCursor: Sendable, Equatable {
     package var lateness: Int64
     /// Records that the last full pull did not see and that are too many to delete without confirmation.
     package var heldDeletions: Int
+    /// Why the last full pull was not believed, in words; nil if it was.
+    package var held: String?
+    /// How the list disagrees with itself: see `ListGap`.
+    package var listGap: String?
     package var error: String?
 
     package init(
         watermark: String? = nil, pull: PullInProgress? = nil, lastSyncedAt: Timestamp? = nil,
-        lastFullAt: Timestamp? = nil, lateness: Int64 = 0, heldDeletions: Int = 0, error: String? = nil
+        lastFullAt: Timestamp? = nil, lateness: Int64 = 0, heldDeletions: Int = 0, held: String? = nil,
+        listGap: String? = nil, error: String? = nil
     ) {
         self.watermark = watermark
         self.pull = pull
@@ -25,6 +30,8 @@ package struct PullCursor: Sendable, Equatable {
         self.lastFullAt = lastFullAt
         self.lateness = lateness
         self.heldDeletions = heldDeletions
+        self.held = held
+        self.listGap = listGap
         self.error = error
     }
 

@@ -1,3 +1,5 @@
+package import EntitySchema
+
 /// Records of one entity as an upstream sent them, to be written together with the pull's progress.
 package struct PulledPage: Sendable {
     package var entity: String
@@ -19,6 +21,11 @@ package struct PulledPage: Sendable {
     /// Where the pull goes on after this page, and how many records it has seen with it.
     package var next: String?
     package var seen = 0
+    /// The server's time; a record that claims a later change time does not move the watermark. Nil allows five minutes
+    /// after the time of the write.
+    package var serverNow: Timestamp?
+    /// The most records that the page's tombstones may delete; with more, none is deleted.
+    package var tombstones = Int.max
     /// Records of another entity that came with these.
     package var children: PulledChildren?
     /// The parents of these records: key → the value that marks their children as fetched.
@@ -66,15 +73,21 @@ package struct PulledChildren: Sendable {
     package var records: String
     /// Keys of the parents whose children are complete here: any others in the cache were deleted upstream.
     package var complete: [String]
-    /// The greatest number of children that may be deleted; with more, none is deleted.
-    package var allowance: Int
+    /// Which of the missing children are deleted; the others are only named (`ChildOutcome.missing`).
+    package var deletes: Deletes
 
-    package init(entity: String, by: String, records: String, complete: [String], allowance: Int = .max) {
+    package enum Deletes: Sendable, Equatable {
+        case all, none
+        /// Those that an earlier reading lacked as well.
+        case only(Set<String>)
+    }
+
+    package init(entity: String, by: String, records: String, complete: [String], deletes: Deletes = .all) {
         self.entity = entity
         self.by = by
         self.records = records
         self.complete = complete
-        self.allowance = allowance
+        self.deletes = deletes
     }
 }
 
@@ -82,8 +95,9 @@ package struct PulledChildren: Sendable {
 package struct ChildOutcome: Sendable, Equatable {
     package var written = 0
     package var deleted = 0
-    /// Deleted upstream, but kept because there are more of them than the guard allows.
-    package var held = 0
+    /// Cached children of parents whose children are complete in the answer, which are not in it and are kept so far:
+    /// the keys of such parents → the keys of their missing children.
+    package var missing: [String: [String]] = [:]
 
     package init() {}
 
@@ -102,6 +116,8 @@ package struct PageOutcome: Sendable, Equatable {
     /// Of these, records that had a row before and are not marked as deleted.
     package var hadBefore = 0
     package var deleted = 0
+    /// Keys of records that are marked as deleted, but kept because they are more than the guard allows.
+    package var heldTombstones: [String] = []
     /// Without a usable key: listed and left out.
     package var setAside = 0
     /// The latest and, for a pull by newest first, the earliest change time of the page, as normalized text.

@@ -6,9 +6,11 @@ package struct SeenRecords: Sendable, Equatable {
     package private(set) var knownUpTo: Int64
     /// The end of the change log at the start: later acknowledgements are newer than the pull.
     package let position: Int64
-    /// A record came twice, or was created during the pull, or a local deletion was acknowledged meanwhile: the list
-    /// moved under the pages, and another record may have slid past them.
-    package private(set) var hasMoved = false
+    /// A record was created during the pull, or a local deletion was acknowledged meanwhile: the list moved under the
+    /// pages, and another record may have slid past them.
+    package private(set) var hasChanged = false
+    /// Records that came twice, as they do when a list moves, and always in some lists; the first ten.
+    package private(set) var repeated: Set<Int64> = []
     private var bits: [UInt64]
 
     package init(knownUpTo: Int64, position: Int64) {
@@ -19,13 +21,21 @@ package struct SeenRecords: Sendable, Equatable {
 
     /// Marks a page's records as seen.
     package mutating func insert(_ outcome: PageOutcome) {
-        hasMoved = hasMoved || outcome.deletedMeanwhile
+        hasChanged = hasChanged || outcome.deletedMeanwhile
         // When the table was empty at the start, every record must be new.
-        guard knownUpTo > 0 else { return hasMoved = hasMoved || outcome.hadBefore > 0 }
+        guard knownUpTo > 0 else { return hasChanged = hasChanged || outcome.hadBefore > 0 }
         knownUpTo = min(knownUpTo, outcome.knownUpTo)
         for pk in outcome.known where pk > 0 {
-            guard pk <= knownUpTo, !contains(pk) else {
-                hasMoved = true
+            guard pk <= knownUpTo else {
+                hasChanged = true
+                continue
+            }
+            guard !contains(pk) else {
+                if repeated.count < 10 {
+                    repeated.insert(pk)
+                } else {
+                    hasChanged = hasChanged || !repeated.contains(pk)
+                }
                 continue
             }
             bits[Int(pk / 64)] |= 1 << UInt64(pk % 64)

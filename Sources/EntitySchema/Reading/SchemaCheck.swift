@@ -77,7 +77,16 @@ struct SchemaCheck {
             return
         }
         if let changedAt = pull.changedAt {
-            try field(changedAt, of: entity, at: pull.isSince ? "pull.since.field" : "pull.changed_at")
+            let place = pull.isSince ? "pull.since.field" : "pull.changed_at"
+            try field(changedAt, of: entity, at: place)
+            switch entity[field: changedAt]?.kind {
+            case nil, .time, .string: break
+            case .some(let kind):
+                throw error(
+                    entity, place,
+                    "\(changedAt) is of type \(kind.description), but change times are compared as times: name a field of "
+                        + "type time with times in ISO 8601, or pull with mode: full")
+            }
         }
         for name in pull.single.path.placeholders { try field(name, of: entity, at: "pull.record.path") }
         if let detail = pull.detail { try check(detail, of: entity) }

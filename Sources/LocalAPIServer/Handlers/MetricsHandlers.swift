@@ -100,6 +100,14 @@ extension Handlers {
                 family.sample([("entity", entity)], Double(count))
             }
         }
+        text.family(
+            "\(Self.prefix)held_lists", .gauge,
+            "1 while the last full list of an entity is not believed: empty, cut, or without too many records."
+        ) { family in
+            for (entity, isHeld) in measures.heldLists.sorted(by: { $0.key < $1.key }) {
+                family.sample([("entity", entity)], isHeld ? 1 : 0)
+            }
+        }
         text.gauge(
             "\(Self.prefix)open_conflicts", "Conflicts that wait for a person.", Double(measures.openConflicts))
         text.family("\(Self.prefix)conflicts_total", .counter, "All conflicts recorded in this cache.") {

@@ -119,7 +119,7 @@ extension Handlers {
                 schema.entities.map { entity in
                     let cursor = summary.cursors[entity.name] ?? PullCursor()
                     let rows = summary.rows[entity.name] ?? 0
-                    let error = cursor.error ?? held(cursor.heldDeletions, of: rows, entity)
+                    let error = cursor.error ?? held(cursor, of: rows, entity)
                     var state = status.entities[entity.name]?.state ?? .idle
                     if state == .idle, error != nil { state = .error }
                     let value = JSONText.object([
@@ -128,17 +128,20 @@ extension Handlers {
                         "last_synced_at": time(status.entities[entity.name]?.lastSyncedAt ?? cursor.lastSyncedAt),
                         "cursor": .string(cursor.watermark),
                         "error": .string(error),
+                        "held": .string(cursor.held),
                     ])
                     return (key: entity.name, value: value)
                 })
     }
 
     /// The message about records that the upstream no longer lists, which are kept until their deletion is confirmed.
-    private func held(_ count: Int, of rows: Int, _ entity: Entity) -> String? {
+    private func held(_ cursor: PullCursor, of rows: Int, _ entity: Entity) -> String? {
+        let count = cursor.heldDeletions
         guard count > 0 else { return nil }
+        let reason = cursor.held ?? "the upstream no longer lists \(count) of \(rows) \(entity.name)"
         return """
-            the upstream no longer lists \(count) of \(rows) \(entity.name), more than sync.delete_guard allows, so they \
-            are kept; if they are gone for good, confirm with: repairminder-sync sync --full --delete \(entity.name)
+            \(reason); they are kept; if they are gone for good, confirm with: \
+            repairminder-sync sync --full --delete \(entity.name)
             """
     }
 

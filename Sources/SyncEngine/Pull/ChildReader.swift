@@ -38,12 +38,29 @@ struct ChildReader {
         return (families, problem)
     }
 
-    func pulled(_ families: [Family], allowance: Int) -> PulledChildren? {
+    func pulled(_ families: [Family], deletes: PulledChildren.Deletes) -> PulledChildren? {
         guard let by = detail.by, !families.isEmpty else { return nil }
         let records = families.flatMap { family in family.children.map { child(of: family.key, $0, by) } }
         return PulledChildren(
             entity: detail.entity, by: by, records: JSONText.array(records).text,
-            complete: families.filter(\.isComplete).map(\.key.plain), allowance: allowance)
+            complete: families.filter(\.isComplete).map(\.key.plain), deletes: deletes)
+    }
+
+    /// Reads all pages of a parent's children.
+    func fetch(_ family: inout Family, at path: String, from upstream: any Upstream) async throws(UpstreamError) {
+        var trail = PageTrail()
+        var position: String?
+        repeat {
+            let page = try await upstream.page(
+                PageRequest(entity: detail.entity, path: path, list: detail.list, position: position))
+            try trail.add(page, of: path, askedAt: position)
+            family.children += page.records.elements
+            position = page.next
+            if position == nil {
+                family.isComplete =
+                    page.unfollowed == nil && (page.total == nil || page.total == family.children.count)
+            }
+        } while position != nil
     }
 
     /// A value that is not an object is returned unchanged and set aside later.

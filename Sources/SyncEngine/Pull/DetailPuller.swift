@@ -31,20 +31,17 @@ struct DetailPuller {
     /// `all` fetches for every parent, changed or not. Throws the first failure after all other parents are done.
     func pull(for entity: Entity, _ detail: PullPlan.Detail, all: Bool) async throws {
         guard detail.path != nil else { return }
+        let all = try all || store.hasMissing(of: detail.entity)
         var failure: UpstreamError?
-        var held = 0
-        var allowance = puller.deletionGuard.allowance(
-            of: detail.entity, rows: try store.rowCounts()[detail.entity] ?? 0)
+        var missing: [String: [String]] = [:]
         var fetched = try await fetch(entity, detail, after: 0, all: all)
         while let batch = fetched {
             async let next = fetch(entity, detail, after: batch.lastPK, all: all)
             failure = failure ?? batch.failures.first
-            let outcome = try await write(batch, entity, detail, allowance)
-            allowance -= allowance == .max ? 0 : outcome.deleted
-            held += outcome.held
+            missing.merge(try await write(batch, entity, detail).missing) { $0 + $1 }
             fetched = try await next
         }
-        try await puller.noteHeld(held, of: detail.entity, isFull: all && failure == nil)
+        _ = try await puller.settle(missing, of: entity, detail, isFull: all && failure == nil)
         if let failure { throw failure }
         try await noteEnd(of: detail.entity, after: entity)
     }
@@ -58,13 +55,12 @@ struct DetailPuller {
     }
 
     /// Writes a batch in one transaction: one for each parent would cost an fsync each.
-    private func write(
-        _ batch: Batch, _ entity: Entity, _ detail: PullPlan.Detail, _ allowance: Int
-    ) async throws -> ChildOutcome {
+    private func write(_ batch: Batch, _ entity: Entity, _ detail: PullPlan.Detail) async throws -> ChildOutcome {
+        let isConfirmed = puller.deletionGuard.confirmed.contains(detail.entity)
         let page = PulledPage(
             entity: entity.name, records: "[]", position: batch.position,
             children: ChildReader(parent: entity, detail: detail)
-                .pulled(batch.children.map(\.family), allowance: allowance),
+                .pulled(batch.children.map(\.family), deletes: isConfirmed ? .all : .none),
             details: batch.children.map {
                 PulledPage.Detail(parent: entity.name, key: $0.parent.key, value: $0.parent.value)
             })
@@ -103,27 +99,12 @@ struct DetailPuller {
         }
         var family = ChildReader.Family(key: record[entity.key] ?? .string(parent.key), children: [], isComplete: false)
         do throws(UpstreamError) {
-            try await fetch(&family, of: detail.entity, detail.list, at: path)
+            try await ChildReader(parent: entity, detail: detail).fetch(&family, at: path, from: puller.upstream)
         } catch .gone {
             // The parent was deleted; a pull will bring that.
         } catch {
             return .failure(error)
         }
         return .success(Children(parent: parent, family: family))
-    }
-
-    private func fetch(
-        _ family: inout ChildReader.Family, of entity: String, _ list: ListPlan, at path: String
-    ) async throws(UpstreamError) {
-        var trail = PageTrail()
-        var position: String?
-        repeat {
-            let page = try await puller.upstream.page(
-                PageRequest(entity: entity, path: path, list: list, position: position))
-            try trail.add(page, of: path, askedAt: position)
-            family.children += page.records.elements
-            position = page.next
-            if position == nil { family.isComplete = page.total == nil || page.total == family.children.count }
-        } while position != nil
     }
 }

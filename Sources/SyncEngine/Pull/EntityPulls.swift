@@ -77,7 +77,8 @@ struct EntityPulls {
     private func puller(of entity: String) -> Puller {
         Puller(
             store: store, upstream: monitor.guardedUpstream(for: heartbeat), clock: environment.clock,
-            now: environment.now,
+            now: environment.now, schema: environment.schema,
+            serverNow: { [environment] in environment.clockOffset().map { environment.now() + $0 } },
             deletionGuard: DeletionGuard(share: settings.deleteGuard, confirmed: request.deletes)
         ) { [update] seen, total in
             await update { $0.progressed(entity, seen: seen, total: total) }
@@ -97,7 +98,9 @@ struct EntityPulls {
         if summary.held > 0 {
             environment.log.warning(
                 "records that the upstream no longer lists are kept; confirm with sync --full --delete",
-                metadata: ["entity": "\(entity.name)", "records": "\(summary.held)"])
+                metadata: [
+                    "entity": "\(entity.name)", "records": "\(summary.held)", "reason": "\(summary.heldReason ?? "")",
+                ])
         }
         return summary
     }

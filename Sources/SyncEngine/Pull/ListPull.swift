@@ -27,6 +27,8 @@ struct ListPull {
     private let wroteBefore: Bool
     /// A full pull was requested.
     private let isDue: Bool
+    /// The list disagrees with itself as it always does.
+    private var isUsualGap = false
 
     /// What the pages written so far have led to.
     struct Progress: Sendable {
@@ -35,7 +37,8 @@ struct ListPull {
         /// The records seen so far; nil if that is unknown, and for a newest-first pull, in which no record can slide
         /// past the pages.
         var seen: SeenRecords?
-        var childAllowance = 0
+        /// How many more records tombstones may delete.
+        var tombstones = Int.max
         var summary = PullSummary()
     }
 
@@ -44,7 +47,8 @@ struct ListPull {
         self.puller = puller
         self.entity = entity
         self.plan = plan
-        let cursor = try puller.store.cursor(of: entity.name)
+        var cursor = try puller.store.cursor(of: entity.name)
+        Self.forgetFuture(in: &cursor, puller)
         let pull = PullStart(plan: plan, cursor: cursor, full: full).pull
         progress = Progress(cursor: cursor, pull: pull)
         reader = PageReader(puller, entity, plan, from: pull)
@@ -54,10 +58,17 @@ struct ListPull {
         takesGaps = first != nil
         wroteBefore = first?.wrote ?? (cursor.pull != nil)
         children = plan.detail.flatMap { $0.path == nil ? ChildReader(parent: entity, detail: $0) : nil }
-        if let detail = children?.detail {
-            let rows = try puller.store.rowCounts()[detail.entity] ?? 0
-            progress.childAllowance = puller.deletionGuard.allowance(of: detail.entity, rows: rows)
-        }
+        let rows = try puller.store.rowCounts()[entity.name] ?? 0
+        progress.tombstones = puller.deletionGuard.tombstones(of: entity.name, rows: rows)
+    }
+
+    /// A watermark that is later than the server's time was set by a record that claims a change time in the future:
+    /// what has changed since is unknown, so everything is read again.
+    private static func forgetFuture(in cursor: inout PullCursor, _ puller: Puller) {
+        guard let watermark = cursor.watermark.flatMap(Timestamp.init(iso8601:)), let serverNow = puller.serverNow(),
+            watermark > serverNow + .seconds(300)
+        else { return }
+        cursor.watermark = nil
     }
 
     private var pull: PullInProgress { progress.pull }
@@ -76,6 +87,7 @@ struct ListPull {
             try await forget()
             throw endless.reason
         }
+        try noteGap()
         if hasGap, !takesGaps {
             try await forget()
         } else {
@@ -83,6 +95,18 @@ struct ListPull {
         }
         progress.summary.hasGap = hasGap
         return summary
+    }
+
+    /// Counts how often the list disagreed with itself in the same way.
+    private mutating func noteGap() throws {
+        guard isEnded else { return }
+        guard let gap, !isUnstable else {
+            if pullsEverything, !isUnstable { cursor.listGap = nil }
+            return
+        }
+        let noted = gap.noted(after: cursor.listGap)
+        isUsualGap = noted.times >= ListGap.enough
+        if pullsEverything { cursor.listGap = noted.text }
     }
 
     // MARK: Pages
@@ -157,9 +181,12 @@ struct ListPull {
             watermark: plan.mode == .full ? nil : cursor.watermark)
         if let children {
             let (families, problem) = children.embedded(in: fetched.page.records)
-            page.children = children.pulled(families, allowance: 0)
+            page.children = children.pulled(
+                families,
+                deletes: puller.deletionGuard.confirmed.contains(children.detail.entity) ? .all : .none)
             progress.summary.childProblem = summary.childProblem ?? problem
         }
+        page.serverNow = puller.serverNow().map { $0 + .seconds(1) }
         page.next = fetched.after.position
         page.seen = fetched.after.seen
         return page
@@ -176,17 +203,31 @@ struct ListPull {
 
     // MARK: The end
 
-    private var hasGap: Bool {
-        guard isWhole, pull.position == nil else { return false }
-        return hasMoved || total.map { $0 != pull.seen } ?? false
+    /// The list may have shown less than there is. A gap that it always has does not count.
+    private var hasGap: Bool { isEnded && (isUnstable || gap != nil && !isUsualGap) }
+
+    private var isEnded: Bool { isWhole && pull.position == nil }
+
+    /// How the list disagrees with itself; nil if it does not.
+    private var gap: ListGap? {
+        ListGap(total: total.map { $0 - pull.seen } ?? 0, repeated: progress.seen?.repeated ?? [])
     }
 
     /// A record changed while the pull was under way, and another one may have slid past its pages.
-    private var hasMoved: Bool { progress.seen?.hasMoved ?? false || reader.totalMoved && pull.kind != .newest }
+    private var isUnstable: Bool { progress.seen?.hasChanged ?? false || reader.totalMoved && pull.kind != .newest }
+
+    private var hasMoved: Bool { isUnstable || progress.seen?.repeated.isEmpty == false && !isUsualGap }
+
+    /// Why the list cannot show which records are gone, in words; nil if it can. Only after a full pull.
+    private var doubt: String? {
+        if let cut = reader.cut { return cut }
+        if isUnstable { return "it changed while it was read" }
+        return gap?.words
+    }
 
     /// Makes the next pull begin at the first page.
     private mutating func forget() async throws {
-        guard cursor.pull != nil, pull.kind != .newest else { return }
+        guard cursor.pull != nil || cursor.listGap != nil, pull.kind != .newest else { return }
         cursor.pull = nil
         try await puller.store.setCursor(of: entity.name, to: cursor)
     }
@@ -196,14 +237,25 @@ struct ListPull {
         cursor.pull = nil
         cursor.lastSyncedAt = puller.now()
         cursor.error = nil
+        let childrenAreOpen = try await settleChildren()
         if countsAsFull {
             if isRemembered { cursor.lastFullAt = puller.now() }
-            if !hasGap { try await deleteUnseen() }
+            try await settleUnseen()
+            if childrenAreOpen { cursor.lastFullAt = nil }
         }
+        try await settleTombstones()
         try await puller.store.setCursor(of: entity.name, to: cursor)
-        if let detail = children?.detail {
-            try await puller.noteHeld(summary.children.held, of: detail.entity, isFull: countsAsFull)
-        }
+        if countsAsFull { try await puller.judge.learn(of: entity) }
+    }
+
+    /// True when the next pull has to read all parents again.
+    private mutating func settleChildren() async throws -> Bool {
+        guard let detail = children?.detail else { return false }
+        let missing = summary.children.missing
+        let outcome = try await puller.settle(missing, of: entity, detail, isFull: countsAsFull && !hasGap)
+        progress.summary.children.deleted += outcome.deleted
+        if outcome.isOpen { cursor.lastFullAt = nil }
+        return outcome.isOpen
     }
 
     /// Whether the end of a full pull is stored. If every pull is full, it is not: by the schema's mode, or until a
@@ -218,7 +270,8 @@ struct ListPull {
     private mutating func moveWatermark() {
         let wentFar = pull.kind == .newest && reader.pages > 1
         guard !hasMoved, isWhole, wroteBefore || summary.wrote || cursor.watermark == nil || wentFar,
-            let latest = pull.latest.flatMap(Timestamp.init(iso8601:))
+            let latest = pull.latest.flatMap(Timestamp.init(iso8601:)),
+            puller.serverNow().map({ latest <= $0 + .seconds(1) }) ?? true
         else { return }
         // Only the time of day survives from an earlier process; it may have been set meanwhile.
         let since = isResumed ? pull.started.map { puller.now().since($0) } : nil
@@ -226,18 +279,53 @@ struct ListPull {
         cursor.watermark = max(cursor.watermark ?? "", reached.description)
     }
 
-    private mutating func deleteUnseen() async throws {
-        cursor.heldDeletions = 0
-        guard let seen = progress.seen, seen.knownUpTo > 0 else { return }
-        let store = puller.store
-        let count = try store.countUnseen(of: entity.name, seen)
-        let rows = try store.rowCounts()[entity.name] ?? 0
-        guard count <= puller.deletionGuard.allowance(of: entity.name, rows: rows) else {
-            cursor.heldDeletions = count
-            progress.summary.held = count
-            return
+    // MARK: What seems to be gone
+
+    private mutating func settleUnseen() async throws {
+        let reported = reader.cut ?? (isUsualGap ? gap?.words : nil)
+        if reported != nil || !isUnstable {
+            try await puller.store.noteList(reported, of: entity.name, at: puller.now())
         }
-        progress.summary.deleted += try await store.deleteUnseen(of: entity.name, seen, at: puller.now())
+        cursor.heldDeletions = 0
+        cursor.held = reported.map { "the list of \(entity.name) is not believed: \($0)" }
+        guard let seen = progress.seen, seen.knownUpTo > 0 else { return }
+        let sweep = UnseenSweep(
+            puller: puller, entity: entity, seen: seen, listed: pull.seen, doubt: doubt,
+            isConfirmed: puller.deletionGuard.confirmed.contains(entity.name) && !isUnstable)
+        let outcome = try await sweep.run()
+        progress.summary.deleted += outcome.deleted
+        if outcome.isOpen { cursor.lastFullAt = nil }
+        hold(outcome.held, outcome.reason)
+    }
+
+    /// Tombstones beyond the guard are believed once each record was asked for by its key.
+    private mutating func settleTombstones() async throws {
+        let keys = summary.heldTombstones
+        guard !keys.isEmpty else { return }
+        let (store, position) = (puller.store, try puller.store.position())
+        let suspects = try keys.prefix(AbsenceJudge.most).compactMap { key in
+            try store.remote(of: entity.name, key: key).map { CacheStore.UnseenRecord(key: key, remote: $0) }
+        }
+        var findings: AbsenceJudge.Findings?
+        do {
+            if keys.count <= AbsenceJudge.most {
+                findings = try await puller.judge.findings(on: suspects, of: entity)
+            }
+        } catch let error as UpstreamError where !error.concernsWholeUpstream {}
+        let gone = findings?.gone ?? []
+        progress.summary.deleted += try await store.delete(
+            gone, of: entity.name, position: position, at: puller.now())
+        let left = keys.count - gone.count - (findings?.here.count ?? 0)
+        guard left > 0 else { return }
+        hold(left, "the upstream marks \(left.grouped) \(entity.name) as deleted at once")
+    }
+
+    private mutating func hold(_ count: Int, _ reason: String?) {
+        guard count > 0 else { return }
+        cursor.heldDeletions += count
+        cursor.held = reason
+        progress.summary.held += count
+        progress.summary.heldReason = reason
     }
 }
 
@@ -248,7 +336,7 @@ extension ListPull.Progress {
             page.knownUpTo = seen.knownUpTo > 0 ? seen.knownUpTo : nil
             page.began = seen.position
         }
-        page.children?.allowance = childAllowance
+        page.tombstones = tombstones
         guard page.cursor != nil else { return }
         var completed = cursor
         completed.pull = reached(page)
@@ -261,7 +349,7 @@ extension ListPull.Progress {
         pull = reached(page)
         if page.cursor != nil { cursor.pull = page.cursor?.pull }
         seen?.insert(outcome)
-        childAllowance -= childAllowance == .max ? 0 : outcome.children.deleted
+        tombstones -= tombstones == .max ? 0 : outcome.deleted
         pull.include(outcome)
         cursor = cursor.including(outcome)
         summary.add(outcome)

@@ -18,6 +18,8 @@ struct PageReader: Sendable {
     /// The upstream reported another total than on an earlier page.
     private(set) var totalMoved = false
     private(set) var pages = 0
+    /// Why the list may be cut, once its last page was read; nil if nothing suggests it.
+    private(set) var cut: String?
 
     /// The most pages that are fetched before they are written, and the most bytes after which no other is.
     private static let mostAhead = 8
@@ -55,6 +57,9 @@ struct PageReader: Sendable {
         if let total, let now = fetched.page.total, total != now { totalMoved = true }
         total = fetched.page.total
         fetched.after = pull
+        if pull.position == nil {
+            cut = ListDoubt.reason(plan.list, pages: pages, records: pull.seen, last: fetched.page)
+        }
         next = pull.position == nil ? nil : pull
         return fetched
     }

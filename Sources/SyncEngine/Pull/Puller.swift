@@ -9,9 +9,14 @@ struct Puller: Sendable {
     /// Measures how long a pull takes.
     let clock: any Clock<Duration>
     let now: @Sendable () -> Timestamp
+    let schema: EntitySchema
+    /// The server's time as far as it was measured; nil if it never was.
+    var serverNow: @Sendable () -> Timestamp? = { nil }
     let deletionGuard: DeletionGuard
     /// Called after each page with the records seen so far and the upstream's total.
     let progress: @Sendable (_ seen: Int, _ total: Int?) async -> Void
+
+    var judge: AbsenceJudge { AbsenceJudge(store: store, upstream: upstream, schema: schema, now: now) }
 
     /// Resumes an interrupted pull; `full` pulls everything, regardless of the watermark.
     func pull(_ entity: Entity, full: Bool) async throws -> PullSummary {
@@ -37,11 +42,12 @@ struct Puller: Sendable {
         return FetchedPage(page: try await upstream.page(request), askedAt: pull.position, position: position)
     }
 
-    /// Stores how many deletions the guard held back; a full pull without any resets the number.
-    func noteHeld(_ held: Int, of entity: String, isFull: Bool) async throws {
+    /// Stores how many records are kept although they seem to be gone, and why.
+    func noteHeld(_ count: Int, _ reason: String?, of entity: String) async throws {
         var cursor = try store.cursor(of: entity)
-        guard held > 0 || isFull, cursor.heldDeletions != held else { return }
-        cursor.heldDeletions = held
+        guard cursor.heldDeletions != count || cursor.held != reason else { return }
+        cursor.heldDeletions = count
+        cursor.held = reason
         try await store.setCursor(of: entity, to: cursor)
     }
 }
@@ -62,8 +68,11 @@ struct PullSummary: Equatable {
     var written = 0
     var deleted = 0
     var setAside = 0
-    /// Records that seem deleted upstream but are kept, since they are more than the guard allows.
+    /// Records that seem deleted upstream but are kept, and why; also why the list is not believed.
     var held = 0
+    var heldReason: String?
+    /// Keys of records that the upstream marks as deleted, more than the guard allows.
+    var heldTombstones: [String] = []
     /// The list changed while it was read: some records may not have been on any page.
     var hasGap = false
     var children = ChildOutcome()
@@ -77,23 +86,9 @@ struct PullSummary: Equatable {
         setAside += outcome.setAside
         children.written += outcome.children.written
         children.deleted += outcome.children.deleted
-        children.held += outcome.children.held
+        children.missing.merge(outcome.children.missing) { $0 + $1 }
+        heldTombstones += outcome.heldTombstones
     }
 
     var wrote: Bool { written + deleted + children.written + children.deleted > 0 }
-}
-
-/// Limits how many records a pull may delete because it did not see them: an upstream that suddenly shows half of its
-/// records is more likely broken than right.
-struct DeletionGuard: Equatable {
-    /// Of an entity's records, 0 to 1.
-    var share: Double
-    /// Entities for which a person has confirmed all deletions.
-    var confirmed: Set<String> = []
-
-    /// Nine are always allowed, so that small lists need no confirmation.
-    func allowance(of entity: String, rows: Int) -> Int {
-        guard !confirmed.contains(entity) else { return .max }
-        return max(9, Int(share * Double(rows)))
-    }
 }

@@ -26,7 +26,9 @@ extension Pusher {
             if let found = try await reader.record(of: entity, known: known) {
                 return acknowledged(asRead: found)
             }
-            guard change.isTried, change.content == nil else { return plain }
+            guard change.isTried, change.content == nil,
+                try await verdict(on: known, entity, wasRead: true) == .gone
+            else { return plain }
             return .vanished(record: answered?.record)
         } catch UpstreamError.cancelled {
             throw CancellationError()

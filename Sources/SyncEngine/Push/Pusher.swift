@@ -196,7 +196,7 @@ struct Pusher {
     }
 
     /// Brings the server's version of the record into the cache; nil when the server has none.
-    private func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
+    func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
         let position = try store.position()
         guard let found = try await reader.record(of: entity, known: change.record) else { return nil }
         let page = PulledPage(
@@ -224,9 +224,7 @@ struct Pusher {
         } catch .changed(let status, let message) {
             await passage.passes(change.id)
             return try await meet(change, entity, PushFailure(kind: "conflict", status: status, message: message))
-        } catch .gone where change.content == .removal {
-            return try await settle(change, as: .acknowledged(record: nil))
-        } catch .gone(let status, let message) where change.operation == .update {
+        } catch .gone(let status, let message) where change.operation != .create {
             let failure = PushFailure(kind: "gone", status: status, message: message)
             return try await confirmGone(change, entity, failure)
         } catch .unclear(let status?, let message) where (200..<300).contains(status) {
@@ -253,7 +251,7 @@ struct Pusher {
     }
 
     @discardableResult
-    private func settle(
+    func settle(
         _ change: OutboxChange, as outcome: PushOutcome, after error: UpstreamError? = nil
     ) async throws -> UpstreamError? {
         slot?.give()
@@ -286,7 +284,6 @@ struct Pusher {
         case .unauthorized(let message):
             .waiting(
                 PushFailure(kind: "unauthorized", status: 401, message: message), at: monotonicNow(), counted: false)
-        case .gone where change.operation == .delete: .acknowledged(record: nil)
         case .gone(let status, let message): .failed(PushFailure(kind: "gone", status: status, message: message))
         case .refused(let status, let message):
             .failed(PushFailure(kind: "refused", status: status, message: message))
@@ -298,48 +295,6 @@ struct Pusher {
         guard !retry.isLast(attempt: attempt) else { return .failed(failure) }
         let delay = atOnce && attempt == 1 ? .zero : retry.delay(attempt: attempt, random: random())
         return .waiting(failure, at: monotonicNow() + delay, counted: true)
-    }
-
-    // MARK: When the server has another version
-
-    /// The server has another version: fetches it, merges when the attempt is settled, and retries.
-    private func meet(
-        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
-    ) async throws -> UpstreamError? {
-        do {
-            if change.operation == .create { return try await meetExisting(change, entity, failure) }
-            guard try await refresh(change, entity) != nil else {
-                return try await settle(
-                    change, as: change.operation == .delete ? .acknowledged(record: nil) : .gone(failure))
-            }
-            return try await settle(change, as: again(change, failure, atOnce: true))
-        } catch let error as UpstreamError {
-            return try await settle(change, as: again(change, failure), after: error)
-        }
-    }
-
-    /// A record with this key exists: ours, from an attempt whose answer was lost, or someone else's.
-    private func meetExisting(
-        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
-    ) async throws -> UpstreamError? {
-        guard let found = try await reader.record(of: entity, known: change.record),
-            change.isSaid(by: found.record, of: entity, change.body.members.map(\.key))
-        else { return try await settle(change, as: .failed(failure)) }
-        return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
-    }
-
-    /// Verifies that the record is missing, and not just the path.
-    private func confirmGone(
-        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
-    ) async throws -> UpstreamError? {
-        do {
-            guard try await reader.record(of: entity, known: change.record) != nil else {
-                return try await settle(change, as: .gone(failure))
-            }
-            return try await settle(change, as: .failed(failure))
-        } catch let error as UpstreamError {
-            return try await settle(change, as: again(change, failure), after: error)
-        }
     }
 }
 

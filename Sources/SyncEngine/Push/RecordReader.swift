@@ -28,6 +28,11 @@ struct RecordReader {
 
     // MARK: Children of a parent
 
+    /// The parent of the record and its last version from the upstream, if the record is served only with it.
+    func parent(of entity: Entity, _ known: JSONText) throws -> (entity: Entity, record: JSONText)? {
+        try family(of: entity, known).map { ($0.parent, $0.record) }
+    }
+
     /// An answered record, with the reference to its parent added if the upstream left it out.
     func withParent(_ answer: RemoteRecord, of entity: Entity, like known: JSONText) -> RemoteRecord {
         var answer = answer

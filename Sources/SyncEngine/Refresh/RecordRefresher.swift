@@ -52,43 +52,50 @@ struct RecordRefresher: Sendable {
         let upstream = monitor.guardedUpstream()
         try await account.require(from: upstream)
         let position = try store.position()
-        guard let found = try await upstream.record(of: entity, known: known) else {
-            return try await missing(current, entity, position: position)
+        let judge = AbsenceJudge(
+            store: store, upstream: upstream, schema: environment.schema, now: environment.now)
+        guard let found = try await judge.read(known, of: entity) else {
+            return try await missing(current, entity, known, judge, position: position)
         }
-        await coalescer.noteServed(entity.name)
         guard found.record[entity.key]?.plain == current else {
             return .unavailable("the upstream answered another record than \(entity.name)/\(current)")
         }
-        _ = try await store.apply(try page(of: found, entity, position), at: environment.now())
+        let outcome = try await store.apply(page(of: found, entity, position), at: environment.now())
+        if let detail = entity.pull?.detail, !outcome.children.missing.isEmpty {
+            _ = try await MissingChildren(
+                store: store, upstream: upstream, parent: entity, detail: detail, now: environment.now
+            ).confirm(outcome.children.missing)
+        }
         return .stored
     }
 
-    private func page(of found: RemoteRecord, _ entity: Entity, _ position: Int64) throws -> PulledPage {
+    private func page(of found: RemoteRecord, _ entity: Entity, _ position: Int64) -> PulledPage {
         let records = JSONText.array([found.record])
         var page = PulledPage(
             entity: entity.name, records: records.text, position: position, version: found.version)
         if let detail = entity.pull?.detail, detail.path == nil {
             let reader = ChildReader(parent: entity, detail: detail)
-            let rows = try store.rowCounts()[detail.entity] ?? 0
-            let deletionGuard = DeletionGuard(share: environment.settings.deleteGuard)
-            page.children = reader.pulled(
-                reader.embedded(in: records).families,
-                allowance: deletionGuard.allowance(of: detail.entity, rows: rows))
+            page.children = reader.pulled(reader.embedded(in: records).families, deletes: .none)
         }
         return page
     }
 
-    /// The upstream has no such record, provided that it serves single records of this entity. An upstream that never
-    /// did, and does not serve another record that it lists, only lacks the address.
-    private func missing(_ key: String, _ entity: Entity, position: Int64) async throws -> RefreshOutcome {
+    /// The upstream answered that it has no such record.
+    private func missing(
+        _ key: String, _ entity: Entity, _ known: JSONText, _ judge: AbsenceJudge, position: Int64
+    ) async throws -> RefreshOutcome {
         guard case .known = try store.remoteState(of: key, entity.name) else { return .absent }
-        if await !coalescer.hasServed(entity.name) {
-            guard let other = try store.anotherRecord(of: entity.name, than: key),
-                try await monitor.guardedUpstream().record(of: entity, known: other) != nil
-            else { return .unavailable("the upstream serves none of \(entity.name) by itself so far") }
-            await coalescer.noteServed(entity.name)
+        switch try await judge.verdict(on: known, of: entity, wasRead: true) {
+        case .gone:
+            _ = try await store.delete([key], of: entity.name, position: position, at: environment.now())
+            return .absent
+        case .here(let found):
+            _ = try await store.apply(page(of: found, entity, position), at: environment.now())
+            return .stored
+        case .settling:
+            return .unavailable("\(entity.name)/\(key) was created a moment ago, and the upstream does not show it yet")
+        case .cannotSay(let reason):
+            return .unavailable("the upstream answers that there is no \(entity.name)/\(key), but \(reason)")
         }
-        try await store.forget(entity.name, key: key, position: position, at: environment.now())
-        return .absent
     }
 }

@@ -16,8 +16,6 @@ actor RequestCoalescer {
     private var underWay: [Name: Task<RefreshOutcome, Never>] = [:]
     private var active = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
-    /// Entities of which the upstream has served a single record.
-    private var served: Set<String> = []
 
     init(clock: any Clock<Duration>, parallel: Int, patience: Duration = .seconds(10)) {
         self.clock = clock
@@ -38,9 +36,6 @@ actor RequestCoalescer {
         }
         return await Self.within(patience, clock, task)
     }
-
-    func noteServed(_ entity: String) { served.insert(entity) }
-    func hasServed(_ entity: String) -> Bool { served.contains(entity) }
 
     private func run(_ name: Name, _ ask: @Sendable () async -> RefreshOutcome) async -> RefreshOutcome {
         if active >= parallel {

@@ -54,9 +54,13 @@ package struct HTTPUpstream: Upstream {
         let envelope = body.leavingOut(elementsOf: records)
         let total = list.total?.value(in: envelope)?.wholeNumber
         let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""))
-        return Page(
+        var page = Page(
             records: answer.readable, count: count, total: total,
             next: try next.position(in: response, envelope, count: count, total: total))
+        if page.next == nil, count > 0 {
+            page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list)
+        }
+        return page
     }
 
     package func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {

@@ -41,7 +41,7 @@ struct DeletionSweepTests {
         _ = try await cache.pull("messages", #"[{"id":"m","order_id":"c"},{"id":"n","order_id":"b"}]"#)
         var seen = try cache.store.startDeletionSweep(of: "orders")
         try await see(#"[{"id":1},{"id":"b","notes":"new"}]"#, &seen, cache)
-        #expect(try cache.store.countUnseen(of: "orders", seen) == 1)
+        #expect(try cache.store.countUnseen(of: "orders", seen, at: TestCache.now) == 1)
         #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 1)
         #expect(try cache.store.rowCounts() == ["orders": 2, "messages": 1])
         #expect(try cache.record("messages", "m") == nil)
@@ -80,10 +80,10 @@ struct DeletionSweepTests {
         _ = try await cache.store.begin(change, at: TestCache.now)
         try await cache.store.settle(
             change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"n"}"#)), at: TestCache.now)
-        #expect(try cache.store.countUnseen(of: "orders", seen) == 0)
+        #expect(try cache.store.countUnseen(of: "orders", seen, at: TestCache.now) == 0)
         #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 0)
         let later = try cache.store.startDeletionSweep(of: "orders")
-        #expect(try cache.store.countUnseen(of: "orders", later) == 1)
+        #expect(try cache.store.countUnseen(of: "orders", later, at: TestCache.now) == 1)
     }
 
     @Test("queued creations and deletions stay; a queued change of a record that is gone is a conflict")
@@ -94,7 +94,7 @@ struct DeletionSweepTests {
         try await cache.store.delete("orders", key: "b", at: TestCache.now)
         _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"d"}"#), at: TestCache.now)
         let seen = try cache.store.startDeletionSweep(of: "orders")
-        #expect(try cache.store.countUnseen(of: "orders", seen) == 1)
+        #expect(try cache.store.countUnseen(of: "orders", seen, at: TestCache.now) == 2)
         _ = try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now)
         #expect(
             try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts.map { $0["record_id"]?.string } == [
@@ -115,5 +115,56 @@ struct DeletionSweepTests {
         #expect(try await cache.store.deleteUnseen(of: "orders", seen, at: TestCache.now) == 1200)
         #expect(try Set(cache.keys(ListQuery(entity: "orders"))) == ["k0", "k700", "k1202"])
         #expect(try cache.store.rowCounts()["orders"] == 3)
+    }
+
+    @Test("with a second sweep only those go that both did not see; an edited record stays with its change")
+    func twice() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"}]"#)
+        try await cache.store.update("orders", key: "d", body: JSONText(parsing: #"{"notes":"n"}"#), at: TestCache.now)
+        var first = try cache.store.startDeletionSweep(of: "orders")
+        try await see(#"[{"id":"a"}]"#, &first, cache)
+        #expect(try await cache.store.deleteUnseen(of: "orders", first, onlyMissing: true, at: TestCache.now) == 0)
+        #expect(try cache.store.hasMissing(of: "orders"))
+        var second = try cache.store.startDeletionSweep(of: "orders")
+        try await see(#"[{"id":"b"}]"#, &second, cache)
+        #expect(try await cache.store.deleteUnseen(of: "orders", second, onlyMissing: true, at: TestCache.now) == 1)
+        #expect(try Set(cache.keys(ListQuery(entity: "orders"))) == ["a", "b", "d"])
+        #expect(try cache.store.pendingCount().pending == 1)
+        try await cache.store.forgetMissing(of: "orders", at: TestCache.now)
+        #expect(try !cache.store.hasMissing(of: "orders"))
+    }
+
+    @Test("#4 a failed change is kept until a person decides, whatever the policy, when its record seems to be gone")
+    func failed() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: TestCache.now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change, at: TestCache.now)
+        try await cache.store.settle(
+            change.id, .failed(PushFailure(kind: "refused", message: "no")), at: TestCache.now)
+        #expect(
+            try await cache.store.delete(["a", "b"], of: "orders", position: .max, at: TestCache.now) == 1)
+        #expect(try cache.record("orders", "a")?["notes"] == "n")
+        #expect(try cache.store.pendingCount().failed == 1)
+        let open = try cache.store.conflicts(before: nil, open: true, limit: 9).conflicts
+        #expect(open.map { $0["record_id"]?.string } == ["a"])
+    }
+
+    @Test("a record whose creation was acknowledged a moment ago is not missing yet")
+    func justCreated() async throws {
+        let cache = try TestCache()
+        _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a"}"#), at: TestCache.now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change, at: TestCache.now)
+        try await cache.store.settle(
+            change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a"}"#)), at: TestCache.now)
+        let seen = try cache.store.startDeletionSweep(of: "orders")
+        #expect(try cache.store.countUnseen(of: "orders", seen, at: TestCache.now) == 0)
+        #expect(try cache.store.isSettling("a", of: "orders", at: TestCache.now))
+        let later = TestCache.now + .seconds(61)
+        #expect(try cache.store.countUnseen(of: "orders", seen, at: later) == 1)
+        #expect(try !cache.store.isSettling("a", of: "orders", at: later))
     }
 }

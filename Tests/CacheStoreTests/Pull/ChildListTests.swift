@@ -7,10 +7,11 @@ import Testing
 @Suite("Child lists")
 struct ChildListTests {
     private func apply(
-        _ records: String, complete: [String], allowance: Int = .max, position: Int64 = .max, _ cache: TestCache
+        _ records: String, complete: [String], deletes: PulledChildren.Deletes = .all, position: Int64 = .max,
+        _ cache: TestCache
     ) async throws -> ChildOutcome {
         let children = PulledChildren(
-            entity: "messages", by: "order_id", records: records, complete: complete, allowance: allowance)
+            entity: "messages", by: "order_id", records: records, complete: complete, deletes: deletes)
         return try await cache.store.apply(
             PulledPage(entity: "orders", records: "[]", position: position, children: children), at: TestCache.now
         ).children
@@ -40,12 +41,16 @@ struct ChildListTests {
         #expect(try cache.store.rowCounts()["messages"] == 3)
     }
 
-    @Test("deletions beyond the limit are all held back")
-    func held() async throws {
+    @Test("missing children are named by their parents; only those that were missing before are deleted")
+    func named() async throws {
         let cache = try await filled()
-        let outcome = try await apply("[]", complete: ["a", "b"], allowance: 2, cache)
-        #expect(outcome.held == 3)
+        let first = try await apply("[]", complete: ["a", "b"], deletes: .none, cache)
+        #expect(first.missing.mapValues(Set.init) == ["a": ["m", "n"], "b": ["o"]])
         #expect(try cache.store.rowCounts()["messages"] == 3)
+        let second = try await apply("[]", complete: ["a"], deletes: .only(["m"]), cache)
+        #expect(second.deleted == 1)
+        #expect(second.missing == ["a": ["n"]])
+        #expect(try cache.keys(ListQuery(entity: "messages")) == ["n", "o"])
     }
 
     @Test("deleting a parent locally also deletes its children once the server has acknowledged it")

@@ -69,6 +69,64 @@ struct PageApplierTests {
         #expect(try cache.store.rowCounts() == ["orders": 1, "messages": 1])
     }
 
+    @Test("#13 a tombstone that comes again deletes no children that came since")
+    func tombstoneAgain() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+        let tombstone = #"[{"id":"a","deleted_at":"2026-01-01"}]"#
+        #expect(try await cache.pull("orders", tombstone).deleted == 1)
+        _ = try await cache.pull("messages", #"[{"id":"m","order_id":"a","text":"x"}]"#)
+        #expect(try await cache.pull("orders", tombstone).deleted == 0)
+        #expect(try cache.record("messages", "m") != nil)
+    }
+
+    @Test("#13 a tombstone from before a record was created again does not touch it")
+    func staleTombstone() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","updated_at":"2026-01-02T10:00:00.500Z"}]"#)
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: #"{"notes":"n"}"#), at: TestCache.now)
+        for time in ["2026-01-01T00:00:00Z", "2026-01-02T10:00:00.499Z"] {
+            let outcome = try await cache.pull(
+                "orders", #"[{"id":"a","deleted_at":"\#(time)","updated_at":"\#(time)"}]"#)
+            #expect(outcome.deleted == 0)
+        }
+        #expect(try cache.record("orders", "a")?["notes"] == "n")
+        #expect(try cache.store.pendingCount().pending == 1)
+        // Whole seconds may stand for any moment of the second; a day alone says too little.
+        for time in ["2026-01-02T10:00:00Z", "2026-01-01"] {
+            let other = try TestCache()
+            _ = try await other.pull("orders", #"[{"id":"a","updated_at":"2026-01-02T10:00:00.500Z"}]"#)
+            #expect(try await other.pull("orders", #"[{"id":"a","deleted_at":"\#(time)"}]"#).deleted == 1)
+        }
+    }
+
+    @Test("a tombstone in a page that was requested before an acknowledgement is stale")
+    func tombstoneBeforeAcknowledgement() async throws {
+        let cache = try TestCache()
+        let position = try cache.store.position()
+        _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a"}"#), at: TestCache.now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change, at: TestCache.now)
+        try await cache.store.settle(
+            change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a"}"#)), at: TestCache.now)
+        let page = PulledPage(entity: "orders", records: #"[{"id":"a","deleted_at":"2026-01-01"}]"#, position: position)
+        #expect(try await cache.store.apply(page, at: TestCache.now).deleted == 0)
+        #expect(try cache.record("orders", "a") != nil)
+    }
+
+    @Test("tombstones beyond the limit delete nothing, and are named")
+    func manyTombstones() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        var page = PulledPage(
+            entity: "orders",
+            records: #"[{"id":"a","deleted_at":true},{"id":"b","deleted_at":true},{"id":"c","deleted_at":true}]"#)
+        page.tombstones = 1
+        let outcome = try await cache.store.apply(page, at: TestCache.now)
+        #expect(outcome.heldTombstones == ["a", "b"])
+        #expect(try cache.store.rowCounts()["orders"] == 2)
+    }
+
     @Test("the latest change time is found in any notation")
     func latestChange() async throws {
         let cache = try TestCache()
@@ -77,7 +135,7 @@ struct PageApplierTests {
         #expect(try await cache.pull("orders", page).latestChange == "2026-01-01T00:00:00.500Z")
     }
 
-    @Test("an implausible change time is not the latest", arguments: ["2099-01-01", "soon"])
+    @Test("an implausible change time is not the latest", arguments: ["2099-01-01", "2026-11-21T10:48:00Z", "soon"])
     func implausible(time: String) async throws {
         let cache = try TestCache()
         let page = #"[{"id":"a","updated_at":"\#(time)"},{"id":"b","updated_at":"2026-01-01T00:00:00Z"}]"#

@@ -37,7 +37,11 @@ struct ChildPullTests {
         try test.upstream.serve([#"[{"id":"a","messages":[{"id":"m"},{"id":"n"}]},{"id":"b","messages":[{"id":"o"}]}]"#]
         )
         try await test.pull()
-        try test.upstream.serve([#"[{"id":"a","messages":[{"id":"n"}]},{"id":"b"}]"#])
+        let less = #"[{"id":"a","messages":[{"id":"n"}]},{"id":"b"}]"#
+        try test.upstream.serve([less])
+        #expect(try await test.pull().children.deleted == 0, "one list proves nothing")
+        #expect(try test.keys("messages") == ["m", "n", "o"])
+        try test.upstream.serveSingles(of: less)
         #expect(try await test.pull().children.deleted == 1)
         #expect(try test.keys("messages") == ["n", "o"])
     }
@@ -63,23 +67,24 @@ struct ChildPullTests {
         #expect(try test.store.setAsideRecords(limit: 9).map(\.entity) == ["messages"])
     }
 
-    @Test("deletions of more children than the guard allows, over all pages of a pull, wait for confirmation")
-    func held() async throws {
+    @Test("children that cannot be asked for go when two pulls lack them, within the guard")
+    func twice() async throws {
         let test = try TestPull(Self.embedded)
-        let messages = (0..<6).map { number in
-            JSONText.array((0..<3).map { .object(["id": .string("m\(number)-\($0)")]) })
+        func parents(_ children: Int) -> [String] {
+            (0..<2).map { parent in
+                let messages = (0..<children).map { JSONText.object(["id": .string("m\(parent)-\($0)")]) }
+                return "[\(JSONText.object(["id": .integer(parent), "messages": .array(messages)]).text)]"
+            }
         }
-        let full = messages.enumerated().map {
-            JSONText.object(["id": .integer($0.offset), "messages": $0.element]).text
-        }
-        try test.upstream.serve(full.map { "[\($0)]" })
+        try test.upstream.serve(parents(10))
         try await test.pull()
-        let empty = (0..<6).map { #"[{"id":\#($0),"messages":[]}]"# }
-        try test.upstream.serve(empty)
-        let summary = try await test.pull(full: true)
-        #expect(summary.children.deleted == 9)
-        #expect(summary.children.held == 9)
-        #expect(try test.store.cursor(of: "messages").heldDeletions == 9)
+        try test.upstream.serve(parents(8))
+        #expect(try await test.pull(full: true).children.deleted == 0)
+        #expect(try await test.pull(full: true).children.deleted == 4)
+        try test.upstream.serve(parents(0))
+        for _ in 1...2 { #expect(try await test.pull(full: true).children.deleted == 0) }
+        #expect(try test.store.cursor(of: "messages").heldDeletions == 16)
+        #expect(try test.store.cursor(of: "messages").held == "the parents no longer list 16 of 16 messages")
         try await test.pull(full: true, confirmed: ["messages"])
         #expect(try test.keys("messages").isEmpty)
         #expect(try test.store.cursor(of: "messages").heldDeletions == 0)
@@ -110,6 +115,20 @@ struct ChildPullTests {
         #expect(try test.keys("messages") == ["m", "n", "o"])
         try await test.pullDetails(all: true)
         #expect(try test.keys("messages") == ["n", "o"])
+    }
+
+    @Test("children that a parent lists no longer are kept if the parent itself is not there either")
+    func emptied() async throws {
+        let test = try TestPull(Self.fetched)
+        try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o"]], test)
+        try await test.pull()
+        try await test.pullDetails()
+        try serveMessages(["/orders/a/messages": [], "/orders/b/messages": ["o"]], test)
+        try await test.pullDetails(all: true)
+        #expect(try test.keys("messages") == ["m", "n", "o"])
+        try test.upstream.serveSingles(of: #"[{"id":"a"}]"#)
+        try await test.pullDetails(all: true)
+        #expect(try test.keys("messages") == ["o"])
     }
 
     @Test("an incomplete list of children deletes nothing, and a missing parent is not an error")

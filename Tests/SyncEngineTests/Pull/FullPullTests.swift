@@ -14,9 +14,9 @@ struct FullPullTests {
         JSONText.array(range.map { .object(["id": .string("k\($0)"), "updated_at": "2026-01-01"]) }).text
     }
 
-    private func filled(_ count: Int) async throws -> TestPull {
+    private func filled(_ count: Int, singles: Bool = true) async throws -> TestPull {
         let test = try TestPull()
-        try test.upstream.serve([page(0..<count)], total: count)
+        try test.upstream.serve([page(0..<count)], total: count, singles: singles)
         try await test.pull()
         return test
     }
@@ -24,7 +24,7 @@ struct FullPullTests {
     @Test("a full pull deletes records that it did not see; an incremental pull deletes nothing")
     func deletes() async throws {
         let test = try await filled(60)
-        try test.upstream.serve([page(0..<20), page(20..<50)], total: 50)
+        try test.upstream.serve([page(0..<20), page(20..<50)], total: 50, singles: true)
         try await test.pull()
         #expect(try test.keys().count == 60)
         let summary = try await test.pull(full: true)
@@ -51,7 +51,7 @@ struct FullPullTests {
 
     @Test("a record seen twice shows that the list moved: unseen records are not deleted")
     func moved() async throws {
-        let test = try await filled(60)
+        let test = try await filled(60, singles: false)
         test.upstream.forget()
         try test.upstream.serve([page(0..<30), page(29..<30), page(31..<60)], total: 60)
         let summary = try await test.pull(full: true)
@@ -64,7 +64,7 @@ struct FullPullTests {
         "more deletions than the guard allows wait until a person confirms or the records are back",
         arguments: [true, false])
     func held(confirms: Bool) async throws {
-        let test = try await filled(60)
+        let test = try await filled(60, singles: false)
         try test.upstream.serve([page(0..<47)])
         #expect(try await test.pull(full: true).held == 13)
         #expect(try test.keys().count == 60)
@@ -82,19 +82,55 @@ struct FullPullTests {
         #expect(try test.cursor.heldDeletions == 0)
     }
 
-    @Test("nine deletions are always allowed, ten of eleven are not")
-    func small() async throws {
-        let nine = try await filled(9)
-        try nine.upstream.serve(["[]"], total: 0)
-        #expect(try await nine.pull(full: true).deleted == 9)
-        let eleven = try await filled(11)
-        try eleven.upstream.serve([page(0..<1)], total: 1)
-        #expect(try await eleven.pull(full: true).held == 10)
+    @Test("deletions that cannot be asked for one by one wait for a second full pull that agrees")
+    func twice() async throws {
+        let test = try await filled(60, singles: false)
+        try test.upstream.serve([page(0..<50)], total: 50)
+        #expect(try await test.pull(full: true).deleted == 0)
+        #expect(try test.cursor.lastFullAt == nil, "the next pull reads everything")
+        // One of them is back, and another one is missing now.
+        try test.upstream.serve([page(0..<49), page(50..<51)], total: 50)
+        #expect(try await test.pull(full: true).deleted == 9)
+        #expect(try test.keys().contains("k50") && test.keys().contains("k49"))
+        #expect(try await test.pull(full: true).deleted == 1)
+        #expect(try test.keys().count == 50)
+        #expect(try test.cursor.lastFullAt == test.clock.timestamp)
+    }
+
+    @Test("hundreds of deletions of thousands of records are made without being asked")
+    func many() async throws {
+        let test = try await filled(1200)
+        try test.upstream.serve([page(0..<1000)], total: 1000, singles: true)
+        #expect(try await test.pull(full: true).deleted == 0)
+        #expect(test.upstream.reads.count < 10)
+        #expect(try await test.pull(full: true).deleted == 200)
+        #expect(try test.store.rowCounts()["orders"] == 1000)
+        #expect(try test.cursor.heldDeletions == 0)
+    }
+
+    @Test("many records that a list lacks twice are kept if the upstream still has one of them")
+    func stillThere() async throws {
+        let test = try await filled(1200)
+        let all = Set((0..<1200).map { "k\($0)" })
+        try test.upstream.serve([page(0..<1000)], total: 1000)
+        test.upstream.serveSingles { _, key in .success(all.contains(key) ? #"{"id":"\#(key)"}"# : nil) }
+        for _ in 1...2 { #expect(try await test.pull(full: true).held == 200) }
+        #expect(try test.cursor.held?.contains("still has k1000") == true)
+    }
+
+    @Test("without single records even one of four is too many to delete; asked for one by one, all may go")
+    func noMinimum() async throws {
+        let lists = try await filled(4, singles: false)
+        try lists.upstream.serve([page(0..<3)], total: 3)
+        for _ in 1...2 { #expect(try await lists.pull(full: true).held == 1) }
+        let singles = try await filled(11)
+        try singles.upstream.serve([page(0..<1)], total: 1, singles: true)
+        #expect(try await singles.pull(full: true).deleted == 10)
     }
 
     @Test("a pull whose count differs from the reported one runs again, and deletes nothing if it still differs")
     func gap() async throws {
-        let test = try await filled(5)
+        let test = try await filled(5, singles: false)
         test.upstream.forget()
         try test.upstream.serve([page(0..<4)], total: 5)
         let summary = try await test.pull(full: true)
@@ -106,6 +142,7 @@ struct FullPullTests {
         test.upstream.answering { _ in
             .success(misses.take() ? Page(records: less, count: 3, total: 4) : Page(records: all, count: 4, total: 4))
         }
+        try test.upstream.serveSingles(of: page(0..<4))
         #expect(try await test.pull(full: true).deleted == 1)
         #expect(try test.keys() == ["k0", "k1", "k2", "k3"])
     }
@@ -124,6 +161,7 @@ struct FullPullTests {
         }
         await #expect(throws: UpstreamError.self) { try await test.pull(full: true) }
         test.upstream.forget()
+        try test.upstream.serveSingles(of: page(1..<6))
         try await test.pull(full: true)
         #expect(test.upstream.positions == ["2", nil, "2"])
         #expect(try test.keys() == ["k1", "k2", "k3", "k4", "k5"])

@@ -43,6 +43,7 @@ struct FullSyncTests {
     func confirmed() async throws {
         let test = try TestEngine(upstream: FakeUpstream(pageSize: 100))
         try test.upstream.set("/orders", orders(30))
+        test.upstream.hideRecords(true)
         try await test.running {
             try await test.engine.sync(SyncRequest())
             try test.upstream.set("/orders", orders(10))

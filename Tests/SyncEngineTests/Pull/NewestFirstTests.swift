@@ -147,6 +147,7 @@ struct NewestFirstTests {
     func full() async throws {
         let test = try await filled()
         serve(Array(old.dropLast()), test)
+        try test.upstream.serveSingles(of: JSONText.array(old.dropLast().map { .object(["id": .string($0.id)]) }).text)
         try await test.pull()
         #expect(try test.keys().count == 10)
         try await test.pull(full: true)

@@ -87,8 +87,10 @@ struct PusherTests {
     @Test("an edit of a deleted record loses to the deletion and can be restored")
     func gone() async throws {
         let test = try await test()
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"other"}]"#), at: test.clock.timestamp)
         try await test.change("a", #"{"notes":"mine"}"#)
-        try test.upstream.set("/orders", "[]")
+        try test.upstream.set("/orders", #"[{"id":"other"}]"#)
         try await send(test)
         #expect(try test.record("a") == nil)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
@@ -100,8 +102,8 @@ struct PusherTests {
     func pathGone() async throws {
         let test = try await test()
         try await test.change("a", #"{"notes":"mine"}"#)
-        test.upstream.fail(.gone(status: 404, "no such path"))
-        try await send(test)
+        test.upstream.fail(.gone(status: 404, "no such path"), times: 2)
+        for _ in 1...2 { try await send(test) }
         #expect(try test.record("a")?["notes"] == "mine")
         #expect(try test.store.pendingCount().failed == 1)
     }
@@ -121,7 +123,9 @@ struct PusherTests {
     @Test(
         "an old answer to a repeat neither restores a record deleted since nor reverts a later edit")
     func repetition() async throws {
-        for (list, notes) in [("[]", nil), (#"[{"id":"server-1","notes":"theirs"}]"#, "theirs")] {
+        for (list, notes) in [
+            (#"[{"id":"a","notes":"n"}]"#, nil), (#"[{"id":"server-1","notes":"theirs"}]"#, "theirs"),
+        ] {
             let test = try await test()
             let key = try await create("orders", #"{"notes":"new"}"#, test)
             test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)

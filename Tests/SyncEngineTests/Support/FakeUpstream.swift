@@ -18,6 +18,7 @@ final class FakeUpstream: Upstream, Sendable {
         var failures: [(error: UpstreamError, afterApplying: Bool)] = []
         var listFailures: [String: UpstreamError] = [:]
         var recordFailure: UpstreamError?
+        var hidesRecords = false
         var pushes: [Push] = []
         var applied: [String: JSONText?] = [:]
         var pages: [PageRequest] = []
@@ -91,6 +92,9 @@ final class FakeUpstream: Upstream, Sendable {
 
     func failList(_ path: String, _ error: UpstreamError?) { state.withLock { $0.listFailures[path] = error } }
 
+    /// Answers 404 to every request for a single record.
+    func hideRecords(_ hides: Bool) { state.withLock { $0.hidesRecords = hides } }
+
     func failRecords(_ error: UpstreamError?) { state.withLock { $0.recordFailure = error } }
 
     var pushes: [Push] { state.withLock { $0.pushes } }
@@ -128,11 +132,12 @@ final class FakeUpstream: Upstream, Sendable {
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         try requireOnline()
-        let failure = state.withLock { state in
+        let (failure, hidesRecords) = state.withLock { state in
             state.recordRequests += 1
-            return state.recordFailure
+            return (state.recordFailure, state.hidesRecords)
         }
         if let failure { throw failure }
+        if hidesRecords { return nil }
         let found = state.withLock { $0.lists[entity.pull?.path ?? ""]?.first { $0["id"] == known["id"] } }
         return found.map { RemoteRecord($0) }
     }

@@ -12,6 +12,7 @@ import Upstream
 struct TestPull {
     let upstream = PagedUpstream()
     let clock = ManualClock()
+    let serverNow = ServerNow()
     let schema: EntitySchema
     let store: CacheStore
 
@@ -26,7 +27,8 @@ struct TestPull {
 
     func puller(confirmed: Set<String> = []) -> Puller {
         Puller(
-            store: store, upstream: upstream, clock: clock, now: { clock.timestamp },
+            store: store, upstream: upstream, clock: clock, now: { clock.timestamp }, schema: schema,
+            serverNow: { serverNow.time },
             deletionGuard: DeletionGuard(share: 0.2, confirmed: confirmed)
         ) { _, _ in }
     }
@@ -80,6 +82,15 @@ struct TestPull {
     }
 }
 
+/// The server's time as it was measured; unknown at first.
+final class ServerNow: Sendable {
+    private let value = Mutex<Timestamp?>(nil)
+
+    var time: Timestamp? { value.withLock { $0 } }
+
+    func set(_ time: String) { value.withLock { $0 = Timestamp(iso8601: time) } }
+}
+
 /// An upstream that answers given pages, and records the requests.
 final class PagedUpstream: Upstream, Sendable {
     typealias Answer = @Sendable (PageRequest) -> Result<Page, UpstreamError>
@@ -93,8 +104,10 @@ final class PagedUpstream: Upstream, Sendable {
     func answering(_ new: @escaping Answer) { answer.withLock { $0 = new } }
 
     /// Pages at the positions "1" (or none), "2", …; `total` none unless it is given.
-    func serve(_ pages: [String], total: Int? = nil) throws {
+    /// With `singles`, each record that is listed is also served by its key.
+    func serve(_ pages: [String], total: Int? = nil, singles: Bool = false) throws {
         let pages = try pages.map { try JSONText(parsing: $0) }
+        if singles { serveSingles(of: pages.flatMap(\.elements)) }
         answering { request in .success(Self.page(pages, request.position, total)) }
     }
 
@@ -117,7 +130,30 @@ final class PagedUpstream: Upstream, Sendable {
     func account() async throws(UpstreamError) -> String? { nil }
     func probe() async throws(UpstreamError) {}
 
-    func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? { nil }
+    private let singles = Mutex<(@Sendable (Entity, String) -> Result<String?, UpstreamError>)?>(nil)
+    private let read = Mutex<[String]>([])
+
+    /// The keys of the single records that were asked for.
+    var reads: [String] { read.withLock { $0 } }
+
+    /// Serves single records by their keys; without it there are none, whatever the lists show.
+    func serveSingles(_ new: @escaping @Sendable (Entity, String) -> Result<String?, UpstreamError>) {
+        singles.withLock { $0 = new }
+    }
+
+    func serveSingles(of list: String) throws { serveSingles(of: try JSONText(parsing: list).elements) }
+
+    private func serveSingles(of records: [JSONText]) {
+        serveSingles { _, key in .success(records.first { $0["id"]?.plain == key }?.text) }
+    }
+
+    func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
+        guard let single = singles.withLock({ $0 }), let key = known[entity.key]?.plain else { return nil }
+        read.withLock { $0.append(key) }
+        guard let text = try single(entity, key).get() else { return nil }
+        guard let record = try? JSONText(parsing: text) else { throw .malformed("the test serves no JSON") }
+        return RemoteRecord(record)
+    }
 
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         .accepted()

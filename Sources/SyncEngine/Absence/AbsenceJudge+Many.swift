@@ -1,0 +1,81 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// Asks for the records that a full pull did not see, one by one.
+extension AbsenceJudge {
+    /// The most records of one pull that are asked for.
+    static let most = 100
+
+    struct Findings: Sendable {
+        var gone: [String] = []
+        /// The list lacked them, yet the upstream has them.
+        var here: [RemoteRecord] = []
+        /// How many cannot be decided, and why.
+        var undecided = 0
+        var reason: String?
+    }
+
+    /// What became of at most `most` records. Nil if the upstream serves no single records of the entity.
+    func findings(on suspects: [CacheStore.UnseenRecord], of entity: Entity) async throws -> Findings? {
+        var findings = Findings()
+        var absent: [String] = []
+        for suspect in suspects.prefix(Self.most) {
+            guard entity.recordPath(of: suspect.remote) != nil else { return nil }
+            guard let found = try await read(suspect.remote, of: entity) else {
+                absent.append(suspect.key)
+                continue
+            }
+            if found.record[entity.key]?.plain != suspect.key {
+                findings.undecided += 1
+                findings.reason = "asked for \(suspect.key), the upstream answers another record"
+            } else if entity.isDeleted(found.record) {
+                findings.gone.append(suspect.key)
+            } else {
+                findings.here.append(found)
+            }
+        }
+        guard !absent.isEmpty else { return findings }
+        switch try await witness(suspects, findings, entity) {
+        case .served: findings.gone += absent
+        case .notServing: return nil
+        case .none(let reason):
+            findings.undecided += absent.count
+            findings.reason = reason
+        }
+        return findings
+    }
+
+    /// One of the first of many such records that the upstream still has; nil if it has none of them.
+    func firstHere(of suspects: [CacheStore.UnseenRecord], _ entity: Entity) async throws -> String? {
+        for suspect in suspects where entity.recordPath(of: suspect.remote) != nil {
+            if let found = try await read(suspect.remote, of: entity), !entity.isDeleted(found.record) {
+                return suspect.key
+            }
+        }
+        return nil
+    }
+
+    private enum Witness {
+        case served, notServing
+        case none(String)
+    }
+
+    private func witness(
+        _ suspects: [CacheStore.UnseenRecord], _ findings: Findings, _ entity: Entity
+    ) async throws -> Witness {
+        if try await servesAnother(of: entity, than: suspects.map(\.key)) { return .served }
+        if let here = findings.here.last, try await read(here.record, of: entity) != nil { return .served }
+        guard try hasServed(entity) else { return .notServing }
+        guard try store.anotherRecord(of: entity.name, than: suspects.map(\.key)) == nil else {
+            throw UpstreamError.barred(
+                status: 404, "the upstream lists \(entity.name), but asked for one, it answers that there is none")
+        }
+        switch try await isWell(beside: entity) {
+        case true?: return .served
+        case false?: return .none("the upstream answers with nothing to every request")
+        case nil: return .none("nothing else could show that the upstream is well")
+        }
+    }
+}

@@ -1,0 +1,171 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// Decides whether the upstream really lacks a record, after an answer without it.
+///
+/// One 404, one empty list and one list that is shorter than before prove nothing: a gateway, an expired token or a page
+/// that slid may be the reason. Absence counts once a *witness* was served after it, with the same token: another record,
+/// or a list, that must be there. Where the upstream serves no single records, only its lists count.
+struct AbsenceJudge: Sendable {
+    enum Verdict: Sendable, Equatable {
+        /// The upstream is well and has no such record.
+        case gone
+        case here(RemoteRecord)
+        /// Its creation was acknowledged a moment ago: ask again later.
+        case settling
+        /// The text says why.
+        case cannotSay(String)
+    }
+
+    let store: CacheStore
+    let upstream: any Upstream
+    let schema: EntitySchema
+    let now: @Sendable () -> Timestamp
+
+    /// The most pages of a list that are read to find one record.
+    private static let mostPages = 3
+
+    /// The verdict on a record of an entity that has a list of its own. `wasRead`: it was just asked for by its key, and
+    /// the answer was 404.
+    ///
+    /// Throws `.barred` when nothing that must be there is: then the 404 is about the account or a gateway.
+    func verdict(on known: JSONText, of entity: Entity, wasRead: Bool = false) async throws -> Verdict {
+        guard let plan = entity.pull, let key = known[entity.key]?.plain else {
+            return .cannotSay("\(entity.name) cannot be asked for a record")
+        }
+        let isReadable = entity.recordPath(of: known) != nil
+        if isReadable, !wasRead, let found = try await read(known, of: entity) {
+            return entity.isDeleted(found.record) ? .gone : .here(found)
+        }
+        if try store.isSettling(key, of: entity.name, at: now()) { return .settling }
+        if isReadable, try await servesAnother(of: entity, than: [key]) { return .gone }
+        return try await search(for: key, of: entity, plan, isReadable: isReadable)
+    }
+
+    /// Reads a record by its key, and remembers that the upstream serves single records of the entity.
+    func read(_ known: JSONText, of entity: Entity) async throws -> RemoteRecord? {
+        let found = try await upstream.record(of: entity, known: known)
+        if found != nil, try !hasServed(entity) { try await store.setSetting(Self.setting(entity), to: Self.served) }
+        return found
+    }
+
+    /// Whether the upstream has ever answered with a single record of the entity.
+    func hasServed(_ entity: Entity) throws -> Bool { try store.setting(Self.setting(entity)) == Self.served }
+
+    /// Asks for one record of a list that was just read, once and for all: only an upstream that serves single records
+    /// can say later that one is gone. A failure says nothing.
+    func learn(of entity: Entity) async throws {
+        guard try store.setting(Self.setting(entity)) == nil,
+            let known = try store.anotherRecord(of: entity.name, than: []), entity.recordPath(of: known) != nil
+        else { return }
+        do {
+            if try await read(known, of: entity) == nil {
+                try await store.setSetting(Self.setting(entity), to: Self.notServed)
+            }
+        } catch let error as UpstreamError where !error.concernsWholeUpstream {}
+    }
+
+    private static func setting(_ entity: Entity) -> String { "single:\(entity.name)" }
+    private static let served = "served"
+    private static let notServed = "not served"
+
+    /// Whether the upstream serves another record by its key now: the newest that is known.
+    func servesAnother(of entity: Entity, than keys: [String]) async throws -> Bool {
+        guard let other = try store.anotherRecord(of: entity.name, than: keys), entity.recordPath(of: other) != nil
+        else {
+            return false
+        }
+        return try await read(other, of: entity) != nil
+    }
+
+    // MARK: Lists
+
+    private func search(
+        for key: String, of entity: Entity, _ plan: PullPlan, isReadable: Bool
+    ) async throws -> Verdict {
+        let first = try await page(plan, of: entity, at: nil)
+        if let verdict = verdict(on: key, in: first.records, of: entity) { return verdict }
+        guard first.count > 0 else { return try await verdictOfEmptyList(entity, plan) }
+        if isReadable {
+            let shown = first.records.elements.first { $0[entity.key] != nil && !entity.isDeleted($0) }
+            if let shown, try await read(shown, of: entity) != nil { return .gone }
+            if try hasServed(entity) {
+                guard let shown else { return .gone }
+                throw UpstreamError.barred(
+                    status: 404,
+                    "\(plan.path) lists \(shown[entity.key]?.plain ?? "a record"), but asked for it, the upstream answers "
+                        + "that there is none")
+            }
+        }
+        for _ in 1...2 {
+            let reading = try await read(plan, of: entity, for: key)
+            if let verdict = reading { return verdict }
+        }
+        return .gone
+    }
+
+    private func verdict(on key: String, in records: JSONText, of entity: Entity) -> Verdict? {
+        records.elements.first { $0[entity.key]?.plain == key }.map { record in
+            entity.isDeleted(record) ? .gone : .here(RemoteRecord(record))
+        }
+    }
+
+    /// Reads the whole list; nil if it is complete and lacks the record.
+    private func read(_ plan: PullPlan, of entity: Entity, for key: String) async throws -> Verdict? {
+        var (position, seen, pages): (String?, Int, Int) = (nil, 0, 0)
+        repeat {
+            guard pages < Self.mostPages else {
+                return .cannotSay("the upstream serves no single \(entity.name), and their list is too long to search")
+            }
+            let page = try await page(plan, of: entity, at: position)
+            if let verdict = verdict(on: key, in: page.records, of: entity) { return verdict }
+            (position, seen, pages) = (page.next, seen + page.count, pages + 1)
+            guard position == nil else { continue }
+            if let doubt = ListDoubt.reason(plan.list, pages: pages, records: seen, last: page) {
+                return .cannotSay("the list of \(entity.name) may be cut: \(doubt)")
+            }
+            if let total = page.total, total != seen {
+                return .cannotSay("the list of \(entity.name) shows \(seen) of \(total)")
+            }
+        } while position != nil
+        return nil
+    }
+
+    /// An empty list may be what an expired token gets to see.
+    private func verdictOfEmptyList(_ entity: Entity, _ plan: PullPlan) async throws -> Verdict {
+        let isWell = try await isWell(beside: entity)
+        let rows = try store.rowCounts()[entity.name] ?? 0
+        if isWell == true, rows <= 1 { return .gone }
+        guard isWell != false else {
+            throw UpstreamError.barred(
+                status: 404, "the upstream answers with nothing to every request, as it does for an expired token")
+        }
+        return .cannotSay("the list of \(entity.name) is empty, the cache has \(rows)")
+    }
+
+    /// Whether something else is served now that must be there; nil if there is nothing to ask for.
+    func isWell(beside entity: Entity) async throws -> Bool? {
+        var isWell: Bool?
+        let rows = try store.rowCounts()
+        let others = schema.entities.filter { $0.name != entity.name && $0.pull != nil && rows[$0.name] ?? 0 > 0 }
+        for other in others.prefix(2) {
+            guard let plan = other.pull else { continue }
+            isWell = false
+            if try await page(plan, of: other, at: nil).count > 0 { return true }
+        }
+        if let account = try store.setting("account") { return try await upstream.account() == account }
+        return isWell
+    }
+
+    private func page(_ plan: PullPlan, of entity: Entity, at position: String?) async throws -> Page {
+        let request = PageRequest(
+            entity: entity.name, path: plan.path, query: plan.query, list: plan.list, position: position)
+        do throws(UpstreamError) {
+            return try await upstream.page(request)
+        } catch .gone(let status, let message) {
+            throw UpstreamError.barred(status: status, message)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+internal import EntitySchema
+internal import Upstream
+
+/// Finds out whether a list can be complete. One that may be cut shows what there is, and nothing about what is gone.
+struct ListDoubt {
+    /// Limits that servers set when nobody asks for pages.
+    private static let limits: Set<Int> = [50, 100, 250, 500, 1000]
+
+    /// Why a list that ended may be cut, in words; nil if nothing suggests it.
+    ///
+    /// `pages` and `records` are what was read of it, `last` is its last page.
+    static func reason(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
+        if let more = last.unfollowed { return "it has more pages (\(more)) than pagination in the schema finds" }
+        guard pages == 1, last.total == nil, limits.contains(records) || records == list.pageSize else { return nil }
+        switch list.style {
+        case .single: return "it ends at exactly \(records) records, and the schema declares no pages"
+        case .page(_, pages: nil), .offset:
+            guard records < list.pageSize else { return nil }
+            return "it ends at exactly \(records) records, fewer than the \(list.pageSize) asked for a page"
+        case .page, .cursor, .link, .header, .nextURL: return nil
+        }
+    }
+}

@@ -1,0 +1,41 @@
+internal import CacheStore
+
+/// How a list disagrees with itself: its total with its records, or a row with its double.
+///
+/// One that is seen again and again is the list's own way: it is no longer read twice for it, but reported, and the list
+/// never shows which records are gone.
+struct ListGap: Equatable {
+    /// The list's total minus the records that it showed.
+    var total: Int
+    /// How many records it showed twice, by a digest of which.
+    var twice: Int
+    var digest: Int64
+
+    /// From this many on, in a row, the gap is the list's own way.
+    static let enough = 3
+
+    /// Nil without a gap.
+    init?(total: Int, repeated: Set<Int64>) {
+        guard total != 0 || !repeated.isEmpty else { return nil }
+        self.total = total
+        twice = repeated.count
+        digest = repeated.sorted().reduce(0) { ($0 &* 31) &+ $1 }
+    }
+
+    /// For `PullCursor.listGap`: how often it was seen in a row, with `before` the last such text.
+    func noted(after before: String?) -> (text: String, times: Int) {
+        let mark = "\(total)/\(twice)/\(digest)"
+        let parts = (before ?? "").split(separator: " ")
+        let known = parts.count == 2 && parts[1] == mark ? Int(parts[0]) ?? 0 : 0
+        let times = min(known + 1, Self.enough)
+        return ("\(times) \(mark)", times)
+    }
+
+    var words: String {
+        var parts: [String] = []
+        if total > 0 { parts.append("its total is always \(total) more than its records") }
+        if total < 0 { parts.append("its total is always \(-total) less than its records") }
+        if twice > 0 { parts.append("it always shows \(twice == 1 ? "a record" : "\(twice) records") twice") }
+        return parts.joined(separator: ", and ")
+    }
+}

@@ -1,0 +1,90 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// Decides what becomes of children that their parent's list lacked: the parent's children are read once more, and those
+/// that are missing again are deleted.
+struct MissingChildren {
+    let store: CacheStore
+    let upstream: any Upstream
+    let parent: Entity
+    let detail: PullPlan.Detail
+    let now: @Sendable () -> Timestamp
+
+    private var reader: ChildReader { ChildReader(parent: parent, detail: detail) }
+
+    /// `missing`: the keys of parents → the keys of their missing children. Returns how many children were deleted, and
+    /// those that could not be confirmed. At most a hundred parents are asked.
+    func confirm(_ missing: [String: [String]]) async throws -> (deleted: Int, left: [String]) {
+        var deleted = 0
+        var left: [String] = []
+        for (index, (key, children)) in missing.sorted(by: { $0.key < $1.key }).enumerated() {
+            guard index < AbsenceJudge.most, let count = try await confirm(children, of: key) else {
+                left += children
+                continue
+            }
+            deleted += count
+        }
+        return (deleted, left)
+    }
+
+    private func confirm(_ children: [String], of key: String) async throws -> Int? {
+        guard let record = try store.remote(of: parent.name, key: key) else { return nil }
+        let position = try store.position()
+        let family: ChildReader.Family
+        do {
+            guard let read = try await self.family(of: record) else { return nil }
+            family = read
+        } catch let error as UpstreamError where !error.concernsWholeUpstream {
+            return nil
+        }
+        guard var pulled = reader.pulled([family], deletes: .only(Set(children))) else { return nil }
+        pulled.complete = [key]
+        let page = PulledPage(entity: parent.name, records: "[]", position: position, children: pulled)
+        return try await store.apply(page, at: now()).children.deleted
+    }
+
+    /// The parent's children as they are now; nil if that cannot be asked, or the answer may be another's: an empty list
+    /// counts only if the parent itself is there.
+    private func family(of record: JSONText) async throws -> ChildReader.Family? {
+        let key = record[parent.key] ?? .null
+        guard let template = detail.path else {
+            guard let found = try await upstream.record(of: parent, known: record)?.record else { return nil }
+            guard let list = detail.list.records.value(in: found), list.kind == .array else { return nil }
+            return ChildReader.Family(key: key, children: list.elements, isComplete: true)
+        }
+        guard let path = parent.path(template, of: record) else { return nil }
+        var family = ChildReader.Family(key: key, children: [], isComplete: false)
+        try await reader.fetch(&family, at: path, from: upstream)
+        guard family.isComplete else { return nil }
+        guard family.children.isEmpty else { return family }
+        return try await upstream.record(of: parent, known: record) == nil ? nil : family
+    }
+}
+
+/// Decides about the missing children of a whole pull, and stores what is held.
+extension Puller {
+    /// Children that cannot be confirmed are deleted when the next pull lacks them as well, within the guard. Returns
+    /// how many were deleted, and whether the next pull must read all parents again to decide.
+    func settle(
+        _ missing: [String: [String]], of parent: Entity, _ detail: PullPlan.Detail, isFull: Bool
+    ) async throws -> (deleted: Int, isOpen: Bool) {
+        let confirmation = MissingChildren(store: store, upstream: upstream, parent: parent, detail: detail, now: now)
+        var (deleted, left) = try await confirmation.confirm(missing)
+        guard !left.isEmpty || isFull else { return (deleted, false) }
+        let rows = try store.rowCounts()[detail.entity] ?? 0
+        var reason: String?
+        var again: [String] = []
+        if left.count > deletionGuard.allowance(of: detail.entity, rows: rows) {
+            reason = "the parents no longer list \(left.count.grouped) of \(rows.grouped) \(detail.entity)"
+            try await store.forgetMissing(of: detail.entity, at: now())
+        } else if try !left.isEmpty || store.hasMissing(of: detail.entity) {
+            let position = try store.position()
+            again = try await store.noteMissing(left, of: detail.entity, at: now())
+            deleted += try await store.delete(again, of: detail.entity, position: position, at: now())
+        }
+        try await noteHeld(reason == nil ? 0 : left.count, reason, of: detail.entity)
+        return (deleted, reason == nil && again.count < left.count)
+    }
+}

@@ -1,0 +1,106 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// Decides what becomes of the records that a full pull did not see.
+///
+/// Up to a hundred are asked for by their keys, and those that are gone are deleted. Where there are more, or the
+/// upstream serves no single records, a second full pull must agree, within the guard.
+struct UnseenSweep {
+    let puller: Puller
+    let entity: Entity
+    let seen: SeenRecords
+    /// Records that the list showed.
+    let listed: Int
+    /// Why the list may not be whole; nil if it is.
+    let doubt: String?
+    /// A person has confirmed that what the list lacks is gone.
+    let isConfirmed: Bool
+
+    struct Outcome {
+        var deleted = 0
+        /// Records that are kept although the list lacks them, and why.
+        var held = 0
+        var reason: String?
+        /// The next pull must read everything again to decide.
+        var isOpen = false
+    }
+
+    private static let sample = 5
+
+    private var store: CacheStore { puller.store }
+
+    func run() async throws -> Outcome {
+        let count = try store.countUnseen(of: entity.name, seen, at: puller.now())
+        guard count > 0 else {
+            try await store.forgetMissing(of: entity.name, at: puller.now())
+            return Outcome()
+        }
+        let rows = try store.rowCounts()[entity.name] ?? 0
+        if isConfirmed {
+            return Outcome(deleted: try await store.deleteUnseen(of: entity.name, seen, at: puller.now()))
+        }
+        do {
+            if count <= AbsenceJudge.most, let outcome = try await outcomeOfAsking(rows: rows) { return outcome }
+            if let reason = try await reasonToHold(count, rows: rows) { return try await held(count, reason) }
+        } catch let error as UpstreamError where !error.concernsWholeUpstream {
+            return Outcome(held: count, reason: "\(missing(count, rows)): \(error.message)", isOpen: true)
+        }
+        var outcome = Outcome()
+        outcome.deleted = try await store.deleteUnseen(of: entity.name, seen, onlyMissing: true, at: puller.now())
+        outcome.isOpen = try store.hasMissing(of: entity.name)
+        return outcome
+    }
+
+    /// Nil if the upstream serves no single records of the entity.
+    private func outcomeOfAsking(rows: Int) async throws -> Outcome? {
+        let suspects = try store.unseen(of: entity.name, seen, limit: AbsenceJudge.most, at: puller.now())
+        let position = try store.position()
+        guard let findings = try await puller.judge.findings(on: suspects, of: entity) else { return nil }
+        if !findings.here.isEmpty {
+            let page = PulledPage(
+                entity: entity.name, records: JSONText.array(findings.here.map(\.record)).text, position: position)
+            _ = try await store.apply(page, at: puller.now())
+        }
+        var outcome = Outcome()
+        outcome.deleted = try await store.delete(
+            findings.gone, of: entity.name, position: position, at: puller.now())
+        try await store.forgetMissing(of: entity.name, at: puller.now())
+        if findings.undecided > 0 {
+            let why = findings.reason.map { "; \($0)" } ?? ""
+            outcome.held = findings.undecided
+            outcome.reason = (listed == 0 ? empty(rows) : missing(findings.undecided, rows)) + why
+        }
+        return outcome
+    }
+
+    private func reasonToHold(_ count: Int, rows: Int) async throws -> String? {
+        if listed == 0 { return empty(rows) }
+        if let doubt { return "\(missing(count, rows)), but \(doubt)" }
+        guard count <= puller.deletionGuard.allowance(of: entity.name, rows: rows) else { return missing(count, rows) }
+        let sample = try store.unseen(of: entity.name, seen, limit: Self.sample, at: puller.now())
+        guard let key = try await puller.judge.firstHere(of: sample, entity) else { return nil }
+        return "\(missing(count, rows)), but still has \(key), which is one of them"
+    }
+
+    private func held(_ count: Int, _ reason: String) async throws -> Outcome {
+        try await store.forgetMissing(of: entity.name, at: puller.now())
+        return Outcome(held: count, reason: reason)
+    }
+
+    private func empty(_ rows: Int) -> String { "the list of \(entity.name) was empty, had \(rows.grouped)" }
+
+    private func missing(_ count: Int, _ rows: Int) -> String {
+        "the upstream no longer lists \(count.grouped) of \(rows.grouped) \(entity.name)"
+    }
+}
+
+extension Int {
+    /// With a comma between thousands.
+    var grouped: String {
+        guard self >= 1000 else { return String(self) }
+        let rest = String(self % 1000)
+        return "\((self / 1000).grouped),\(String(repeating: "0", count: 3 - rest.count))\(rest)"
+    }
+}

@@ -1,0 +1,101 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// When the server answers a change with another version, or without the record.
+extension Pusher {
+    /// The server has another version: fetches it, merges when the attempt is settled, and retries.
+    func meet(
+        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> UpstreamError? {
+        do {
+            if change.operation == .create { return try await meetExisting(change, entity, failure) }
+            guard try await refresh(change, entity) == nil else {
+                return try await settle(change, as: again(change, failure, atOnce: true))
+            }
+            let verdict = try await verdict(on: change.record, entity, wasRead: true)
+            return try await settle(change, as: outcome(of: verdict, change, failure))
+        } catch let error as UpstreamError {
+            return try await settle(change, as: outcome(ofDoubt: error, change, failure), after: error)
+        }
+    }
+
+    /// A record with this key exists: ours, from an attempt whose answer was lost, or someone else's.
+    private func meetExisting(
+        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> UpstreamError? {
+        guard let found = try await reader.record(of: entity, known: change.record),
+            change.isSaid(by: found.record, of: entity, change.body.members.map(\.key))
+        else { return try await settle(change, as: .failed(failure)) }
+        return try await settle(change, as: .acknowledged(record: found.record, version: found.version))
+    }
+
+    /// The server answered that there is no such record: finds out whether that is so.
+    func confirmGone(
+        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> UpstreamError? {
+        do {
+            let verdict = try await verdict(on: change.record, entity)
+            return try await settle(change, as: outcome(of: verdict, change, failure))
+        } catch let error as UpstreamError {
+            return try await settle(change, as: outcome(ofDoubt: error, change, failure), after: error)
+        }
+    }
+
+    /// Whether the upstream lacks a record. `wasRead`: it was just asked for, in vain.
+    func verdict(
+        on known: JSONText, _ entity: Entity, wasRead: Bool = false
+    ) async throws -> AbsenceJudge.Verdict {
+        let judge = AbsenceJudge(store: store, upstream: upstream, schema: schema, now: now)
+        guard entity.pull == nil else {
+            return try await judge.verdict(on: known, of: entity, wasRead: wasRead)
+        }
+        guard let parent = try reader.parent(of: entity, known) else {
+            return .cannotSay("\(entity.name) can only be asked for with their parent, which is not known")
+        }
+        switch try await judge.verdict(on: parent.record, of: parent.entity) {
+        case .here: return try await verdictAmongSiblings(known, entity)
+        case let other: return other
+        }
+    }
+
+    /// The parent is there: its children show whether the record is.
+    private func verdictAmongSiblings(
+        _ known: JSONText, _ entity: Entity
+    ) async throws -> AbsenceJudge.Verdict {
+        if let found = try await reader.record(of: entity, known: known) { return .here(found) }
+        return try store.isSettling(known[entity.key]?.plain ?? "", of: entity.name, at: now()) ? .settling : .gone
+    }
+
+    private func outcome(
+        of verdict: AbsenceJudge.Verdict, _ change: OutboxChange, _ failure: PushFailure
+    ) -> PushOutcome {
+        switch verdict {
+        // The content is removed, with its record or without it.
+        case .gone where change.content == .removal, .here where change.content == .removal:
+            return .acknowledged(record: nil)
+        case .gone: return change.operation == .delete ? .acknowledged(record: nil) : .gone(failure)
+        case .settling: return .waiting(failure, at: monotonicNow() + retry.base, counted: false)
+        // The record exists, so the answer is about this change: the path of its route, or a rule of the server.
+        case .here where failure.kind == "gone" && change.attemptCount > 0: return .failed(failure)
+        case .here: return again(change, failure)
+        case .cannotSay(let reason):
+            var failure = failure
+            failure.message += "; whether the record is gone is not known: \(reason)"
+            return again(change, failure)
+        }
+    }
+
+    /// The outcome when the witness could not be asked, or was not there either.
+    private func outcome(ofDoubt error: UpstreamError, _ change: OutboxChange, _ failure: PushFailure) -> PushOutcome {
+        switch error {
+        case .barred(let status, let message):
+            .waiting(
+                PushFailure(kind: "barred", status: status, message: message),
+                at: monotonicNow() + retry.delay(attempt: change.tried + 1, random: random()), counted: false)
+        case .offline, .held, .cancelled, .throttled, .unauthorized: outcome(of: error, change)
+        case .unclear, .changed, .gone, .refused, .malformed: again(change, failure)
+        }
+    }
+}

@@ -1,0 +1,237 @@
+import EntitySchema
+import JSONText
+import SchemaDrift
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// Lists and answers that lack records although the upstream has them.
+@Suite("Records that seem to be gone")
+struct AbsencePullTests {
+    private static let full = "mode: full"
+
+    private func page(_ range: Range<Int>) -> String {
+        JSONText.array(range.map { .object(["id": .string("k\($0)"), "updated_at": "2026-01-01"]) }).text
+    }
+
+    private func filled(_ count: Int, _ pull: String? = nil) async throws -> TestPull {
+        let test = try pull.map { try TestPull($0) } ?? TestPull()
+        try test.upstream.serve([page(0..<count)], total: count, singles: true)
+        try await test.pull()
+        return test
+    }
+
+    @Test("#3 a list that is suddenly empty empties nothing, whatever single reads answer")
+    func emptyList() async throws {
+        let test = try await filled(8)
+        try test.upstream.serve(["[]"], total: 0, singles: true)
+        for _ in 1...3 {
+            let summary = try await test.pull(full: true)
+            #expect(summary.deleted == 0)
+            #expect(summary.held == 8)
+        }
+        #expect(try test.keys().count == 8)
+        #expect(try test.cursor.held?.contains("the list of orders was empty, had 8") == true)
+        // Well again.
+        try test.upstream.serve([page(0..<8)], total: 8, singles: true)
+        try await test.pull(full: true)
+        #expect(try test.cursor.held == nil)
+        #expect(try test.cursor.heldDeletions == 0)
+    }
+
+    @Test("a list that became empty is believed once each record was asked for and something else is there")
+    func emptied() async throws {
+        let test = try await filled(8)
+        let messages = try #require(test.schema["messages"])
+        _ = try await test.store.apply(
+            PulledPage(entity: "messages", records: #"[{"id":"m"}]"#), at: test.clock.timestamp)
+        // The upstream has served a single record before.
+        let judge = test.puller().judge
+        let orders = try #require(test.schema["orders"])
+        #expect(try await judge.read(.object(["id": "k0"]), of: orders) != nil)
+        let listed = try JSONText(parsing: #"[{"id":"m"}]"#)
+        test.upstream.answering { request in
+            .success(
+                request.path == messages.pull?.path ? Page(records: listed, count: 1) : Page(records: "[]", count: 0))
+        }
+        try test.upstream.serveSingles(of: "[]")
+        #expect(try await test.pull(full: true).deleted == 8)
+    }
+
+    @Test("#4 an empty list takes no failed change along")
+    func failedChanges() async throws {
+        let test = try await filled(12)
+        for number in 0..<12 {
+            try await test.store.update(
+                "orders", key: "k\(number)", body: .object(["notes": "mine"]), at: test.clock.timestamp)
+        }
+        for change in try test.store.readyChanges(limit: 20, at: test.clock.timestamp) {
+            _ = try await test.store.begin(change, at: test.clock.timestamp)
+            try await test.store.settle(
+                change.id, .failed(PushFailure(kind: "refused", message: "no")), at: test.clock.timestamp)
+        }
+        try test.upstream.serve(["[]"], total: 0, singles: true)
+        try await test.pull(full: true)
+        #expect(try test.store.pendingCount().failed == 12)
+        #expect(try test.keys().count == 12)
+    }
+
+    @Test("#5 records that slid past the pages are asked for and stay; the one that is gone goes")
+    func slides() async throws {
+        let test = try await filled(12)
+        try await test.store.update("orders", key: "k5", body: .object(["notes": "mine"]), at: test.clock.timestamp)
+        try test.upstream.serveSingles(of: page(1..<12))
+        let pages = try [page(1..<4), page(6..<12)].map { try JSONText(parsing: $0) }
+        test.upstream.answering { .success(PagedUpstream.page(pages, $0.position)) }
+        let summary = try await test.pull(full: true)
+        #expect(summary.deleted == 1)
+        #expect(try test.keys() == Set((1..<12).map { "k\($0)" }))
+        #expect(try test.store.pendingCount().pending == 1)
+        #expect(test.upstream.reads.filter { $0 != "k11" } == ["k0", "k4", "k5"])
+    }
+
+    @Test("#2 a gateway that answers 404 to single reads deletes nothing")
+    func gateway() async throws {
+        let test = try await filled(12)
+        let judge = test.puller().judge
+        let orders = try #require(test.schema["orders"])
+        #expect(try await judge.read(.object(["id": "k0"]), of: orders) != nil)
+        try test.upstream.serve([page(0..<10)], total: 10)
+        try test.upstream.serveSingles(of: "[]")
+        for _ in 1...2 { #expect(try await test.pull(full: true).held == 2) }
+        #expect(try test.keys().count == 12)
+        await #expect(throws: UpstreamError.self) {
+            try await judge.verdict(on: .object(["id": "k11"]), of: orders, wasRead: true)
+        }
+    }
+
+    @Test("the reads of one pull are at most a hundred, and one more as a witness")
+    func bounded() async throws {
+        let test = try await filled(600)
+        try test.upstream.serve([page(0..<500)], total: 500, singles: true)
+        #expect(try await test.pull(full: true).deleted == 100)
+        #expect(test.upstream.reads.count == 102, "one more after the first pull, to learn whether any are served")
+    }
+
+    @Test("tombstones of more records than the guard allows wait, unless each record is gone when asked for")
+    func tombstones() async throws {
+        for isGone in [false, true] {
+            let test = try await filled(60)
+            let marked = (0..<30).map {
+                JSONText.object([
+                    "id": .string("k\($0)"), "updated_at": "2026-01-02T00:00:00Z", "deleted_at": "2026-01-02T00:00:00Z",
+                ])
+            }
+            try test.upstream.serve([JSONText.array(marked).text])
+            try test.upstream.serveSingles(of: page((isGone ? 30 : 0)..<60))
+            let summary = try await test.pull()
+            #expect(summary.deleted == (isGone ? 30 : 0))
+            #expect(try test.keys().count == (isGone ? 30 : 60))
+        }
+    }
+
+    // MARK: Lists that cannot be whole
+
+    @Test("#16 a list whose total is always off is reported, read once, and deletions are found by asking")
+    func totalOff() async throws {
+        let test = try await filled(10)
+        try test.upstream.serve([page(0..<10)], total: 13, singles: true)
+        for _ in 1...2 { try await test.pull(full: true) }
+        test.upstream.forget()
+        try await test.pull(full: true)
+        #expect(test.upstream.requests.count == 1, "it is no longer read twice")
+        let drift = try #require(try test.store.drift().first { $0.kind == .list })
+        #expect(drift.found == "its total is always 3 more than its records")
+        #expect(try test.cursor.held?.contains("total is always 3 more") == true)
+        try test.upstream.serve([page(0..<9)], total: 12, singles: true)
+        #expect(try await test.pull(full: true).deleted == 1)
+        // Without single records nothing is inferred from it, and that is said.
+        try test.upstream.serve([page(0..<8)], total: 11)
+        test.upstream.serveSingles { _, _ in .success(nil) }
+        for _ in 1...3 { #expect(try await test.pull(full: true).deleted == 0) }
+        #expect(try test.cursor.heldDeletions == 1)
+    }
+
+    @Test("#16 a list that always shows a record twice is reported, and deletions are found by asking")
+    func twice() async throws {
+        let test = try await filled(10)
+        let pages = [page(0..<5), page(4..<10)]
+        try test.upstream.serve(pages, singles: true)
+        for _ in 1...2 { try await test.pull(full: true) }
+        test.upstream.forget()
+        try await test.pull(full: true)
+        #expect(test.upstream.requests.count == 2, "it is no longer read twice")
+        #expect(try test.store.drift().first { $0.kind == .list }?.found == "it always shows a record twice")
+        try test.upstream.serve([page(0..<5), page(4..<9)], singles: true)
+        #expect(try await test.pull(full: true).deleted == 1)
+        // A list without the double is believed again.
+        try test.upstream.serve([page(0..<9)], singles: true)
+        try await test.pull(full: true)
+        #expect(try test.store.drift().filter { $0.kind == .list }.isEmpty)
+        #expect(try test.cursor.held == nil)
+    }
+
+    @Test(
+        "#16 a list that ends at a round number without paging is reported and shows no deletions",
+        arguments: [50, 100])
+    func cut(_ limit: Int) async throws {
+        let test = try TestPull("mode: full, pagination: { style: single }")
+        try test.upstream.serve([page(0..<120)])
+        try await test.pull()
+        try test.upstream.serve([page(0..<limit)])
+        for _ in 1...2 { #expect(try await test.pull(full: true).deleted == 0) }
+        #expect(try test.keys().count == 120)
+        let drift = try #require(try test.store.drift().first { $0.kind == .list })
+        #expect(drift.found == "it ends at exactly \(limit) records, and the schema declares no pages")
+        #expect(drift.expected?.contains("pagination") == true)
+        try test.upstream.serve([page(0..<120)])
+        try await test.pull(full: true)
+        #expect(try test.store.drift().filter { $0.kind == .list }.isEmpty)
+    }
+
+    @Test("#16 a list that names a next page that is not followed is reported and shows no deletions")
+    func unfollowed() async throws {
+        let test = try await filled(20)
+        let some = try JSONText(parsing: page(0..<19))
+        test.upstream.answering { _ in .success(Page(records: some, count: 19, unfollowed: "has_more")) }
+        test.upstream.serveSingles { _, _ in .success(nil) }
+        for _ in 1...3 { #expect(try await test.pull(full: true).deleted == 0) }
+        #expect(try test.store.drift().first { $0.kind == .list }?.found.contains("has_more") == true)
+        #expect(try test.cursor.heldDeletions == 1)
+    }
+
+    // MARK: Times in the future
+
+    @Test("#15 a row that claims a time in the future is applied and does not move the watermark")
+    func future() async throws {
+        let test = try TestPull()
+        test.serverNow.set("2026-01-01T12:00:10Z")
+        try test.upstream.serve([
+            #"[{"id":"a","updated_at":"2026-01-01T12:00:00Z"},{"id":"b","updated_at":"2026-01-02T08:00:00Z"}]"#
+        ])
+        try await test.pull()
+        #expect(try test.keys() == ["a", "b"])
+        #expect(try test.cursor.watermark == "2026-01-01T12:00:00.000Z")
+        test.upstream.forget()
+        try await test.pull()
+        #expect(test.upstream.requests.map(\.since?.value) == ["2026-01-01T11:59:50.000Z"])
+    }
+
+    @Test("#15 a watermark that an earlier version moved into the future is dropped, and everything is read")
+    func futureWatermark() async throws {
+        let test = try await filled(3)
+        var cursor = try test.cursor
+        cursor.watermark = "2026-01-02T08:00:00.000Z"
+        try await test.store.setCursor(of: "orders", to: cursor)
+        test.serverNow.set("2026-01-01T12:00:10Z")
+        test.upstream.forget()
+        try test.upstream.serve([#"[{"id":"new","updated_at":"2026-01-01T12:00:05Z"}]"#])
+        try await test.pull()
+        #expect(test.upstream.requests.map(\.since?.value).first == .some(nil))
+        #expect(try test.keys().contains("new"))
+        #expect(try test.cursor.watermark == "2026-01-01T12:00:05.000Z")
+    }
+}

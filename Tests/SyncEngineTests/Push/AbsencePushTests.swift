@@ -1,0 +1,157 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// What a change does when the upstream answers that there is no such record.
+@Suite("Changes of records that seem to be gone")
+struct AbsencePushTests {
+    private static let yaml = TestEngine.shop.replacing(
+        #"      update: { call: "PATCH /orders/{id}" }"#,
+        with: """
+                  update: { call: "PATCH /orders/{id}" }
+                  delete: { call: "DELETE /orders/{id}" }
+            """)
+
+    private let notFound = UpstreamError.gone(status: 404, "not found")
+
+    private func test() async throws -> TestEngine {
+        let test = try TestEngine(schema: Self.yaml)
+        let orders = #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"},{"id":"c","notes":"n"}]"#
+        try test.upstream.set("/orders", orders)
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: orders), at: test.clock.timestamp)
+        return test
+    }
+
+    private func send(_ test: TestEngine) async throws {
+        let now = test.clock.timestamp + .seconds(600)
+        let pusher = Pusher(
+            schema: test.store.schema, store: test.store, upstream: test.upstream,
+            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
+            freshness: Freshness(callableSince: test.clock.timestamp))
+        for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
+    }
+
+    private func attempts(_ test: TestEngine) throws -> [Int] {
+        try test.store.pending(after: 0, limit: 9).changes.map { $0["retry_count"]?.integer ?? -1 }
+    }
+
+    @Test("#2 a gateway that answers 404 to everything loses nothing, and counts nothing")
+    func gateway() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try await test.change("b", #"{"notes":"mine"}"#)
+        try await test.store.delete("orders", key: "c", at: test.clock.timestamp)
+        test.upstream.fail(notFound, times: 12)
+        test.upstream.failList("/orders", notFound)
+        test.upstream.hideRecords(true)
+        for _ in 1...4 { try await send(test) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 3, failed: 0))
+        #expect(try attempts(test) == [0, 0, 0])
+        #expect(try test.record("a")?["notes"] == "mine")
+        test.upstream.clearFailures()
+        test.upstream.failList("/orders", nil)
+        test.upstream.hideRecords(false)
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(test.upstream.records("/orders").prefix(2).map { $0["notes"] } == ["mine", "mine"])
+    }
+
+    @Test("#3 a token that expires into empty lists drops no edit and acknowledges no deletion")
+    func expired() async throws {
+        let test = try await test()
+        try await test.store.setAccount("company-1", at: test.clock.timestamp)
+        test.upstream.setAccount("nobody")
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try await test.store.delete("orders", key: "c", at: test.clock.timestamp)
+        test.upstream.fail(notFound, times: 8)
+        try test.upstream.set("/orders", "[]")
+        for _ in 1...4 { try await send(test) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 2, failed: 0))
+        #expect(try attempts(test) == [0, 0])
+        #expect(try test.record("a")?["notes"] == "mine")
+    }
+
+    @Test("a deletion that is answered with 404 is done when the record is gone and another one is there")
+    func deleted() async throws {
+        let test = try await test()
+        try await test.store.delete("orders", key: "c", at: test.clock.timestamp)
+        test.upstream.fail(notFound)
+        try test.upstream.set("/orders", #"[{"id":"a"},{"id":"b"}]"#)
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+    }
+
+    @Test("#6 where only lists are served, 409 keeps the edit and its record, and the server's words")
+    func locked() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.hideRecords(true)
+        test.upstream.fail(.changed(status: 409, "locked"), times: 3)
+        for _ in 1...3 { try await send(test) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try test.record("a")?["notes"] == "mine")
+        let change = try #require(try test.store.pending(after: 0, limit: 1).changes.first)
+        #expect(change.at(path: "error.message")?.string?.contains("locked") == true)
+    }
+
+    @Test("#6 where only lists are served, 404 to an edit drops neither it nor a record that is listed")
+    func listed() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.hideRecords(true)
+        test.upstream.fail(notFound)
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        try await send(test)
+        #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+    }
+
+    @Test("#6 where only lists are served, a deletion refused with 409 is not reported as done")
+    func refusedDeletion() async throws {
+        let test = try await test()
+        try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
+        test.upstream.hideRecords(true)
+        test.upstream.fail(.changed(status: 409, "it has an invoice"), times: 3)
+        for _ in 1...3 { try await send(test) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+    }
+
+    @Test("where only lists are served, a record that two readings of the list lack is gone")
+    func notListed() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.hideRecords(true)
+        test.upstream.fail(notFound)
+        try test.upstream.set("/orders", #"[{"id":"b"},{"id":"c"}]"#)
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("a") == nil)
+        #expect(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.count == 1)
+    }
+
+    @Test("reading a record that the upstream hides behind 404s keeps it, and says why")
+    func refreshed() async throws {
+        let test = try await test()
+        let orders = try #require(test.store.schema["orders"])
+        test.upstream.hideRecords(true)
+        test.upstream.failList("/orders", notFound)
+        try await test.running {
+            guard case .unavailable = await test.engine.refresh(orders, key: "a") else {
+                Issue.record("it should be unavailable")
+                return
+            }
+            #expect(try test.record("a") != nil)
+            test.upstream.failList("/orders", nil)
+            #expect(await test.engine.refresh(orders, key: "a") == .stored, "the list shows it")
+            test.upstream.hideRecords(false)
+            try test.upstream.set("/orders", #"[{"id":"b"},{"id":"c"}]"#)
+            #expect(await test.engine.refresh(orders, key: "a") == .absent)
+            #expect(try test.record("a") == nil)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import Upstream
+
+@Suite("Next pages that the schema does not follow")
+struct UnfollowedPageTests {
+    private func found(
+        _ envelope: String, link: String? = nil, style: ListPlan.Style = .single
+    ) throws -> String? {
+        let yaml = """
+            schema: s
+            upstream: { base_url: "https://shop.example" }
+            entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
+            """
+        var list = try #require(EntitySchema(yaml: yaml, file: "s.yaml")["orders"]?.pull?.list)
+        list.style = style
+        let response = HTTPResponse(status: 200, headers: link.map { [HTTPHeader("Link", $0)] } ?? [])
+        return UnfollowedPage.found(in: response, try JSONText(parsing: envelope), of: list)
+    }
+
+    @Test(
+        "#16 a member that names another page is noticed",
+        arguments: [
+            (#"{"next":"https://shop.example/orders?page=2"}"#, "next"), (#"{"next_cursor":"x"}"#, "next_cursor"),
+            (#"{"has_more":true}"#, "has_more"), (#"{"links":{"next":{"href":"/orders?page=2"}}}"#, "links.next"),
+            (#"{"next_page":2}"#, "next_page"),
+        ])
+    func members(_ envelope: String, _ place: String) throws {
+        #expect(try found(envelope) == place)
+    }
+
+    @Test(
+        "the last page names none",
+        arguments: [
+            "{}", "[]", #"{"next":null,"has_more":false}"#, #"{"next":""}"#, #"{"links":{"next":{"href":null}}}"#,
+            #"{"next_page":0,"next":[]}"#,
+        ])
+    func none(_ envelope: String) throws {
+        #expect(try found(envelope) == nil)
+    }
+
+    @Test("#16 a Link header counts unless the list is paged by it")
+    func link() throws {
+        let next = #"</orders?page=2>; rel="next""#
+        #expect(try found("[]", link: next) == "Link: rel=next")
+        #expect(try found("[]", link: #"</orders?page=1>; rel="prev""#) == nil)
+        #expect(try found("[]", link: next, style: .link) == nil)
+    }
+}
