@@ -24,23 +24,23 @@ extension Place {
     ///
     /// When nothing is at the place, or when the place is only a default (`isInherited`), the answer itself counts too.
     package func record(in answer: JSONText, key: String, isInherited: Bool) -> JSONText? {
-        let there = value(in: answer)
-        if let record = there?.single(with: key) { return record }
-        return isInherited || there == nil ? answer.single(with: key) : nil
+        if let there = value(in: answer) {
+            if let record = there.single(with: key) { return record }
+            guard isInherited else { return .none }
+        }
+        return answer.single(with: key)
     }
 }
 
 extension JSONText {
     fileprivate func single(with key: String) -> JSONText? {
-        switch kind {
-        case .object: hasKey(key) ? self : nil
-        case .array: elementCount == 1 ? elements.first.flatMap { $0.hasKey(key) ? $0 : nil } : nil
-        default: nil
-        }
+        let candidates = kind == .array ? elements : [self]
+        guard candidates.count == 1, let record = candidates.first, record.hasKey(key) else { return .none }
+        return record
     }
 
     private func hasKey(_ name: String) -> Bool {
-        guard let key = self[name], key.kind == .string || key.kind == .number else { return false }
+        guard kind == .object, let key = self[name], key.kind == .string || key.kind == .number else { return false }
         return !key.plain.isEmpty
     }
 }

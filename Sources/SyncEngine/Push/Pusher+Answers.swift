@@ -17,7 +17,7 @@ extension Pusher {
         if case .accepted(let location) = answer, change.operation == .create {
             return try await created(change, entity, location)
         }
-        let isUnknown = answered == nil && change.content != .removal
+        let isUnknown = answered == nil && change.content == nil
         let known = answered?.record ?? change.record
         guard change.isTried || isUnknown, change.operation != .delete, try reader.canRead(entity, known) else {
             return plain
@@ -55,14 +55,14 @@ extension Pusher {
                     return acknowledged(asRead: reader.withParent(found, of: entity, like: change.record))
                 }
             }
-            guard hasLookUp(change, entity) else { return withoutLookUp(change) }
+            guard hasLookUp(change, entity) else { return try await withoutLookUp(change, entity) }
             if case .applied(let found) = try await CreateReconciler(reader: reader).finding(for: change, entity) {
                 return acknowledged(asRead: found)
             }
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch is UpstreamError {
-            guard hasLookUp(change, entity) else { return withoutLookUp(change) }
+            guard hasLookUp(change, entity) else { return .acknowledged(record: nil) }
         }
         return notListed(change)
     }
@@ -72,8 +72,13 @@ extension Pusher {
     }
 
     /// The key shows whether the upstream has answered the request before, so repeating it once may bring the record.
-    private func withoutLookUp(_ change: OutboxChange) -> PushOutcome {
-        guard !change.isTried, schema.upstream.idempotencyHeader != nil else { return .acknowledged(record: nil) }
+    private func withoutLookUp(_ change: OutboxChange, _ entity: Entity) async throws -> PushOutcome {
+        guard !change.isTried, schema.upstream.idempotencyHeader != nil else {
+            // The upstream gave it another key, which a pull will bring; or it cannot be asked.
+            guard change.isTried, try reader.canRead(entity, change.record) else { return .acknowledged(record: nil) }
+            let found = try await reader.record(of: entity, known: change.record)
+            return found.map(acknowledged(asRead:)) ?? .vanished(record: nil)
+        }
         let failure = PushFailure(
             kind: "malformed", message: "the answer held no record with a key; repeating the request once")
         return .waiting(failure, at: monotonicNow(), counted: false)

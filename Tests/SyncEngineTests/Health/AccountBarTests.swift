@@ -176,7 +176,10 @@ struct AccountBarTests {
             try await test.engine.sync(SyncRequest())
             let barred = barred
             test.upstream.refuse { $0.path == "/orders/o1" ? barred : .refused(status: 422, "too long") }
-            try await change(2, test)
+            try await change(1, test)
+            try await until(test) { await test.engine.status().error != nil }
+            try await test.change("o2", #"{"notes":"mine"}"#)
+            test.engine.noteLocalWrite()
             try await until(test) { try test.store.pendingCount().failed == 2 }
             #expect(await test.engine.status().error == nil)
         }
