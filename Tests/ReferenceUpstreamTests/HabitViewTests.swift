@@ -24,6 +24,7 @@ struct HabitViewTests {
         let harness = try HabitHarness(#"{"lagging_tombstones":"10s"}"#)
         _ = try await harness.harness.send("DELETE", "/boards/b1")
         #expect(try await !harness.keys("/boards?since=2023-11-14T12:00:00Z&per=9").contains("b1"))
+        #expect(harness.effect(.laggingTombstones) == 1)
         try harness.at("2023-11-15T00:00:11Z")
         #expect(try await harness.keys("/boards?since=2023-11-14T12:00:00Z&per=9").contains("b1"))
     }

@@ -43,6 +43,7 @@ struct ListHandler {
         let isWhole = fixed.isEmpty && query.filters.isEmpty
         var found = store.select(
             entity.name, where: fixed + query.filters, window: habits.changed(query.window, isWhole: isWhole))
+        habits.noteTombstones(found) { store.select(entity.name, where: fixed + query.filters, window: query.window) }
         found = habits.changed(found, query.window, isWhole: isWhole)
         if let children = EmbeddedChildren(inListOf: entity, store) {
             found.rows = found.rows.map { children.put(into: $0, &store) }

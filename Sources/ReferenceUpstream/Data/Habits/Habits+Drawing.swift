@@ -24,6 +24,12 @@ extension Habits {
             group.contains(habit) && group.contains { $0 != habit && values[$0] != nil }
         }
         guard !isExcluded else { return }
+        if habit == .wandering, first(of: [.laggingLists, .laggingRecords, .laggingAnswers]) == nil {
+            draw(random.pick([.laggingLists, .laggingRecords]), by: &random, for: schema)
+        }
+        if habit == .strictReferences || habit == .coercedReferences, keyStyle == nil {
+            draw(random.pick([.integerIDs, .largeIDs]), by: &random, for: schema)
+        }
         switch habit.kind {
         case .flag: set(habit)
         case .time: set(habit, Self.time(of: habit, by: &random))
@@ -45,7 +51,7 @@ extension Habits {
     private static func time(of habit: Habit, by random: inout SplitMix64) -> Duration {
         switch habit {
         case .futureTimes: .seconds(random.pick([30, 600, 72_000]))
-        case .forgottenKeys: .seconds(random.pick([1, 20, 300]))
+        case .forgottenKeys: .seconds(random.pick([1, 5, 60]))
         default: .milliseconds(random.pick([200, 1_000, 5_000, 15_000, 30_000]))
         }
     }
@@ -53,7 +59,7 @@ extension Habits {
     private static func count(of habit: Habit, by random: inout SplitMix64) -> Int {
         switch habit {
         case .listsOnly: random.pick([404, 405])
-        case .cutLists: random.pick([5, 100, 500])
+        case .cutLists: random.pick([5, 10, 100])
         default: random.pick([-3, 1, 3])
         }
     }

@@ -52,6 +52,12 @@ struct ListHabits {
         return found
     }
 
+    /// Counts a page that hides deletions: `all` selects it without hiding any.
+    func noteTombstones(_ found: Table.Selection, _ all: () -> Table.Selection) {
+        guard habits[.laggingTombstones], all().total > found.total else { return }
+        store.note(.laggingTombstones)
+    }
+
     /// The first record of all is listed twice, at the beginning of whole lists.
     private func double(_ found: inout Table.Selection, _ asked: ListWindow, _ isWhole: Bool) {
         guard isDoubling(asked, isWhole), case .skipping(let count) = asked.start, let first = found.rows.first else {

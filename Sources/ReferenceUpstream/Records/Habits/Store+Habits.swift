@@ -60,6 +60,7 @@ extension Store {
         if habits[.wandering] {
             let whole = Int(lag.milliseconds)
             lag = .milliseconds(state.tally.draw { $0.below(whole + 1) })
+            note(.wandering)
         }
         let seen = now - lag
         guard var version = state.versions.first(where: { $0.until > seen })?.store else { return self }
