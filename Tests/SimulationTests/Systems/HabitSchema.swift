@@ -16,6 +16,8 @@ struct HabitSchema {
     var pageSize: Int
     /// The server chooses the keys, so a creation can only be looked up by its values.
     var serverKeys = false
+    /// The paging is not declared, so a list ends where the server cuts it off.
+    var pages = true
 
     init(drawnBy random: inout SplitMix64) {
         hasIdempotency = random.chance(0.7)
@@ -32,7 +34,7 @@ struct HabitSchema {
 
     mutating func adapt(to habits: Habits, _ random: inout SplitMix64) {
         if habits[.integerIDs] || habits[.largeIDs] || habits[.hugeIDs] { hasIntegerKeys = random.chance(0.7) }
-        serverKeys = habits[.integerIDs] || habits[.largeIDs] || habits[.hugeIDs] || habits[.slugs]
+        if habits[.integerIDs] || habits[.largeIDs] || habits[.hugeIDs] || habits[.slugs] { serverKeys = true }
         if habits[.replacingPut] { putsWhole = true }
         if habits[.bareRecords] { wrapsRecords = true }
         if habits[.equalTimes] || habits[.futureTimes] || habits[.wholeSeconds] { isIncremental = true }
@@ -41,6 +43,7 @@ struct HabitSchema {
             hasTombstones = true
         }
         if habits[.wrongTotals] { tellsTotal = true }
+        if habits[.cutLists] { pages = false }
         if habits[.forgottenKeys] || habits[.repeatedRequests] { hasIdempotency = true }
     }
 
@@ -74,7 +77,7 @@ struct HabitSchema {
               base_url: http://simulated
               account: { path: /me, id: id }
               error_message: error
-              pagination: { style: page, page: page, size: per, page_size: \(pageSize)\(tellsTotal ? ", total: total" : "") }
+              pagination: \(paging)
               records: data
             \(wrapsRecords ? "" : "  record: item")
             \(hasIdempotency ? "  idempotency_header: Idempotency-Key" : "")
@@ -122,6 +125,11 @@ struct HabitSchema {
                   update: { call: "PATCH /tasks/{id}", fields: [text, hours] }
                   delete: { call: "DELETE /tasks/{id}" }
             """
+    }
+
+    private var paging: String {
+        guard pages else { return "{ style: single }" }
+        return "{ style: page, page: page, size: per, page_size: \(pageSize)\(tellsTotal ? ", total: total" : "") }"
     }
 
     private let sent = "title, note, price, weight, size, open, due, tags, extra"

@@ -21,6 +21,8 @@ final class OneWriterCheck {
     private var newest: [Place: Int] = [:]
     /// Deleted here and answered, as `entity/key`.
     private var deleted: Set<String> = []
+    /// The keys that a reader saw last, by entity.
+    private var seen: [String: Set<String>] = [:]
     private var checkedWrites = 0
     private var actedAfter = 0
     private var created: [(entity: String, number: Int)] = []
@@ -33,6 +35,7 @@ final class OneWriterCheck {
     func forget() {
         newest = [:]
         deleted = []
+        seen = [:]
         checkedWrites = world.writes.count
     }
 
@@ -43,11 +46,18 @@ final class OneWriterCheck {
         try checkSteps(store)
     }
 
+    /// After each step: no creation has made two records, and no record has vanished that exists.
+    func checkStep() throws {
+        try checkDoubles()
+        try checkPresence()
+    }
+
     /// Every value that was acknowledged last is upstream, or its change waits for a user.
     func checkEnd() throws {
         guard let store = world.store else { return }
         try check()
         let reader = CacheReader(store: store)
+        try checkFailures(reader)
         let queued = Set(try reader.changes().map { "\($0.entity)/\($0.key)" })
         for (place, number) in newest.sorted(by: { $0.value < $1.value }) {
             guard let entity = world.schema[place.entity], let field = entity[field: place.field] else { continue }
@@ -65,12 +75,39 @@ final class OneWriterCheck {
         }
     }
 
+    /// Nothing fails for good on an upstream that refuses nothing.
+    private func checkFailures(_ reader: CacheReader) throws {
+        let plan = world.plan
+        guard !plan.hasPeople, !plan.deletes, !plan.habits[.locked], plan.otherYAMLs.isEmpty,
+            let failed = try reader.changes().first(where: { $0.state == "failed" })
+        else { return }
+        throw Violation(
+            rule: .failsNothing,
+            detail: "\(failed.operation) \(failed.entity)/\(failed.key) \(failed.body.text) has failed")
+    }
+
+    private func checkPresence() throws {
+        guard let store = world.store else { return }
+        let reader = CacheReader(store: store)
+        for entity in world.entities where !isExplained(entity.name) {
+            let keys = Set(try reader.visibleKeys(entity.name))
+            for key in seen[entity.name, default: []].subtracting(keys).sorted() {
+                let current = try reader.current(entity.name, key)
+                guard !keys.contains(current), world.reference.record(entity.name, current) != nil else { continue }
+                throw Violation(
+                    rule: .noStepBack, detail: "\(entity.name)/\(key) has vanished, and exists upstream as \(current)")
+            }
+            seen[entity.name] = keys
+        }
+    }
+
     private func takeWrites() {
         let writes = world.writes
         if world.answered.actedAfter != actedAfter {
             actedAfter = world.answered.actedAfter
             newest = [:]
             deleted = []
+            seen = [:]
             checkedWrites = max(checkedWrites, actedAfter)
         }
         for write in writes[checkedWrites...] {
@@ -135,7 +172,7 @@ final class OneWriterCheck {
     }
 
     /// No creation has made two records.
-    func checkDoubles() throws {
+    private func checkDoubles() throws {
         for entity in world.schema.entities {
             let numbers = Set(created.filter { $0.entity == entity.name }.map(\.number))
             guard !numbers.isEmpty, let field = world.marked(entity, for: .create).flatMap({ entity[field: $0] }) else {

@@ -10,6 +10,10 @@ struct SystemPlan {
     /// Schemas that the daemon may start with in between.
     var otherYAMLs: [String] = []
     var habits = Habits()
+    /// A rule of the engine that is switched off.
+    var mutation: SystemMutation?
+    /// As many records has the entity that has most.
+    var rows = 9
     /// Nobody writes upstream, so nothing may ever conflict, get lost, arrive twice or step back.
     var hasOneWriter = false
     /// Records are deleted, which explains why others vanish.
@@ -41,25 +45,30 @@ struct SystemPlan {
     }
 
     /// A schema of its own with a field of every type, drawn to fit the habits.
-    static func own(seed: UInt64, among habits: Set<Habit>, always: Habit? = nil) throws -> SystemPlan {
+    static func own(seed: UInt64, among habits: Set<Habit>, always: [Habit] = []) throws -> SystemPlan {
         var random = SplitMix64(seed: seed ^ 0x6861_6269_7401)
         var style = HabitSchema(drawnBy: &random)
         let draft = try EntitySchema(yaml: style.yaml, file: "own.yaml")
         var drawn = Habits()
-        if let always { drawn.draw(always, by: &random, for: draft) }
+        for habit in always { drawn.draw(habit, by: &random, for: draft) }
         for habit in Habits.drawn(by: &random, for: draft, among: habits).names {
             drawn.draw(habit, by: &random, for: draft)
         }
+        style.serverKeys = hasServerKeys(seed)
         style.adapt(to: drawn, &random)
         var plan = SystemPlan(name: "own", seed: seed, yaml: style.yaml)
         plan.habits = drawn
         plan.writesAllTypes = true
+        plan.rows = style.pages ? 15 : 60
         plan.drawPeople(&random)
         if random.chance(0.25) { plan.otherYAMLs = style.others }
         if drawn[.knownOnly] { plan.otherYAMLs.append(style.withMotto) }
         plan.settle(try EntitySchema(yaml: style.yaml, file: "own.yaml"))
         return plan
     }
+
+    /// Whether the upstream chooses the keys of new records.
+    static func hasServerKeys(_ seed: UInt64) -> Bool { seed % 2 == 0 }
 
     private mutating func drawPeople(_ random: inout SplitMix64) {
         hasOneWriter = random.chance(0.7)

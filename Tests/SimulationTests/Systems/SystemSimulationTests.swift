@@ -40,24 +40,28 @@ struct SystemSimulationTests {
         defer { databases.remove() }
         for habit in Habit.allCases {
             let seed = try (1...40 as ClosedRange<UInt64>).first { seed in
-                let plan = try SystemPlan.own(seed: seed, among: [], always: habit)
+                let plan = try SystemPlan.own(seed: seed, among: [], always: [habit])
                 return try SystemSimulation(plan, databases: databases).run().effects[habit] ?? 0 > 0
             }
             #expect(seed != nil, "\(habit.rawValue) never took effect")
         }
     }
 
-    /// `HABIT_SURVEY=1` prints which rule each habit breaks, alone and in every seed up to this number.
+    /// `HABIT_SURVEY=all`, or the names of some, prints which rule each habit breaks alone while one user writes.
     @Test("survey of the habits", .enabled(if: TestRun.environment["HABIT_SURVEY"] != nil))
     func survey() throws {
         let databases = try DatabaseFolder()
         defer { databases.remove() }
         let seeds = TestRun.environment["SEEDS"].flatMap { UInt64($0) } ?? 10
-        for habit in Habit.allCases {
+        let named = (TestRun.environment["HABIT_SURVEY"] ?? "").split(separator: ",").map(String.init)
+        for habit in Habit.allCases where named == ["all"] || named.contains(habit.rawValue) {
             var broken: [String: [UInt64]] = [:]
             var effects = 0
             for seed in 1...seeds {
-                let plan = try SystemPlan.own(seed: seed, among: [], always: habit)
+                var plan = try SystemPlan.own(seed: seed, among: [], always: [habit])
+                plan.hasOneWriter = true
+                plan.deletes = seed % 2 == 0
+                plan.hasPeople = false
                 let simulation = try SystemSimulation(plan, databases: databases)
                 let result = try simulation.run()
                 effects += result.effects[habit] ?? 0

@@ -70,10 +70,10 @@ final class SystemWorld {
         executor = SimulatedExecutor(seed: seed)
         log = EventLog(executor: executor)
         clock = SimulatedClock(executor: executor, error: .zero)
-        samples = SampleGenerator(schema: schema, rows: plan.writesAllTypes ? 15 : 9, seed: seed).records()
+        samples = SampleGenerator(schema: schema, rows: plan.rows, seed: seed).records()
         var settings = ReferenceUpstream.Settings()
         settings.seed = seed
-        settings.serverIds = seed % 2 == 0
+        settings.serverIds = SystemPlan.hasServerKeys(seed)
         settings.checksReferences = true
         settings.habits = plan.habits
         let reference = ReferenceUpstream(
@@ -97,16 +97,20 @@ final class SystemWorld {
         let schema = try EntitySchema(yaml: yaml ?? plan.yaml, file: "simulated.yaml")
         if schema != running { watch?.forget() }
         running = schema
+        let mutated = try EntitySchema(
+            yaml: plan.mutation?.damaged(yaml ?? plan.yaml) ?? yaml ?? plan.yaml, file: "simulated.yaml")
         let store = try CacheStore(
-            path: path, schema: schema, sealer: .sample(),
+            path: path, schema: mutated, sealer: .sample(),
             schedule: { [executor] commit in executor.enqueue(commit) },
             makeID: { [executor] in "here-\(executor.random { $0.hex(12) })" })
+        try plan.mutation?.damage(store)
+        let wire: any HTTPTransport = plan.mutation.map { MutatedTransport(transport, $0, schema) } ?? transport
         let upstream = HTTPUpstream(
-            plan: schema.upstream, baseURL: "http://simulated", transport: transport, token: nil,
+            plan: mutated.upstream, baseURL: "http://simulated", transport: wire, token: nil,
             now: { [clock] in clock.timeOfDay })
         let handler = EventLogHandler(log: log, name: "daemon")
         let engine = SyncEngine(
-            store: store, schema: schema, upstream: upstream,
+            store: store, schema: mutated, upstream: upstream,
             settings: SyncSettings(
                 interval: .seconds(90), fullEvery: .seconds(900), writeDelay: .milliseconds(100), parallel: 2,
                 retry: RetryPolicy(maximumAttempts: 12, base: .seconds(1), cap: .seconds(20))),

@@ -78,6 +78,16 @@ class Boards:
         place = entity, answer.json["id"]
         self.created[place] = self.number
         self.newest[place] = dict.fromkeys(marks, self.number)
+        if entity == "boards" and self.random.random() < 0.5:
+            self.create_card(place[1])
+
+    def create_card(self, board):
+        """A card of a board whose key may still be this side's."""
+        marks = self.marks("cards", False)
+        answer = self.client.call("POST", "/v1/cards", {"board_id": board, **marks})
+        if answer.status != 201:
+            raise Failed(f"a card was refused here: {answer.status} {answer.body!r}")
+        self.newest["cards", answer.json["id"]] = dict.fromkeys(marks, self.number)
 
     def change(self, entity, key):
         marks = self.marks(entity, True)

@@ -43,8 +43,8 @@ extension Habits {
             set(
                 habit,
                 Spell(
-                    after: .seconds(30 + random.below(300)), lasts: .seconds(lasts),
-                    every: .seconds(400 + random.below(600))))
+                    after: .seconds(20 + random.below(120)), lasts: .seconds(lasts),
+                    every: .seconds(lasts + 60 + random.below(300))))
         }
     }
 
@@ -59,7 +59,7 @@ extension Habits {
     private static func count(of habit: Habit, by random: inout SplitMix64) -> Int {
         switch habit {
         case .listsOnly: random.pick([404, 405])
-        case .cutLists: random.pick([5, 10, 100])
+        case .cutLists: 50
         default: random.pick([-3, 1, 3])
         }
     }
