@@ -21,7 +21,7 @@ HABITS = {
     "omitted_members": ["note", "price"], "members_elsewhere": True, "lists_only": 404,
     "wrong_totals": 3, "listed_twice": True, "sliding_rows": 0.5, "cut_lists": 50,
     "future_times": "20h", "whole_seconds": True, "equal_times": True,
-    "replacing_put": True, "locked": 0.3, "forgotten_keys": "20s",
+    "replacing_put": True, "locked": 0.3, "forgotten_keys": "10ms",
     "byte_order_mark": True, "not_a_number": True, "drf_errors": True, "pocketbase_errors": True, "laravel_errors": True,
     "cut_answers": 0.2, "cached_answers": "2s", "repeated_requests": 0.3,
     "blanket_404": SPELL, "blanket_403": SPELL, "sign_in_page": SPELL, "html_200": SPELL, "html_503": SPELL,
@@ -35,7 +35,7 @@ ALTERNATIVES = [
 ]
 # Habits that take effect only together with others.
 NEEDS = {"wandering": ["lagging_lists", "lagging_records"], "strict_references": ["integer_ids"],
-         "coerced_references": ["integer_ids"],
+         "coerced_references": ["integer_ids"], "forgotten_keys": ["cut_answers"],
          **{f"{name}_errors": ["locked"] for name in ("drf", "pocketbase", "laravel")}}
 # Faults of the way and of the moment: over before both sides are compared.
 PASSING = {"cut_answers", "cached_answers", "not_a_number", *(name for name, value in HABITS.items() if value is SPELL)}

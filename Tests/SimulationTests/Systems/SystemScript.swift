@@ -14,7 +14,8 @@ struct SystemScript {
     func run() throws {
         var random = SplitMix64(seed: world.plan.seed ^ 0x6461_7900)
         if !world.plan.habits.isEmpty { world.log.add("habits: \(world.plan.habits.json.text)") }
-        try world.start()
+        // A field that the server drops takes effect only if the daemon has it.
+        try world.start(with: world.plan.habits[.knownOnly] ? world.plan.otherYAMLs.last : nil)
         try pass(20_000)
         for _ in 0..<random.within(15...40) {
             try step(&random)

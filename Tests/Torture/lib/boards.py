@@ -144,10 +144,12 @@ class Boards:
             if twice:
                 raise Failed(f"doubled: writes {twice} of {entity} exist more than once upstream")
             for (name, key), numbers in self.newest.items():
-                if name != entity or (name, str(key)) in waiting:
+                if name != entity:
                     continue
                 answer = self.client.get(f"/v1/{entity}/{key}")
                 current = str(answer.json["id"]) if answer.status == 200 else str(key)
+                if (name, current) in waiting:
+                    continue
                 if (name, key) in self.deleted:
                     if number_of((rows.get(current) or {}).get(text), text) == numbers[text]:
                         raise Failed(f"lost: the deletion of {entity}/{key}")
