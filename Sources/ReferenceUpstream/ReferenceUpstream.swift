@@ -12,9 +12,7 @@ package final class ReferenceUpstream: Sendable {
     package typealias User = UpstreamSettings.User
 
     private struct State: Sendable {
-        var store: Store
-        var memory: IdempotencyMemory
-        var signIn: SignIn?
+        var desk: HabitPipeline.Desk
         var injector: FaultInjector
         var log: RequestLog
     }
@@ -32,11 +30,13 @@ package final class ReferenceUpstream: Sendable {
         handler = RequestHandler(schema: schema, settings: settings)
         self.clock = clock
         self.now = now
+        var store = Store(schema: schema, records: records, settings: settings)
+        store.adopt(settings.habits, at: now())
         state = Mutex(
             State(
-                store: Store(schema: schema, records: records, settings: settings),
-                memory: IdempotencyMemory(capacity: settings.memory),
-                signIn: settings.user.map { SignIn(plan: schema.upstream, user: $0, seed: settings.seed) },
+                desk: HabitPipeline.Desk(
+                    store: store, memory: IdempotencyMemory(capacity: settings.memory),
+                    signIn: settings.user.map { SignIn(plan: schema.upstream, user: $0, seed: settings.seed) }),
                 injector: FaultInjector(faults: settings.faults, seed: settings.seed),
                 log: RequestLog(capacity: settings.memory)))
     }
@@ -104,16 +104,26 @@ package final class ReferenceUpstream: Sendable {
             return answer
         }
         return state.withLock { state in
-            let answer = handler.answer(request, &state.store, &state.memory, &state.signIn, at: now())
+            let answer = HabitPipeline(handler: handler, now: now()).answer(request, &state.desk)
             if answer.applied { state.log.amend(seq) { $0.applied = true } }
             return answer
         }
     }
 
     private func administer(_ request: Request) -> Answer {
-        state.withLock { state in
-            AdminHandler(schema: handler.schema, envelope: handler.envelope, request: request, now: now())
-                .answer(&state.store, &state.injector.faults, &state.log, &state.signIn)
+        withCurrent { state in
+            AdminHandler(handler: handler, request: request, now: now())
+                .answer(&state.desk, &state.injector.faults, &state.log)
+        }
+    }
+
+    /// Calls `body` after everything that is due was applied.
+    private func withCurrent<Result: Sendable, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try state.withLock { (state) throws(Failure) in
+            HabitPipeline(handler: handler, now: now()).applyAccepted(&state.desk)
+            return try body(&state)
         }
     }
 }
@@ -137,14 +147,25 @@ extension ReferenceUpstream {
         set { state.withLock { $0.injector.faults = newValue } }
     }
 
+    /// The habits that are set. Setting them changes the records to what they would be under them.
+    package var habits: Habits {
+        get { state.withLock { $0.desk.store.habits } }
+        set {
+            withCurrent { HabitPipeline(handler: handler, now: now()).adopt(newValue, &$0.desk) }
+        }
+    }
+
+    /// How often each habit has changed an answer or a record so far.
+    package var effects: [Habit: Int] { state.withLock { $0.desk.store.state.tally.counts } }
+
     package var log: [RequestLog.Entry] { state.withLock { $0.log.entries } }
 
     /// The codes that were mailed, oldest first.
-    package var mailedCodes: [String] { state.withLock { $0.signIn?.mails.map(\.code) ?? [] } }
+    package var mailedCodes: [String] { state.withLock { $0.desk.signIn?.mails.map(\.code) ?? [] } }
 
     /// The content uploaded for this record; nil when there is none.
     package func content(_ entity: String, _ key: String) -> [UInt8]? {
-        state.withLock { $0.store.contents[entity]?[key]?.bytes }
+        withCurrent { $0.desk.store.contents[entity]?[key]?.bytes }
     }
 
     /// The largest body that its server must accept, in bytes.
@@ -154,34 +175,34 @@ extension ReferenceUpstream {
 
     /// Every live record of an entity, in the order of its list; empty for an unknown one.
     package func records(of entity: String) -> [JSONText] {
-        state.withLock { $0.store.records(of: entity) ?? [] }
+        withCurrent { $0.desk.store.records(of: entity) ?? [] }
     }
 
     /// The live record with this key.
     package func record(_ entity: String, _ key: String) -> JSONText? {
-        state.withLock { $0.store.record(entity, key: key) }
+        withCurrent { $0.desk.store.record(entity, key: key) }
     }
 
     /// Adds a record as a create would, whether or not the schema has a route for it.
     @discardableResult
     package func create(_ fields: JSONText, in entity: String) throws(Refusal) -> JSONText {
         let entity = try known(entity)
-        return try state.withLock { state throws(Refusal) in try state.store.create(fields, in: entity, at: now()) }
+        return try withCurrent { state throws(Refusal) in try state.desk.store.create(fields, in: entity, at: now()) }
     }
 
     /// Changes the named fields as an update would, whether or not the schema has a route for it.
     @discardableResult
     package func update(_ entity: String, _ key: String, with changes: JSONText) throws(Refusal) -> JSONText {
         let entity = try known(entity)
-        return try state.withLock { state throws(Refusal) in
-            try state.store.update(entity, key: key, with: changes, at: now())
+        return try withCurrent { state throws(Refusal) in
+            try state.desk.store.update(entity, key: key, with: changes, at: now())
         }
     }
 
     /// Deletes a record as a delete would, whether or not the schema has a route for it.
     package func delete(_ entity: String, _ key: String) throws(Refusal) {
         let entity = try known(entity)
-        try state.withLock { state throws(Refusal) in try state.store.delete(entity, key: key, at: now()) }
+        try withCurrent { state throws(Refusal) in try state.desk.store.delete(entity, key: key, at: now()) }
     }
 
     private func known(_ name: String) throws(Refusal) -> Entity {

@@ -15,7 +15,8 @@ struct UpstreamCommand: AsyncParsableCommand {
             Serves the API that the schema describes, with the records of --data or with sample records: a repair shop \
             for the schemas repairminder and repairminder-live, otherwise values that fit the names of the fields. \
             Records are lost when it exits. /__admin/faults, /__admin/log, /__admin/mail and /__admin/records/ENTITY \
-            inject faults and show internal state; they need no token. DELETE /__admin/tokens expires every access token.
+            inject faults and show internal state; they need no token. /__admin/habits makes it behave like servers that \
+            lag, normalise values or answer in parts. DELETE /__admin/tokens expires every access token.
 
             Exits with 0 after SIGINT or SIGTERM, 64 for wrong flags, 66 for an unreadable file, 65 for an invalid \
             file, 69 when it cannot listen on the address.

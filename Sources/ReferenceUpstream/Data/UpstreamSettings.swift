@@ -22,6 +22,7 @@ package struct UpstreamSettings: Sendable {
     /// The tz database's name of the time zone of the dashboard's days.
     package var timeZone = "UTC"
     package var faults = Faults()
+    package var habits = Habits()
     /// Seeds the faults and the generated keys.
     package var seed: UInt64 = 1
     /// How many requests, and applied writes, are remembered.

@@ -6,13 +6,12 @@ internal import SocketServer
 struct AdminHandler {
     static let prefix = "/__admin/"
 
-    let schema: EntitySchema
-    let envelope: Envelope
+    let handler: RequestHandler
     let request: Request
     let now: Timestamp
 
     func answer(
-        _ store: inout Store, _ faults: inout Faults, _ log: inout RequestLog, _ signIn: inout SignIn?
+        _ desk: inout HabitPipeline.Desk, _ faults: inout Faults, _ log: inout RequestLog
     ) -> Answer {
         do throws(Refusal) {
             let steps = request.path.dropFirst(Self.prefix.count).split(separator: "/").compactMap {
@@ -20,15 +19,19 @@ struct AdminHandler {
             }
             switch steps.first {
             case "faults" where steps.count == 1: return try answerFaults(&faults)
+            case "habits" where steps.count == 1: return try answerHabits(&desk)
+            case "effects" where steps.count == 1: return try answerEffects(desk.store)
             case "log" where steps.count == 1: return try answerLog(&log)
-            case "mail" where steps.count == 1: return try answerMail(signIn)
-            case "tokens" where steps.count == 1: return try answerTokens(&signIn)
-            case "records" where steps.count == 2: return try answerRecords(entity(steps[1]), &store)
-            case "records" where steps.count == 3: return try answerRecord(entity(steps[1]), key: steps[2], &store)
-            default: throw .notFound("such admin path; there are faults, log, mail, tokens and records/{entity}")
+            case "mail" where steps.count == 1: return try answerMail(desk.signIn)
+            case "tokens" where steps.count == 1: return try answerTokens(&desk.signIn)
+            case "records" where steps.count == 2: return try answerRecords(entity(steps[1]), &desk.store)
+            case "records" where steps.count == 3: return try answerRecord(entity(steps[1]), key: steps[2], &desk.store)
+            default:
+                throw .notFound(
+                    "such admin path; there are faults, habits, effects, log, mail, tokens and records/{entity}")
             }
         } catch {
-            return .refusal(error, envelope)
+            return .refusal(error, handler.envelope)
         }
     }
 
@@ -40,6 +43,28 @@ struct AdminHandler {
         default: throw .method(request.method, allowed: ["DELETE", "GET", "POST"])
         }
         return .json(200, faults.json)
+    }
+
+    private func answerHabits(_ desk: inout HabitPipeline.Desk) throws(Refusal) -> Answer {
+        switch request.method {
+        case "GET": break
+        case "PUT":
+            let habits = try Habits(json: body())
+            HabitPipeline(handler: handler, now: now).adopt(habits, &desk)
+        case "DELETE": HabitPipeline(handler: handler, now: now).adopt(Habits(), &desk)
+        default: throw .method(request.method, allowed: ["DELETE", "GET", "PUT"])
+        }
+        return .json(200, desk.store.habits.json)
+    }
+
+    /// How often each habit took effect.
+    private func answerEffects(_ store: Store) throws(Refusal) -> Answer {
+        guard request.method == "GET" else { throw .method(request.method, allowed: ["GET"]) }
+        let counts = store.state.tally.counts
+        let members = Habit.allCases.compactMap { habit in
+            counts[habit].map { (key: habit.rawValue, value: JSONText.integer($0)) }
+        }
+        return .json(200, .object(members: members))
     }
 
     private func answerLog(_ log: inout RequestLog) throws(Refusal) -> Answer {
@@ -89,7 +114,7 @@ struct AdminHandler {
     }
 
     private func entity(_ name: String) throws(Refusal) -> Entity {
-        guard let entity = schema[name] else { throw .notFound("entity \(name)") }
+        guard let entity = handler.schema[name] else { throw .notFound("entity \(name)") }
         return entity
     }
 

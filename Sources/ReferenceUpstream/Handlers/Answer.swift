@@ -6,6 +6,8 @@ struct Answer: Sendable {
     var status: Int
     var headers: [(name: String, value: String)] = []
     var body: [UInt8] = []
+    /// How much of the body arrives.
+    var ending = Response.Ending.complete
     /// This request itself changed something.
     var applied = false
 
@@ -29,5 +31,9 @@ struct Answer: Sendable {
         return answer
     }
 
-    var response: Response { Response(status: status, headers: headers, body: body) }
+    var response: Response {
+        var response = Response(status: status, headers: headers, body: body)
+        response.ending = ending
+        return response
+    }
 }

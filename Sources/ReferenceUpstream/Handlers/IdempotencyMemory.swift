@@ -1,3 +1,5 @@
+internal import EntitySchema
+
 /// The responses to applied writes, by idempotency key.
 ///
 /// A refused write is not kept: it changed nothing, and a corrected one may use the same key.
@@ -8,7 +10,7 @@ struct IdempotencyMemory: Sendable {
         var body: [UInt8]
     }
 
-    private var answers: [String: (content: Content, answer: Answer)] = [:]
+    private var answers: [String: (content: Content, answer: Answer, time: Timestamp)] = [:]
     private var keys: [String] = []
     /// At least this many are kept, and at most twice as many.
     private let capacity: Int
@@ -28,8 +30,15 @@ struct IdempotencyMemory: Sendable {
         return answer
     }
 
-    mutating func remember(_ key: String, for content: Content, _ answer: Answer) {
-        answers[key] = (content, answer)
+    /// Forgets a key that was used before `time`; returns whether it was.
+    mutating func forget(_ key: String, before time: Timestamp) -> Bool {
+        guard let known = answers[key], known.time < time else { return false }
+        answers[key] = nil
+        return true
+    }
+
+    mutating func remember(_ key: String, for content: Content, _ answer: Answer, at now: Timestamp) {
+        answers[key] = (content, answer, now)
         keys.append(key)
         guard keys.count >= 2 * capacity else { return }
         for forgotten in keys.prefix(capacity) { answers[forgotten] = nil }

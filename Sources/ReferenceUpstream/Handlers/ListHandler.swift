@@ -6,6 +6,7 @@ internal import SocketServer
 struct ListHandler {
     let handler: RequestHandler
     let request: Request
+    let now: Timestamp
 
     /// An entity's own list.
     func list(_ name: String, _ store: inout Store) throws(Refusal) -> Answer {
@@ -38,10 +39,16 @@ struct ListHandler {
         let query = try ListQuery(
             request, entity: entity, plan: plan, order: order, constants: constants,
             largestPage: handler.settings.largestPage)
-        var found = store.select(entity.name, where: fixed + query.filters, window: query.window)
+        let habits = ListHabits(store: store, entity: entity, now: now)
+        let isWhole = fixed.isEmpty && query.filters.isEmpty
+        var found = store.select(
+            entity.name, where: fixed + query.filters, window: habits.changed(query.window, isWhole: isWhole))
+        habits.noteTombstones(found) { store.select(entity.name, where: fixed + query.filters, window: query.window) }
+        found = habits.changed(found, query.window, isWhole: isWhole)
         if let children = EmbeddedChildren(inListOf: entity, store) {
             found.rows = found.rows.map { children.put(into: $0, &store) }
         }
+        found.rows = habits.broken(found.rows)
         let next = found.next.map(query.next)
         var answer = Answer.json(
             200, handler.envelope.list(found.rows, of: plan, query, total: found.total, next: next))

@@ -33,8 +33,7 @@ struct PushHandler {
         var operation: Operation
         /// Of the existing record; empty for a create.
         var key: String
-        /// Where the response has the record.
-        var place: Place
+        var route: PushRoute
         /// The body's members under their field names, with the values from path and conditions.
         var fields: JSONText
         /// All conditions hold without added values, and the route knows every name in the body.
@@ -74,7 +73,7 @@ struct PushHandler {
         try checkWays(sent.map(\.key), known, route, entity.routes(for: operation))
         var call = Call(
             entity: entity, operation: operation, key: present?[entity.key]?.plain ?? "",
-            place: route.record, fields: fields,
+            route: route, fields: fields,
             fitsAsItIs: known.map { known in sent.allSatisfy { known.contains($0.key) } } ?? true,
             fitsWithConditions: true)
         for (field, text) in route.conditions.sorted(by: { $0.key < $1.key }) {
@@ -109,19 +108,34 @@ struct PushHandler {
         switch call.operation {
         case .create:
             let record = try store.create(call.fields, in: call.entity, at: now)
-            var answer = handler.tagged(.json(201, handler.envelope.record(record, at: call.place)), record)
-            if let path = call.entity.recordPath(of: record) {
-                answer.headers.append(("Location", path))
-            }
-            return answer
+            return habits(call, store).created(record, from: call.fields)
         case .update:
             try checkPrecondition(call, store)
-            let record = try store.update(call.entity, key: call.key, with: call.fields, at: now)
-            return handler.tagged(.json(200, handler.envelope.record(record, at: call.place)), record)
+            let record = try store.update(call.entity, key: call.key, with: written(call, store), at: now)
+            return habits(call, store).updated(record, key: call.key, from: call.fields)
         case .delete:
             try checkPrecondition(call, store)
             try store.delete(call.entity, key: call.key, at: now)
-            return .json(200, handler.envelope.record(.null, at: call.place))
+            return habits(call, store).deleted()
+        }
+    }
+
+    private func habits(_ call: Call, _ store: Store) -> AnswerHabits {
+        AnswerHabits(handler: handler, store: store, entity: call.entity, place: call.route.record, now: now)
+    }
+
+    /// The fields of an update; a PUT that replaces the record sets those that it does not send to null.
+    private func written(_ call: Call, _ store: Store) -> JSONText {
+        guard store.habits[.replacingPut], call.route.method == "PUT",
+            let record = store.record(call.entity.name, key: call.key)
+        else { return call.fields }
+        let kept = [call.entity.key, call.entity.pull?.changedAt].compactMap(\.self) + Array(call.route.conditions.keys)
+        return call.entity.fields.reduce(call.fields) { fields, field in
+            guard !kept.contains(field.name), !field.isDerivedHere, call.route.canSend(field.name),
+                fields[field.name] == nil, call.entity.value(of: field.name, in: record) ?? .null != .null
+            else { return fields }
+            store.note(.replacingPut)
+            return fields.setting(field.name, to: .null)
         }
     }
 

@@ -34,18 +34,18 @@ struct RequestHandler: Sendable {
             let contents = ContentHandler(handler: self, request: request, now: now)
             switch matches[0].target {
             case .upload(let name, let route):
-                return try remembering(request, &memory) { () throws(Refusal) in
+                return try remembering(request, &memory, now) { () throws(Refusal) in
                     try contents.upload(to: name, route, matches[0].placeholders, &store)
                 }
             case .removal(let name, let route):
-                return try remembering(request, &memory) { () throws(Refusal) in
+                return try remembering(request, &memory, now) { () throws(Refusal) in
                     try contents.delete(from: name, route, matches[0].placeholders, &store)
                 }
             case .content(let name): return try contents.content(of: name, matches[0].placeholders, store)
             default: break
             }
             guard case .push = matches[0].target else { return try read(matches[0], request, &store, now) }
-            return try remembering(request, &memory) { () throws(Refusal) in
+            return try remembering(request, &memory, now) { () throws(Refusal) in
                 try PushHandler(handler: self, request: request, now: now).answer(matches, &store)
             }
         } catch {
@@ -72,11 +72,12 @@ struct RequestHandler: Sendable {
             return .json(
                 200, envelope.account(settings.account, at: schema.upstream.account?.id ?? Place(paths: ["id"])))
         case .list(let name):
-            return try ListHandler(handler: self, request: request).list(name, &store)
+            return try ListHandler(handler: self, request: request, now: now).list(name, &store)
         case .record(let name):
             return try record(name, match.placeholders, request, &store)
         case .detail(let parent, let child):
-            return try ListHandler(handler: self, request: request).detail(parent, child, match.placeholders, &store)
+            return try ListHandler(handler: self, request: request, now: now).detail(
+                parent, child, match.placeholders, &store)
         case .dashboard:
             return try DashboardHandler(handler: self, request: request, now: now).answer(store)
         case .probe, .push, .content, .upload, .removal, .login, .refresh, .logout:
@@ -97,10 +98,11 @@ struct RequestHandler: Sendable {
             return Answer(status: 304, headers: [("ETag", tag.text)])
         }
         let version = record
+        record = RecordViews(store: store, entity: entity).single(record)
         if let children = EmbeddedChildren(inRecordOf: entity, at: place, store) {
             record = children.put(into: record, &store)
         }
-        return tagged(.json(200, envelope.record(record, at: place)), version)
+        return tagged(.json(200, envelope.record(record, at: place, store)), version)
     }
 
     func tagged(_ answer: Answer, _ record: JSONText) -> Answer {
@@ -113,7 +115,8 @@ struct RequestHandler: Sendable {
 
     /// Repeats the first response for a write whose key was applied before.
     private func remembering(
-        _ request: Request, _ memory: inout IdempotencyMemory, _ write: () throws(Refusal) -> Answer
+        _ request: Request, _ memory: inout IdempotencyMemory, _ now: Timestamp,
+        _ write: () throws(Refusal) -> Answer
     ) throws(Refusal) -> Answer {
         guard let name = schema.upstream.idempotencyHeader, let key = request.headers[single: name] else {
             return try write()
@@ -121,7 +124,7 @@ struct RequestHandler: Sendable {
         let content = IdempotencyMemory.Content(method: request.method, path: request.path, body: request.body)
         if let known = try memory.recall(key, for: content) { return known }
         let answer = try write()
-        memory.remember(key, for: content, answer)
+        memory.remember(key, for: content, answer, at: now)
         return answer
     }
 }

@@ -20,6 +20,8 @@ struct ListWindow {
     var order = Order.arrival
     var start = Start.skipping(0)
     var size: Int
+    /// In change order, only deletions before this time are shown; nil for all.
+    var deletedBefore: Timestamp?
 }
 
 /// The position of a page's last record in a list, which stays valid while records are added and deleted.

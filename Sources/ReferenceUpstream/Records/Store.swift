@@ -15,10 +15,12 @@ struct Store: Sendable {
     private let links: [ParentLink]
     private var tables: [String: Table]
     private var random: SplitMix64
+    var state: HabitState
 
     init(schema: EntitySchema, records: [String: [JSONText]], settings: UpstreamSettings) {
         self.schema = schema
         self.settings = settings
+        state = HabitState(seed: settings.seed)
         links = ParentLink.all(in: schema)
         tables = schema.entities.reduce(into: [:]) { tables, entity in
             tables[entity.name] = Table(entity: entity, records: records[entity.name] ?? [])
@@ -56,16 +58,19 @@ struct Store: Sendable {
     // MARK: Writing
 
     /// Adds a record. Its key is the given one, unless the server generates keys or none is given.
-    mutating func create(_ fields: JSONText, in entity: Entity, at now: Timestamp) throws(Refusal) -> JSONText {
+    mutating func create(_ sent: JSONText, in entity: Entity, at now: Timestamp) throws(Refusal) -> JSONText {
+        let fields = try received(sent, entity)
         for field in entity.fields where field.required && field.name != entity.key {
             guard let value = fields[field.name], value != .null else {
                 throw .invalid("\(field.name) is missing; a record of \(entity.name) needs it")
             }
         }
         try check(fields, entity)
-        let given = settings.serverIds ? nil : fields[entity.key].flatMap { $0.plain.isEmpty ? nil : $0 }
+        let chosen = newIdentity(for: entity, of: fields)
+        let given = settings.serverIds ? chosen : chosen ?? fields[entity.key].flatMap { $0.plain.isEmpty ? nil : $0 }
         if let given, tables[entity.name]?[given.plain] != nil { throw .exists(entity.name, given.plain) }
         let identity = given ?? .string(newKey(for: entity))
+        remember(at: now)
         var record = applying(fields, over: .object(members: [(entity.key, identity)]), entity)
             .setting(entity.key, to: identity)
         if entity[field: settings.createdField]?.kind == .time, record[settings.createdField] == nil {
@@ -76,7 +81,7 @@ struct Store: Sendable {
             guard let state = field.follow?.order.first else { continue }
             record = record.setting(field.name, to: .string(state))
         }
-        record = stamped(record, entity, now)
+        record = finished(record, entity, now)
         tables[entity.name]?.put(record, key: identity.plain)
         touchParents(of: entity.name, before: nil, after: record, at: now)
         return record
@@ -84,8 +89,9 @@ struct Store: Sendable {
 
     /// Writes the named fields into a record.
     mutating func update(
-        _ entity: Entity, key: String, with changes: JSONText, at now: Timestamp
+        _ entity: Entity, key: String, with sent: JSONText, at now: Timestamp
     ) throws(Refusal) -> JSONText {
+        let changes = try received(sent, entity)
         guard let before = tables[entity.name]?[key] else { throw .notFound("record \(key) in \(entity.name)") }
         if let other = changes[entity.key], other.plain != key {
             throw .invalid("\(entity.key): a record's key cannot be changed")
@@ -95,10 +101,36 @@ struct Store: Sendable {
             guard let new = changes[workflow.field] else { continue }
             try workflow.check(from: entity.value(of: workflow.field, in: before), to: new)
         }
-        let record = stamped(applying(changes, over: before, entity), entity, now)
-        tables[entity.name]?.put(record, key: key)
+        remember(at: now)
+        var record = finished(applying(changes, over: before, entity), entity, now)
+        if let next = nextSlug(of: record, entity, key: key) {
+            record = record.setting(entity.key, to: next)
+            rename(entity, key: key, to: record)
+        } else {
+            tables[entity.name]?.put(record, key: key)
+        }
         touchParents(of: entity.name, before: before, after: record, at: now)
         return record
+    }
+
+    /// Gives a record the key that `record` has, without a trace of the old one.
+    private mutating func rename(_ entity: Entity, key: String, to record: JSONText) {
+        guard let new = record[entity.key] else { return }
+        note(.slugs)
+        tables[entity.name]?.forget(key: key)
+        tables[entity.name]?.put(record, key: new.plain)
+        if let content = contents[entity.name]?.removeValue(forKey: key) { contents[entity.name]?[new.plain] = content }
+        for child in schema.entities where !Self.references(of: child, to: entity.name).isEmpty {
+            for known in tables[child.name]?.records ?? [] {
+                let renamed = Self.renaming(known, child, [entity.name: [key: new]])
+                if renamed != known { tables[child.name]?.put(renamed, key: known[child.key]?.plain ?? "") }
+            }
+        }
+    }
+
+    /// Replaces all records of an entity; deleted ones are forgotten.
+    mutating func replace(_ entity: Entity, with records: [JSONText]) {
+        tables[entity.name] = Table(entity: entity, records: records)
     }
 
     /// Deletes a record, and applies the schema's delete rules to records that refer to it.
@@ -108,6 +140,7 @@ struct Store: Sendable {
         for link in own where link.onDelete == .deny && !children(of: key, link).isEmpty {
             throw .invalid("\(entity.name) \(key) still has \(link.child)")
         }
+        remember(at: now)
         tables[entity.name]?.remove(key: key, at: now)
         touchParents(of: entity.name, before: before, after: nil, at: now)
         for link in own {
@@ -151,7 +184,7 @@ struct Store: Sendable {
             .parent(parent, link, before: before, after: after) { children(of: key, link) }
         if let field = link.whenChanged { parent = parent.setting(field, to: .string(now.description)) }
         guard parent != known else { return }
-        parent = stamped(parent, entity, now)
+        parent = finished(parent, entity, now)
         tables[link.parent]?.put(parent, key: key)
     }
 
@@ -161,9 +194,15 @@ struct Store: Sendable {
         ).applying(fields, over: record)
     }
 
+    /// A record as it is kept after a write.
+    private func finished(_ record: JSONText, _ entity: Entity, _ now: Timestamp) -> JSONText {
+        guard !habits.isEmpty else { return stamped(record, entity, now) }
+        return stamped(normalisation(of: entity).applied(to: record), entity, now)
+    }
+
     private func stamped(_ record: JSONText, _ entity: Entity, _ now: Timestamp) -> JSONText {
         guard let field = entity.pull?.changedAt else { return record }
-        return record.setting(field, to: .string(now.description))
+        return record.setting(field, to: changeTime(of: record[entity.key]?.plain ?? "", at: now))
     }
 
     private mutating func newKey(for entity: Entity) -> String {

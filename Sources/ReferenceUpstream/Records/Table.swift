@@ -98,6 +98,16 @@ struct Table: Sendable {
         changes?.insert(position, slots: slots)
     }
 
+    /// Removes the record with this key without a mark of its deletion.
+    mutating func forget(key: String) {
+        guard let position = positions[key], slots[position].state == .live else { return }
+        changes?.remove(position, slots: slots)
+        refilter(position, from: slots[position].text, to: nil)
+        live = nil
+        slots[position].state = .replaced
+        positions[key] = nil
+    }
+
     // MARK: Listing
 
     struct Selection {
@@ -117,7 +127,10 @@ struct Table: Sendable {
         case .arrival: return slice(wanted ?? livePositions(), window)
         case .changes(let since):
             buildChanges()
-            return slice(changedPositions(since: since), among: wanted, window)
+            let positions = changedPositions(since: since)
+            guard let seen = window.deletedBefore?.milliseconds else { return slice(positions, among: wanted, window) }
+            let visible = positions.filter { slots[$0].state != .deleted || slots[$0].changed ?? 0 < seen }
+            return slice(visible, among: wanted, window)
         case .newestFirst:
             buildChanges()
             let live = livePositions()

@@ -4,33 +4,55 @@ import ReferenceUpstream
 
 @testable import CacheStore
 
-/// Runs a seed's script against one shipped schema, and checks what must hold at the end.
+/// Runs a seed's script against one schema, and checks what must hold after each step and at the end.
 struct SystemScript {
     let world: SystemWorld
-    let seed: UInt64
+
+    /// Readers of the local API look this often, at most.
+    private static let glances = 20
 
     func run() throws {
-        var random = SplitMix64(seed: seed ^ 0x6461_7900)
-        try world.start()
-        world.executor.run(for: .seconds(20))
+        var random = SplitMix64(seed: world.plan.seed ^ 0x6461_7900)
+        if !world.plan.habits.isEmpty { world.log.add("habits: \(world.plan.habits.json.text)") }
+        // A field that the server drops takes effect only if the daemon has it.
+        try world.start(with: world.plan.habits[.knownOnly] ? world.plan.otherYAMLs.last : nil)
+        try pass(20_000)
         for _ in 0..<random.within(15...40) {
             try step(&random)
             try checkConsistency()
-            world.executor.run(for: .milliseconds(random.within(0...random.pick([50, 1_000, 20_000, 120_000]))))
+            try pass(random.within(0...random.pick([50, 1_000, 20_000, 120_000])))
         }
         world.log.add("all faults are removed")
         world.transport.setOnline(true)
         world.reference.faults = Faults()
+        if !world.plan.habits.isEmpty { world.reference.habits = world.plan.habits.lasting }
+        if world.running != world.schema { try world.crash() }
         try world.start()
         for isFull in [false, true, true] {
-            world.executor.run(for: .seconds(200))
+            try pass(200_000)
             world.sync(full: isFull)
-            world.executor.run(for: .seconds(60))
+            try pass(60_000)
+            if !isFull { try checkValues() }
         }
         try checkConsistency()
         try checkQueue()
         try checkEquality()
         try checkWrites()
+        try world.watch?.checkEnd()
+        try checkQuiet()
+    }
+
+    /// Lets time pass, and looks what readers see meanwhile.
+    private func pass(_ milliseconds: Int) throws {
+        guard let watch = world.watch else { return world.executor.run(for: .milliseconds(milliseconds)) }
+        let part = max(250, milliseconds / Self.glances)
+        var left = milliseconds
+        repeat {
+            world.executor.run(for: .milliseconds(min(part, left)))
+            left -= part
+            try watch.check()
+        } while left > 0
+        try watch.checkStep()
     }
 
     /// Everything that the database keeps twice agrees.
@@ -40,9 +62,17 @@ struct SystemScript {
     }
 
     private func step(_ random: inout SplitMix64) throws {
-        if random.chance(0.5) { try world.start() }
+        if random.chance(0.5) {
+            let others = world.plan.otherYAMLs
+            try world.start(with: !others.isEmpty && random.chance(0.5) ? random.pick(others) : nil)
+        }
         let entity = random.pick(world.entities)
-        switch random.below(30) {
+        if world.plan.hasPeople, random.chance(0.15) { return person(&random) }
+        let isOthers: (Int) -> Bool = { (18..<22).contains($0) }
+        let draw = random.below(30)
+        if world.plan.hasOneWriter, isOthers(draw) { return world.edit(entity) }
+        if !world.plan.deletes, draw == 16 || draw == 17 { return world.create(entity) }
+        switch draw {
         case 0..<8: world.create(entity)
         case 8..<16: world.edit(entity)
         case 16, 17: world.delete(entity)
@@ -58,6 +88,16 @@ struct SystemScript {
         }
     }
 
+    private func person(_ random: inout SplitMix64) {
+        switch random.below(5) {
+        case 0: world.correct()
+        case 1: world.discard()
+        case 2: world.retry()
+        case 3: world.resolve()
+        default: world.undo()
+        }
+    }
+
     /// A third of all requests fail, before or after the upstream applied them.
     private static let frequent = Faults([
         Faults.Rule(.fail(status: 503), rate: 0.15), Faults.Rule(.cutBody, rate: 0.1),
@@ -65,6 +105,26 @@ struct SystemScript {
     ])
 
     // MARK: The end
+
+    /// A sync of two sides that are equal changes nothing.
+    private func checkQuiet() throws {
+        let habits = world.plan.habits
+        guard let store = world.store, world.plan.hasOneWriter, !habits[.wandering], !habits[.slidingRows] else {
+            return
+        }
+        let position = try store.position()
+        world.sync(full: true)
+        try pass(30_000)
+        guard try store.position() != position else { return }
+        let changes = try store.changes(since: position, limit: 5)
+        throw Violation(rule: .equalInTheEnd, detail: "an idle sync changed something: \(changes)")
+    }
+
+    /// An incremental sync brings every value of the records that both sides have.
+    private func checkValues() throws {
+        guard !world.plan.habits.isEmpty, !world.plan.habits[.cutLists], world.plan.otherYAMLs.isEmpty else { return }
+        try checkEquality(takesMissing: true)
+    }
 
     private func reader() throws -> CacheReader {
         guard let store = world.store else { throw Violation(rule: .equalInTheEnd, detail: "no daemon runs") }
@@ -74,7 +134,8 @@ struct SystemScript {
     /// Only changes that failed permanently or need a user are queued, and those that wait for them.
     private func checkQueue() throws {
         let stuck = try reader().stuckChanges()
-        for change in try reader().changes() where !stuck.contains(change.id) {
+        // A change of an entity that the schema no longer has stays, until the schema has it again.
+        for change in try reader().changes() where !stuck.contains(change.id) && world.schema[change.entity] != nil {
             throw Violation(
                 rule: .equalInTheEnd,
                 detail:
@@ -84,8 +145,9 @@ struct SystemScript {
     }
 
     /// What the cache holds as the server's values equals them, field by field.
-    private func checkEquality() throws {
+    private func checkEquality(takesMissing: Bool = false) throws {
         let undecided = try reader().undecidedRecords()
+        let habits = world.plan.habits
         for entity in world.entities {
             let there = Dictionary(
                 world.reference.records(of: entity.name).map { ($0[entity.key]?.plain ?? "", $0) }
@@ -94,6 +156,9 @@ struct SystemScript {
                 try reader().records(entity.name).compactMap { record in record.remote.map { (record.key, $0) } }
             ) { $1 }
             for key in Set(there.keys).union(here.keys).sorted() where !undecided.contains("\(entity.name)/\(key)") {
+                if takesMissing, there[key] == nil || here[key] == nil { continue }
+                if there[key] == nil, habits.hidesDeletions { continue }
+                if habits[.cutLists], here[key] == nil || !world.plan.hasOneWriter { continue }
                 guard let difference = difference(there[key], here[key], entity) else { continue }
                 throw Violation(
                     rule: .equalInTheEnd,
@@ -107,8 +172,10 @@ struct SystemScript {
 
     private func difference(_ there: JSONText?, _ here: JSONText?, _ entity: Entity) -> String? {
         guard let there, let here else { return there == nil && here == nil ? nil : "existence" }
+        let hidden = world.plan.habits.names(.omittedMembers)
         return entity.fields.first { field in
-            !field.secret && entity.value(of: field.name, in: there) != entity.value(of: field.name, in: here)
+            !field.secret && !hidden.contains(field.name)
+                && entity.value(of: field.name, in: there) != entity.value(of: field.name, in: here)
         }?.name
     }
 
@@ -116,24 +183,40 @@ struct SystemScript {
     private func checkWrites() throws {
         let applied = world.transport.applied
         let waiting = try reader().changes().map(\.body.text) + reader().conflicts()
-        let writes = world.writes
+        let writes = world.writes.filter { $0.operation != .delete }
         for (index, write) in writes.enumerated() {
-            let marker = "\"\(write.marker)\""
+            let marker = Marks.text(write.number)
             let count = applied.count { $0.contains(marker) }
             let current = try reader().current(write.entity, write.key)
             let isSuperseded = try writes[(index + 1)...].contains { later in
-                try later.entity == write.entity && later.field == write.field
+                try later.entity == write.entity && !Set(later.fields).isDisjoint(with: write.fields)
                     && reader().current(later.entity, later.key) == current
             }
-            if count > 1, world.schema.upstream.idempotencyHeader != nil {
-                throw Violation(rule: .onlyOnce, detail: "\(write.marker) was applied \(count) times")
+            // A replacing PUT sends earlier values again.
+            if count > 1, world.schema.upstream.idempotencyHeader != nil, world.plan.habits.isEmpty {
+                throw Violation(rule: .onlyOnce, detail: "\(marker) was applied \(count) times")
             }
             guard count == 0, !isSuperseded, !world.deletedEntities.contains(write.entity),
-                !waiting.contains(where: { $0.contains(write.marker) })
+                !waiting.contains(where: { $0.contains(marker) })
             else { continue }
             throw Violation(
                 rule: .neverLost,
-                detail: "\(write.marker) of \(write.entity)/\(write.key) is neither upstream nor queued")
+                detail: "\(marker) of \(write.entity)/\(write.key) is neither upstream nor queued")
         }
     }
+}
+
+extension Habits {
+    /// What does not pass: without spells, faults of gateways and texts that cannot be read.
+    fileprivate var lasting: Habits {
+        var habits = self
+        for habit in [
+            Habit.blanket404, .blanket403, .signInPage, .html200, .html503, .emptyLists, .signedOut, .cutAnswers,
+            .cachedAnswers, .notANumber,
+        ] { habits.drop(habit) }
+        return habits
+    }
+
+    /// Nothing can be concluded from a record that such lists lack.
+    fileprivate var hidesDeletions: Bool { self[.wrongTotals] || self[.listedTwice] || self[.cutLists] }
 }

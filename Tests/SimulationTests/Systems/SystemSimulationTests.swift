@@ -1,8 +1,9 @@
+import EntitySchema
 import ReferenceUpstream
 import TestSupport
 import Testing
 
-/// Runs every shipped schema through the simulation.
+/// Runs every shipped schema, and one with a field of every type, through the simulation.
 @Suite("Simulation of the shipped schemas", .serialized)
 struct SystemSimulationTests {
     static let schemas = ["repairminder", "repairminder-live", "propdocs", "itori", "messages"]
@@ -10,23 +11,64 @@ struct SystemSimulationTests {
     @Test("no write is lost or applied twice, and both sides are equal in the end", arguments: schemas)
     func holds(_ name: String) throws {
         let yaml = try ProjectFiles.text("config/schemas/\(name).yaml")
+        try SystemSimulation.run(SimulationSeeds.chosen(1, full: 5)) { .shipped(name, yaml: yaml, seed: $0) }
+    }
+
+    @Test("nor is any on an upstream with habits", .enabled(if: !HabitSeeds.holding.isEmpty), arguments: schemas)
+    func holdsWithHabits(_ name: String) throws {
+        let yaml = try ProjectFiles.text("config/schemas/\(name).yaml")
+        try SystemSimulation.run(SimulationSeeds.chosen(2, full: 20)) {
+            try .shipped(name, yaml: yaml, seed: $0, among: HabitSeeds.holding)
+        }
+    }
+
+    @Test("nor is any of a value of any type", .enabled(if: !HabitSeeds.holding.isEmpty))
+    func holdsForEveryType() throws {
+        try SystemSimulation.run(SimulationSeeds.chosen(10, full: 200)) {
+            try .own(seed: $0, among: HabitSeeds.holding)
+        }
+    }
+
+    @Test("without habits, with people and other schemas, no write of any type is lost")
+    func holdsWithPeople() throws {
+        try SystemSimulation.run(SimulationSeeds.chosen(5, full: 50)) { try .own(seed: $0, among: []) }
+    }
+
+    @Test("every habit takes effect in some seed", .enabled(if: TestRun.isFull))
+    func effects() throws {
         let databases = try DatabaseFolder()
         defer { databases.remove() }
-        for seed in SimulationSeeds.chosen(1, full: 5) {
-            let world = try SystemWorld(yaml, seed: seed, databases: databases)
-            var violation: Violation?
-            try EnqueueHook.withJobs(takenBy: { [executor = world.executor] in executor.enqueue($0) }) {
-                do { try SystemScript(world: world, seed: seed).run() } catch let error as Violation {
-                    violation = error
-                }
-                do { try world.end() } catch let error as Violation { violation = violation ?? error }
+        for habit in Habit.allCases {
+            let seed = try (1...40 as ClosedRange<UInt64>).first { seed in
+                let plan = try SystemPlan.own(seed: seed, among: [], always: [habit])
+                return try SystemSimulation(plan, databases: databases).run().effects[habit] ?? 0 > 0
             }
-            if TestRun.replayed != nil { print(world.log.text.joined(separator: "\n")) }
-            if let violation {
-                let log = world.log.text.suffix(60).joined(separator: "\n  ")
-                Issue.record("\(name), seed \(seed) breaks \(violation)\nits log ends:\n  \(log)")
-                return
+            #expect(seed != nil, "\(habit.rawValue) never took effect")
+        }
+    }
+
+    /// `HABIT_SURVEY=all`, or the names of some, prints which rule each habit breaks alone while one user writes.
+    @Test("survey of the habits", .enabled(if: TestRun.environment["HABIT_SURVEY"] != nil))
+    func survey() throws {
+        let databases = try DatabaseFolder()
+        defer { databases.remove() }
+        let seeds = TestRun.environment["SEEDS"].flatMap { UInt64($0) } ?? 10
+        let named = (TestRun.environment["HABIT_SURVEY"] ?? "").split(separator: ",").map(String.init)
+        for habit in Habit.allCases where named == ["all"] || named.contains(habit.rawValue) {
+            var broken: [String: [UInt64]] = [:]
+            var effects = 0
+            for seed in 1...seeds {
+                var plan = try SystemPlan.own(seed: seed, among: [], always: [habit])
+                plan.hasOneWriter = true
+                plan.deletes = seed % 2 == 0
+                plan.hasPeople = false
+                let simulation = try SystemSimulation(plan, databases: databases)
+                let result = try simulation.run()
+                effects += result.effects[habit] ?? 0
+                if let violation = result.violation { broken["\(violation.rule)", default: []].append(seed) }
             }
+            let rules = broken.sorted { $0.key < $1.key }.map { "\($0) \($1)" }.joined(separator: ", ")
+            print("survey: \(habit.rawValue), \(effects) effects: \(rules.isEmpty ? "holds" : rules)")
         }
     }
 }

@@ -13,15 +13,20 @@ import Upstream
 ///
 /// Uses only what the schema itself declares, so it works with any schema.
 final class SystemWorld {
-    /// An acknowledged local write, and the text that identifies it.
+    /// An acknowledged local write, and the number that its values carry.
     struct Write {
         var entity: String
         var key: String
-        var marker: String
-        var field: String
+        var number: Int
+        var operation: Operation
+        var fields: [String]
     }
 
+    let plan: SystemPlan
+    /// As the upstream knows it.
     let schema: EntitySchema
+    /// As the daemon knows it.
+    private(set) var running: EntitySchema
     let executor: SimulatedExecutor
     let log: EventLog
     let transport: SystemTransport
@@ -29,68 +34,91 @@ final class SystemWorld {
     private let databases: DatabaseFolder
     private var path: String
     private(set) var store: CacheStore?
-    private var engine: SyncEngine?
-    private var running: Task<Void, Never>?
-    private let samples: [String: [JSONText]]
-    private let answered = Answered()
-    private var lastMarker = 0
+    private(set) var engine: SyncEngine?
+    private var task: Task<Void, Never>?
+    let samples: [String: [JSONText]]
+    let answered = Answered()
+    private var lastNumber = 0
+    /// Nil when others write too.
+    private(set) var watch: OneWriterCheck?
 
     /// The writes acknowledged so far, recorded by calls that may end long after they began.
-    private final class Answered: Sendable {
+    final class Answered: Sendable {
         private let all = Mutex<[Write]>([])
 
+        /// The number of writes when people last changed their mind about some.
+        private let acted = Mutex(0)
+
         var writes: [Write] { all.withLock { $0 } }
+        var actedAfter: Int { acted.withLock { $0 } }
         func add(_ write: Write) { all.withLock { $0.append(write) } }
+        func noteAct() {
+            let count = writes.count
+            acted.withLock { $0 = count }
+        }
     }
 
     var writes: [Write] { answered.writes }
     /// Entities with records that were deleted on either side, and those that may be deleted with them.
     private(set) var deletedEntities: Set<String> = []
 
-    init(_ yaml: String, seed: UInt64, databases: DatabaseFolder) throws {
-        schema = try EntitySchema(yaml: yaml, file: "simulated.yaml")
+    init(_ plan: SystemPlan, databases: DatabaseFolder) throws {
+        self.plan = plan
+        let seed = plan.seed
+        schema = try EntitySchema(yaml: plan.yaml, file: "simulated.yaml")
+        running = schema
         executor = SimulatedExecutor(seed: seed)
         log = EventLog(executor: executor)
         clock = SimulatedClock(executor: executor, error: .zero)
-        samples = SampleGenerator(schema: schema, rows: 9, seed: seed).records()
+        samples = SampleGenerator(schema: schema, rows: plan.rows, seed: seed).records()
         var settings = ReferenceUpstream.Settings()
         settings.seed = seed
-        settings.serverIds = seed % 2 == 0
+        settings.serverIds = SystemPlan.hasServerKeys(seed)
         settings.checksReferences = true
+        settings.habits = plan.habits
         let reference = ReferenceUpstream(
             schema: schema, records: samples, settings: settings, clock: clock, now: { [clock] in clock.timeOfDay })
         transport = SystemTransport(reference, schema, clock: clock, executor: executor)
         self.databases = databases
-        path = try databases.newDatabase(of: schema, from: yaml)
+        path = try databases.newDatabase(of: schema, from: plan.yaml)
+        if plan.hasOneWriter { watch = OneWriterCheck(self) }
     }
 
     /// The entities that both sides know.
-    var entities: [Entity] { schema.entities.filter { !$0.isLocal } }
+    var entities: [Entity] { running.entities.filter { !$0.isLocal } }
 
     var reference: ReferenceUpstream { transport.reference }
 
     // MARK: The daemon
 
-    func start() throws {
+    /// Starts it unless it runs, with the plan's schema or one of the others.
+    func start(with yaml: String? = nil) throws {
         guard store == nil else { return }
+        let schema = try EntitySchema(yaml: yaml ?? plan.yaml, file: "simulated.yaml")
+        if schema != running { watch?.forget() }
+        running = schema
+        let mutated = try EntitySchema(
+            yaml: plan.mutation?.damaged(yaml ?? plan.yaml) ?? yaml ?? plan.yaml, file: "simulated.yaml")
         let store = try CacheStore(
-            path: path, schema: schema, sealer: .sample(),
+            path: path, schema: mutated, sealer: .sample(),
             schedule: { [executor] commit in executor.enqueue(commit) },
             makeID: { [executor] in "here-\(executor.random { $0.hex(12) })" })
+        try plan.mutation?.damage(store)
+        let wire: any HTTPTransport = plan.mutation.map { MutatedTransport(transport, $0, schema) } ?? transport
         let upstream = HTTPUpstream(
-            plan: schema.upstream, baseURL: "http://simulated", transport: transport, token: nil,
+            plan: mutated.upstream, baseURL: "http://simulated", transport: wire, token: nil,
             now: { [clock] in clock.timeOfDay })
         let handler = EventLogHandler(log: log, name: "daemon")
         let engine = SyncEngine(
-            store: store, schema: schema, upstream: upstream,
+            store: store, schema: mutated, upstream: upstream,
             settings: SyncSettings(
                 interval: .seconds(90), fullEvery: .seconds(900), writeDelay: .milliseconds(100), parallel: 2,
                 retry: RetryPolicy(maximumAttempts: 12, base: .seconds(1), cap: .seconds(20))),
             clock: clock, now: { [clock] in clock.timeOfDay },
             random: { [executor] in executor.random { $0.fraction() } },
-            clockOffset: { nil }, log: Logger(label: "engine") { _ in handler })
+            clockOffset: { .zero }, log: Logger(label: "engine") { _ in handler })
         log.add("the daemon starts")
-        running = Task { try? await engine.run() }
+        task = Task { try? await engine.run() }
         self.store = store
         self.engine = engine
     }
@@ -101,7 +129,7 @@ final class SystemWorld {
         let old = path
         path = try databases.copy(old)
         log.add("the daemon crashes")
-        running?.cancel()
+        task?.cancel()
         self.store = nil
         engine = nil
         try store.close()
@@ -118,9 +146,9 @@ final class SystemWorld {
 
     func sync(full: Bool) {
         guard let engine else { return }
-        Task { [log, schema] in
+        Task { [log, running] in
             do throws(SyncError) {
-                let names = Set(schema.entities.filter { $0.pull != nil }.map(\.name))
+                let names = Set(running.entities.filter { $0.pull != nil }.map(\.name))
                 try await engine.sync(SyncRequest(full: full, deletes: full ? names : []))
                 log.add("synced")
             } catch {
@@ -129,123 +157,9 @@ final class SystemWorld {
         }
     }
 
-    // MARK: Local writes
-
-    /// Creates a record like one of the upstream's first ones, with references to local records.
-    func create(_ entity: Entity) {
-        guard let store, let engine, let field = marked(entity, for: .create),
-            let template = samples[entity.name]?.first
-        else { return }
-        let marker = newMarker()
-        var members: [(key: String, value: JSONText)] = []
-        for known in entity.fields where entity.routes(for: .create).contains(where: { sends(known.name, $0, entity) })
-        {
-            if known.isDerivedHere || known.name == entity.pull?.changedAt { continue }
-            switch known.kind {
-            case .reference(let other):
-                guard let key = pickLocal(other) else { continue }
-                members.append((known.name, .string(key)))
-            default:
-                guard known.name != entity.key, let value = entity.value(of: known.name, in: template) else { continue }
-                if value != .null { members.append((known.name, known.name == field ? .string(marker) : value)) }
-            }
-        }
-        if !members.contains(where: { $0.key == field }) { members.append((field, .string(marker))) }
-        let body = JSONText.object(members: members)
-        perform(entity, marker, field, engine) { [clock] in
-            try await store.create(entity.name, body: body, at: clock.timeOfDay)
-        }
-    }
-
-    func edit(_ entity: Entity) {
-        guard let store, let engine, let field = marked(entity, for: .update), let key = pickLocal(entity.name) else {
-            return
-        }
-        let marker = newMarker()
-        perform(entity, marker, field, engine) { [clock] in
-            try await store.update(
-                entity.name, key: key, body: .object(members: [(field, .string(marker))]), at: clock.timeOfDay)
-            return key
-        }
-    }
-
-    func delete(_ entity: Entity) {
-        guard let store, let engine, !entity.push.delete.isEmpty, let key = pickLocal(entity.name) else { return }
-        noteDeletion(of: entity.name)
-        Task { [log, clock] in
-            do {
-                try await store.delete(entity.name, key: key, at: clock.timeOfDay)
-                log.add("deleted locally: \(entity.name)/\(key)")
-                engine.noteLocalWrite()
-            } catch {
-                log.add("not deleted: \(error)")
-            }
-        }
-    }
-
-    private func perform(
-        _ entity: Entity, _ marker: String, _ field: String, _ engine: SyncEngine,
-        _ write: @escaping @Sendable () async throws -> String
-    ) {
-        Task { [log, answered] in
-            do {
-                let key = try await write()
-                answered.add(Write(entity: entity.name, key: key, marker: marker, field: field))
-                log.add("\(marker) is acknowledged: \(entity.name)/\(key)")
-                engine.noteLocalWrite()
-            } catch {
-                log.add("\(marker) is refused: \(error)")
-            }
-        }
-    }
-
-    // MARK: Upstream writes
-
-    func editUpstream(_ entity: Entity) {
-        guard let field = marked(entity, for: .update) ?? marked(entity, for: .create), let key = pickUpstream(entity)
-        else {
-            return
-        }
-        let text = "there-\(executor.random { $0.below(1_000_000) })"
-        let change = JSONText.object(members: [(field, .string(text))])
-        if (try? reference.update(entity.name, key, with: change)) != nil {
-            log.add("\(entity.name)/\(key) is \(text)")
-        }
-    }
-
-    func deleteUpstream(_ entity: Entity) {
-        guard let key = pickUpstream(entity) else { return }
-        noteDeletion(of: entity.name)
-        if (try? reference.delete(entity.name, key)) != nil { log.add("deleted upstream: \(entity.name)/\(key)") }
-    }
-
     // MARK: Parts
 
-    /// A text field that users may change: nothing is derived from it and nothing refers to it.
-    private func marked(_ entity: Entity, for operation: Operation) -> String? {
-        entity.fields.first { field in
-            field.kind == .string && field.name != entity.key && !field.isDerivedHere && !field.secret
-                && field.source == nil && !field.name.hasSuffix("_id")
-                && entity.routes(for: operation).contains { sends(field.name, $0, entity) }
-        }?.name
-    }
-
-    private func sends(_ field: String, _ route: PushRoute, _ entity: Entity) -> Bool {
-        route.canSend(field) || route.path.placeholders.contains(field) || field == entity.key
-    }
-
-    private func pickLocal(_ entity: String) -> String? {
-        guard let store else { return nil }
-        let keys = (try? CacheReader(store: store).visibleKeys(entity)) ?? []
-        return keys.isEmpty ? nil : keys[executor.random { $0.below(keys.count) }]
-    }
-
-    private func pickUpstream(_ entity: Entity) -> String? {
-        let keys = reference.records(of: entity.name).map { $0[entity.key]?.plain ?? "" }
-        return keys.isEmpty ? nil : keys[executor.random { $0.below(keys.count) }]
-    }
-
-    private func noteDeletion(of entity: String) {
+    func noteDeletion(of entity: String) {
         var names: Set<String> = []
         func add(_ name: String) {
             guard names.insert(name).inserted else { return }
@@ -257,8 +171,8 @@ final class SystemWorld {
         deletedEntities.formUnion(names)
     }
 
-    private func newMarker() -> String {
-        lastMarker += 1
-        return "w\(lastMarker)."
+    func newNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
     }
 }

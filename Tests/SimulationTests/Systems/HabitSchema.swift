@@ -1,0 +1,141 @@
+import EntitySchema
+import ReferenceUpstream
+
+/// A schema with a field of every type, children and single reads, in as many variants as real APIs have.
+struct HabitSchema {
+    var hasIntegerKeys = false
+    var hasIdempotency: Bool
+    var putsWhole: Bool
+    var wrapsRecords: Bool
+    var hasTombstones: Bool
+    var tellsTotal: Bool
+    var isIncremental: Bool
+    var children: Int
+    var version: Int
+    var policy: ConflictPolicy
+    var pageSize: Int
+    /// The server chooses the keys, so a creation can only be looked up by its values.
+    var serverKeys = false
+    /// The paging is not declared, so a list ends where the server cuts it off.
+    var pages = true
+
+    init(drawnBy random: inout SplitMix64) {
+        hasIdempotency = random.chance(0.7)
+        putsWhole = random.chance(0.3)
+        wrapsRecords = random.chance(0.7)
+        hasTombstones = random.chance(0.6)
+        tellsTotal = random.chance(0.8)
+        isIncremental = random.chance(0.7)
+        children = random.below(2)
+        version = random.below(3)
+        policy = random.pick(ConflictPolicy.allCases)
+        pageSize = random.within(3...6)
+    }
+
+    mutating func adapt(to habits: Habits, _ random: inout SplitMix64) {
+        if habits[.integerIDs] || habits[.largeIDs] || habits[.hugeIDs] { hasIntegerKeys = random.chance(0.7) }
+        if habits[.integerIDs] || habits[.largeIDs] || habits[.hugeIDs] || habits[.slugs] { serverKeys = true }
+        if habits[.replacingPut] { putsWhole = true }
+        if habits[.bareRecords] { wrapsRecords = true }
+        if habits[.equalTimes] || habits[.futureTimes] || habits[.wholeSeconds] { isIncremental = true }
+        if habits[.laggingTombstones] {
+            isIncremental = true
+            hasTombstones = true
+        }
+        if habits[.wrongTotals] { tellsTotal = true }
+        if habits[.cutLists] { pages = false }
+        if habits[.forgottenKeys] || habits[.repeatedRequests] { hasIdempotency = true }
+    }
+
+    /// Starts with other schemas: a field added and one removed, another policy, an entity with another name.
+    var others: [String] {
+        let policies = ConflictPolicy.allCases.filter { $0 != policy }.map(\.rawValue)
+        return [withMotto] + [
+            yaml.replacing("      weight: { type: number }\n", with: "").replacing("weight, ", with: ""),
+            yaml.replacing("conflict: \(policy.rawValue)", with: "conflict: \(policies[0])"),
+            yaml.replacing("\n  tasks:", with: "\n  chores:").replacing(
+                "tasks: { of: tasks", with: "chores: { of: chores"
+            )
+            .replacing("into: tasks", with: "into: chores"),
+        ]
+    }
+
+    /// With a field that the upstream does not have yet.
+    var withMotto: String {
+        yaml.replacing(
+            "      note: { type: string }", with: "      note: { type: string }\n      motto: { type: string }"
+        )
+        .replacing("title, note, ", with: "title, note, motto, ")
+    }
+
+    var yaml: String {
+        let key = hasIntegerKeys ? "integer" : "string"
+        let lookUp = { (field: String) in serverKeys ? ", look_up: { match: [\(field)] }" : ", look_up: key" }
+        return """
+            schema: own
+            upstream:
+              base_url: http://simulated
+              account: { path: /me, id: id }
+              error_message: error
+              pagination: \(paging)
+              records: data
+            \(wrapsRecords ? "" : "  record: item")
+            \(hasIdempotency ? "  idempotency_header: Idempotency-Key" : "")
+            \(["", "  version: { etag: true }", "  version: { field: updated_at, header: If-Version }"][version])
+            entities:
+              projects:
+                title: "{title}"
+                conflict: \(policy.rawValue)
+                fields:
+                  id: { type: \(key) }
+                  title: { type: string, index: true }
+                  note: { type: string }
+                  price: { type: money }
+                  weight: { type: number }
+                  size: { type: integer, index: true }
+                  open: { type: boolean }
+                  due: { type: time, index: true }
+                  tags: { type: list, merge: set }
+                  extra: { type: object }
+                  total: { type: money, from: totals.total, index: true }
+                  updated_at: { type: time }
+                  touched_at: { type: time }
+                many:
+                  tasks: { of: tasks, by: project_id, on_delete: cascade }
+                pull:
+                  path: /projects
+                  \(isIncremental ? "since: { param: since, field: updated_at, overlap: 60s }" : "mode: full")
+                  \(hasTombstones ? "deleted: deleted_at" : "")
+                  \(children == 1 ? "detail: { path: \"/projects/{id}/tasks\", into: tasks, when_changed: touched_at }" : "")
+                push:
+                  create: { call: POST /projects, fields: [\(sent)]\(lookUp("title")) }
+                  update: { call: "\(putsWhole ? "PUT" : "PATCH") /projects/{id}", fields: [\(sent)] }
+                  delete: { call: "DELETE /projects/{id}" }
+              tasks:
+                conflict: \(policy.rawValue)
+                fields:
+                  id: { type: \(key) }
+                  project_id: { type: reference, to: projects, index: true, required: true }
+                  text: { type: string }
+                  hours: { type: number }
+                  updated_at: { type: time }
+                \(children == 0 ? "pull: { path: /tasks, mode: full, changed_at: updated_at }" : "")
+                push:
+                  create: { call: POST /tasks, fields: [project_id, text, hours]\(taskLookUp) }
+                  update: { call: "PATCH /tasks/{id}", fields: [text, hours] }
+                  delete: { call: "DELETE /tasks/{id}" }
+            """
+    }
+
+    private var paging: String {
+        guard pages else { return "{ style: single }" }
+        return "{ style: page, page: page, size: per, page_size: \(pageSize)\(tellsTotal ? ", total: total" : "") }"
+    }
+
+    private let sent = "title, note, price, weight, size, open, due, tags, extra"
+
+    private var taskLookUp: String {
+        let path = children == 1 ? ", path: \"/projects/{project_id}/tasks\"" : ""
+        return serverKeys || children == 1 ? ", look_up: { match: [text, project_id]\(path) }" : ", look_up: key"
+    }
+}

@@ -1,0 +1,51 @@
+import EntitySchema
+import JSONText
+
+/// Values that identify the write that set them, in whatever form a server keeps them.
+enum Marks {
+    /// The text that occurs in every text field that write `number` set.
+    static func text(_ number: Int) -> String { "w\(number)." }
+
+    /// A value of the field's type; nil for types that cannot carry a number. `plain`: text without anything that a
+    /// server may change.
+    static func value(_ number: Int, of field: Field, plain: Bool) -> JSONText? {
+        switch field.kind {
+        case .string: .string(plain ? text(number) : " \(text(number))  Text ")
+        case .integer: .integer(number)
+        case .number, .money: try? JSONText(parsing: "\(number).126")
+        case .time: .string(time(number))
+        case .list: .array(["b", "a"].map { .string("\($0)\(number)") })
+        case .object: .object(["number": .integer(number)])
+        case .boolean, .enum, .reference: nil
+        }
+    }
+
+    /// With milliseconds or without.
+    private static func time(_ number: Int) -> String {
+        let text = (beginning + .seconds(60 * number) + .milliseconds(17_345)).description
+        return number % 2 == 0 ? text : "\(text.dropLast(5))Z"
+    }
+
+    /// The number of the write that a value came from; nil for a value of anyone else.
+    static func number(of value: JSONText?, _ field: Field) -> Int? {
+        guard let value, value != .null else { return nil }
+        switch field.kind {
+        case .string:
+            let rest = value.plain.drop { $0 == " " }
+            guard rest.first == "w" else { return nil }
+            let digits = rest.dropFirst().prefix { $0.isNumber }
+            return rest.dropFirst(digits.count + 1).first == "." ? Int(digits) : nil
+        case .integer: return value.integer
+        case .number, .money: return Double(value.plain).map { Int($0) }
+        case .time:
+            guard let time = value.string.flatMap({ Timestamp(iso8601: $0) }), time >= beginning else { return nil }
+            return Int(time.since(beginning).milliseconds / 60_000)
+        case .list: return value.elements.first.flatMap { Int($0.plain.dropFirst()) }
+        case .object: return value["number"]?.integer
+        case .boolean, .enum, .reference: return nil
+        }
+    }
+
+    /// After all sample times.
+    private static let beginning = Timestamp(milliseconds: 1_893_456_000_000)
+}

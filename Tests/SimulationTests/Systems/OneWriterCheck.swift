@@ -1,0 +1,212 @@
+import EntitySchema
+import GRDB
+import JSONText
+import ReferenceUpstream
+
+@testable import CacheStore
+
+/// Checks what must hold while only this daemon's users write: never a conflict, never a lost or doubled write, never a
+/// visible step back of an acknowledged value.
+///
+/// Remembers for each record and field the newest write that a reader has seen, or whose writer was answered.
+final class OneWriterCheck {
+    private struct Place: Hashable {
+        var entity: String
+        /// The key that the record was given here.
+        var key: String
+        var field: String
+    }
+
+    private let world: SystemWorld
+    private var newest: [Place: Int] = [:]
+    /// Deleted here and answered, as `entity/key`.
+    private var deleted: Set<String> = []
+    /// The keys that a reader saw last, by entity.
+    private var seen: [String: Set<String>] = [:]
+    private var checkedWrites = 0
+    private var actedAfter = 0
+    private var created: [(entity: String, number: Int)] = []
+
+    init(_ world: SystemWorld) {
+        self.world = world
+    }
+
+    /// Forgets what was seen: people have changed it on purpose, or the daemon runs with another schema.
+    func forget() {
+        newest = [:]
+        deleted = []
+        seen = [:]
+        checkedWrites = world.writes.count
+    }
+
+    func check() throws {
+        guard let store = world.store else { return }
+        takeWrites()
+        try checkConflicts(store)
+        try checkSteps(store)
+    }
+
+    /// After each step: no creation has made two records, and no record has vanished that exists.
+    func checkStep() throws {
+        try checkDoubles()
+        try checkPresence()
+    }
+
+    /// Every value that was acknowledged last is upstream, or its change waits for a user.
+    func checkEnd() throws {
+        guard let store = world.store else { return }
+        try check()
+        let reader = CacheReader(store: store)
+        try checkFailures(reader)
+        let queued = Set(try reader.changes().map { "\($0.entity)/\($0.key)" })
+        for (place, number) in newest.sorted(by: { $0.value < $1.value }) {
+            guard let entity = world.schema[place.entity], let field = entity[field: place.field] else { continue }
+            let key = try reader.current(place.entity, place.key)
+            guard !queued.contains("\(place.entity)/\(key)"), !isExplained(place.entity) else { continue }
+            let there = world.reference.record(place.entity, key)
+            let found = Marks.number(of: there.flatMap { entity.value(of: place.field, in: $0) }, field)
+            guard found != number else { continue }
+            throw Violation(
+                rule: .neverLost,
+                detail: """
+                    \(place.entity)/\(key) has \(place.field) of write \(found.map { "\($0)" } ?? "none") upstream, not of \
+                    \(number): \(there?.text ?? "nothing")
+                    """)
+        }
+    }
+
+    /// Nothing fails for good on an upstream that refuses nothing.
+    private func checkFailures(_ reader: CacheReader) throws {
+        let plan = world.plan
+        guard !plan.hasPeople, !plan.deletes, !plan.habits[.locked], plan.otherYAMLs.isEmpty,
+            let failed = try reader.changes().first(where: { $0.state == "failed" })
+        else { return }
+        throw Violation(
+            rule: .failsNothing,
+            detail: "\(failed.operation) \(failed.entity)/\(failed.key) \(failed.body.text) has failed")
+    }
+
+    private func checkPresence() throws {
+        guard let store = world.store else { return }
+        let reader = CacheReader(store: store)
+        for entity in world.entities where !isExplained(entity.name) {
+            let keys = Set(try reader.visibleKeys(entity.name))
+            for key in seen[entity.name, default: []].subtracting(keys).sorted() {
+                let current = try reader.current(entity.name, key)
+                guard !keys.contains(current), world.reference.record(entity.name, current) != nil else { continue }
+                throw Violation(
+                    rule: .noStepBack, detail: "\(entity.name)/\(key) has vanished, and exists upstream as \(current)")
+            }
+            seen[entity.name] = keys
+        }
+    }
+
+    private func takeWrites() {
+        let writes = world.writes
+        if world.answered.actedAfter != actedAfter {
+            actedAfter = world.answered.actedAfter
+            newest = [:]
+            deleted = []
+            seen = [:]
+            checkedWrites = max(checkedWrites, actedAfter)
+        }
+        for write in writes[checkedWrites...] {
+            if write.operation == .delete {
+                deleted.insert("\(write.entity)/\(write.key)")
+                newest = newest.filter { $0.key.entity != write.entity || $0.key.key != write.key }
+                continue
+            }
+            if write.operation == .create { created.append((write.entity, write.number)) }
+            // A field that only this side has may be dropped by the server.
+            for field in write.fields where world.schema[write.entity]?[field: field] != nil {
+                let place = Place(entity: write.entity, key: write.key, field: field)
+                newest[place] = max(newest[place] ?? 0, write.number)
+            }
+        }
+        checkedWrites = writes.count
+    }
+
+    private func checkConflicts(_ store: CacheStore) throws {
+        guard let first = try CacheReader(store: store).conflictsWithEntity().first(where: { !isExplained($0.entity) })
+        else { return }
+        throw Violation(rule: .noSelfConflict, detail: first.text)
+    }
+
+    /// Deletions explain why records vanish, and why changes of them conflict.
+    private func isExplained(_ entity: String) -> Bool { world.deletedEntities.contains(entity) }
+
+    private func checkSteps(_ store: CacheStore) throws {
+        let failed = Set(try CacheReader(store: store).failedRecords())
+        var records: [String: JSONText?] = [:]
+        for (place, number) in newest.sorted(by: { $0.value < $1.value }) {
+            guard let entity = world.running[place.entity], let field = entity[field: place.field] else { continue }
+            let name = "\(place.entity)/\(place.key)"
+            let record = try records[name] ?? store.record(place.entity, key: place.key).map { try JSONText($0) }
+            records[name] = .some(record)
+            guard let record else {
+                guard !isExplained(place.entity) else { continue }
+                throw step(place, number, "the record has vanished")
+            }
+            let shown = Marks.number(of: entity.value(of: place.field, in: record), field)
+            guard let shown, shown >= number else {
+                if failed.contains("\(place.entity)/\(record[entity.key]?.plain ?? "")") { continue }
+                throw step(place, number, "a reader sees \(record.text)")
+            }
+            newest[place] = shown
+        }
+        for name in deleted.sorted() {
+            let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+            guard world.running[parts[0]] != nil, let record = try store.record(parts[0], key: parts[1]),
+                !failed.contains(name)
+            else { continue }
+            throw Violation(
+                rule: .noStepBack, detail: "\(name) was deleted and is back: \(String(decoding: record, as: UTF8.self))"
+            )
+        }
+    }
+
+    private func step(_ place: Place, _ number: Int, _ what: String) -> Violation {
+        Violation(
+            rule: .noStepBack,
+            detail: "\(place.entity)/\(place.key): \(place.field) of write \(number) was acknowledged, and \(what)")
+    }
+
+    /// No creation has made two records.
+    private func checkDoubles() throws {
+        for entity in world.schema.entities {
+            let numbers = Set(created.filter { $0.entity == entity.name }.map(\.number))
+            guard !numbers.isEmpty, let field = world.marked(entity, for: .create).flatMap({ entity[field: $0] }) else {
+                continue
+            }
+            var rows: [Int: JSONText] = [:]
+            for record in world.reference.records(of: entity.name) {
+                guard let number = Marks.number(of: entity.value(of: field.name, in: record), field),
+                    numbers.contains(number)
+                else { continue }
+                if let other = rows.updateValue(record, forKey: number) {
+                    throw Violation(
+                        rule: .onlyOnce, detail: "write \(number) created \(other.text) and \(record.text)")
+                }
+            }
+        }
+    }
+}
+
+extension CacheReader {
+    func conflictsWithEntity() throws -> [(entity: String, text: String)] {
+        try store.pool.read { db in
+            try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM sync_conflict")).map {
+                ($0["entity"], $0.description)
+            }
+        }
+    }
+
+    /// Records, as `entity/key`, with a change that waits for a user.
+    func failedRecords() throws -> [String] {
+        try store.pool.read { db in
+            try String.fetchAll(
+                db.cachedStatement(
+                    sql: "SELECT entity || '/' || record_key FROM sync_outbox WHERE state = 'failed'"))
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import EntitySchema
+import GRDB
+import JSONText
+import ReferenceUpstream
+import SocketServer
+import Synchronization
+import Upstream
+
+@testable import CacheStore
+
+/// A rule for real upstreams that is switched off, to test that the checks notice.
+enum SystemMutation: String, Sendable, CaseIterable {
+    /// Any answer of 2xx to a change acknowledges it.
+    case takesPagesForSuccess
+    /// One 404 or one empty list counts as absence.
+    case believesAbsence
+    /// What comes back from one's own writes is news.
+    case doesNotSettle
+    /// A member that a list lacks is null.
+    case takesMissingForNull
+    /// What this server makes of values is not remembered.
+    case learnsNoForms
+    /// A look-up that finds nothing is believed at once.
+    case looksUpOnce
+    /// What concerns the account fails the change.
+    case failsBarredChanges
+    /// References go out as text.
+    case losesTypes
+    /// The watermark follows change times in the future.
+    case followsFuture
+    /// A list that was cut off is believed.
+    case believesCutLists
+    /// PUT sends only what was changed.
+    case sendsChangesOnly
+
+    /// The habits with which the fault takes effect.
+    var habits: [Habit] {
+        switch self {
+        case .takesPagesForSuccess: [.html200]
+        case .believesAbsence: [.blanket404]
+        case .doesNotSettle: [.laggingLists]
+        case .takesMissingForNull: [.omittedMembers]
+        case .learnsNoForms: [.lowerCase]
+        case .looksUpOnce: [.laggingLists, .integerIDs]
+        case .failsBarredChanges: [.blanket403]
+        case .losesTypes: [.strictReferences]
+        case .followsFuture: [.futureTimes]
+        case .believesCutLists: [.cutLists, .listsOnly]
+        case .sendsChangesOnly: [.replacingPut]
+        }
+    }
+
+    /// The daemon's schema with the fault.
+    func damaged(_ yaml: String) -> String {
+        guard self == .looksUpOnce else { return yaml }
+        return yaml.replacing("\nupstream:\n", with: "\nupstream:\n  settle: 0s\n")
+    }
+
+    /// Injects the fault into a store that was just opened.
+    func damage(_ store: CacheStore) throws {
+        let triggers: [(table: String, sql: String)] =
+            switch self {
+            case .doesNotSettle:
+                ["INSERT", "UPDATE"].map { event in
+                    (
+                        "sync_settling",
+                        """
+                        mutation_\(event) AFTER \(event) ON sync_settling BEGIN DELETE FROM sync_settling
+                          WHERE entity = NEW.entity AND record_key = NEW.record_key
+                        """
+                    )
+                }
+            case .learnsNoForms:
+                [
+                    (
+                        "sync_normal_form",
+                        """
+                        mutation AFTER INSERT ON sync_normal_form BEGIN DELETE FROM sync_normal_form
+                          WHERE entity = NEW.entity AND field = NEW.field AND form = NEW.form
+                        """
+                    )
+                ]
+            case .followsFuture:
+                ["INSERT", "UPDATE OF watermark"].map { event in
+                    (
+                        "sync_cursor",
+                        """
+                        mutation_\(event.prefix(6)) AFTER \(event) ON sync_cursor WHEN NEW.entity = 'projects' BEGIN
+                          UPDATE sync_cursor SET watermark =
+                            (SELECT max(json_extract(_remote, '$.updated_at')) FROM records_projects)
+                          WHERE entity = NEW.entity
+                        """
+                    )
+                }
+            default: []
+            }
+        try store.pool.write { db in
+            for trigger in triggers where try db.tableExists(trigger.table) {
+                try db.execute(sql: "CREATE TRIGGER IF NOT EXISTS \(trigger.sql); END")
+            }
+        }
+    }
+}
+
+/// The wire as an engine with the fault would understand it.
+final class MutatedTransport: HTTPTransport {
+    private struct Memory {
+        /// The last good answer to each read.
+        var answers: [String: HTTPResponse] = [:]
+        /// What was last said to be missing.
+        var missing = ""
+    }
+
+    private let transport: SystemTransport
+    private let mutation: SystemMutation
+    private let schema: EntitySchema
+    private let memory = Mutex(Memory())
+
+    init(_ transport: SystemTransport, _ mutation: SystemMutation, _ schema: EntitySchema) {
+        self.transport = transport
+        self.mutation = mutation
+        self.schema = schema
+    }
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        let answer = try await transport.send(sent(request))
+        return request.method == "GET" ? read(answer, request) : written(answer, request)
+    }
+
+    // MARK: Requests
+
+    private func sent(_ request: HTTPRequest) -> HTTPRequest {
+        guard let body = request.body.flatMap({ try? JSONText($0) }), body.kind == .object else { return request }
+        var request = request
+        switch mutation {
+        case .losesTypes:
+            let members = body.members.map { member in
+                let isReference = member.key.hasSuffix("_id") && member.value.kind == .number
+                return (key: member.key, value: isReference ? JSONText.string(member.value.text) : member.value)
+            }
+            request.body = Array(JSONText.object(members: members).bytes)
+        case .sendsChangesOnly where request.method == "PUT": request.body = Array(newest(body).bytes)
+        default: break
+        }
+        return request
+    }
+
+    /// The members that the newest write set.
+    private func newest(_ body: JSONText) -> JSONText {
+        let numbered = body.members.map { member in
+            let field = schema.entities.lazy.compactMap { $0[field: member.key] }.first
+            return (member: member, number: field.flatMap { Marks.number(of: member.value, $0) } ?? -1)
+        }
+        let newest = numbered.map(\.number).max() ?? -1
+        return .object(members: numbered.filter { $0.number == newest }.map(\.member))
+    }
+
+    // MARK: Answers
+
+    private func written(_ answer: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
+        let isJSON = (try? JSONText(answer.body)) != nil
+        switch mutation {
+        case .takesPagesForSuccess where (200..<300).contains(answer.status) && !answer.body.isEmpty && !isJSON:
+            return HTTPResponse(status: 200, headers: [], body: [])
+        case .failsBarredChanges where [302, 403].contains(answer.status):
+            return HTTPResponse(
+                status: 422, headers: [HTTPHeader("Content-Type", "application/json")],
+                body: Array(#"{"error":"refused"}"#.utf8))
+        case .believesAbsence where answer.status == 404: memory.withLock { $0.missing = request.url }
+        default: break
+        }
+        return answer
+    }
+
+    private func read(_ answer: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
+        switch mutation {
+        case .believesAbsence: return witnessed(answer, request.url)
+        case .takesMissingForNull: return changed(answer, request) { entity, row in Self.filled(row, entity) }
+        case .believesCutLists:
+            guard let body = try? JSONText(answer.body), let rows = body["data"], rows.elementCount == 50 else {
+                return answer
+            }
+            return Self.answer(answer, body.setting("data", to: .array(rows.elements.dropLast())))
+        default: return answer
+        }
+    }
+
+    /// Whatever is asked for after something was missing is there.
+    private func witnessed(_ answer: HTTPResponse, _ url: String) -> HTTPResponse {
+        let body = try? JSONText(answer.body)
+        let isGood = answer.status == 200 && body?.kind == .object && body?["data"]?.elementCount != 0
+        return memory.withLock { memory in
+            if isGood {
+                memory.answers[url] = answer
+                return answer
+            }
+            guard answer.status == 404, url != memory.missing, let known = memory.answers[url] else {
+                if answer.status == 404 { memory.missing = url }
+                return answer
+            }
+            return known
+        }
+    }
+
+    private func changed(
+        _ answer: HTTPResponse, _ request: HTTPRequest, _ change: (Entity, JSONText) -> JSONText
+    ) -> HTTPResponse {
+        let path = request.url.dropFirst("http://simulated".count).prefix { $0 != "?" }
+        guard let entity = schema.entities.first(where: { $0.pull.map { $0.path == path } ?? false }),
+            let body = try? JSONText(answer.body), let rows = body["data"]
+        else { return answer }
+        return Self.answer(answer, body.setting("data", to: .array(rows.elements.map { change(entity, $0) })))
+    }
+
+    private static func filled(_ row: JSONText, _ entity: Entity) -> JSONText {
+        guard !entity.isDeleted(row) else { return row }
+        return entity.fields.filter { $0.source == nil && row[$0.name] == nil }.reduce(row) { row, field in
+            row.setting(field.name, to: .null)
+        }
+    }
+
+    private static func answer(_ answer: HTTPResponse, _ body: JSONText) -> HTTPResponse {
+        HTTPResponse(status: answer.status, headers: answer.headers, body: Array(body.bytes))
+    }
+}

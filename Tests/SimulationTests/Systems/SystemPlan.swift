@@ -1,0 +1,84 @@
+import EntitySchema
+import ReferenceUpstream
+
+/// What a simulation of a system is made of.
+struct SystemPlan {
+    var name: String
+    var seed: UInt64
+    /// The schema as the upstream knows it, and as the daemon does in the end.
+    var yaml: String
+    /// Schemas that the daemon may start with in between.
+    var otherYAMLs: [String] = []
+    var habits = Habits()
+    /// A rule of the engine that is switched off.
+    var mutation: SystemMutation?
+    /// As many records has the entity that has most.
+    var rows = 9
+    /// Nobody writes upstream, so nothing may ever conflict, get lost, arrive twice or step back.
+    var hasOneWriter = false
+    /// Records are deleted, which explains why others vanish.
+    var deletes = true
+    /// Users correct, discard, retry, resolve and undo.
+    var hasPeople = false
+    /// Values of every type are written, with all that a server may normalise.
+    var writesAllTypes = false
+
+    /// A shipped schema on an ideal upstream with bad days.
+    static func shipped(_ name: String, yaml: String, seed: UInt64) -> SystemPlan {
+        SystemPlan(name: name, seed: seed, yaml: yaml)
+    }
+
+    /// A shipped schema on an upstream with habits.
+    static func shipped(_ name: String, yaml: String, seed: UInt64, among habits: Set<Habit>) throws -> SystemPlan {
+        var random = SplitMix64(seed: seed ^ 0x6861_6269_7400)
+        let schema = try EntitySchema(yaml: yaml, file: "\(name).yaml")
+        // Their keys are text, and not all of them say how a creation can be looked up.
+        let possible = habits.subtracting([
+            .integerIDs, .largeIDs, .hugeIDs, .slugs, .emptyAnswers, .successAnswers, .locationAnswers,
+            .strictReferences, .coercedReferences,
+        ])
+        var plan = SystemPlan(name: name, seed: seed, yaml: yaml)
+        plan.habits = Habits.drawn(by: &random, for: schema, among: possible)
+        plan.drawPeople(&random)
+        plan.settle(schema)
+        return plan
+    }
+
+    /// A schema of its own with a field of every type, drawn to fit the habits.
+    static func own(seed: UInt64, among habits: Set<Habit>, always: [Habit] = []) throws -> SystemPlan {
+        var random = SplitMix64(seed: seed ^ 0x6861_6269_7401)
+        var style = HabitSchema(drawnBy: &random)
+        let draft = try EntitySchema(yaml: style.yaml, file: "own.yaml")
+        var drawn = Habits()
+        for habit in always { drawn.draw(habit, by: &random, for: draft) }
+        for habit in Habits.drawn(by: &random, for: draft, among: habits).names {
+            drawn.draw(habit, by: &random, for: draft)
+        }
+        style.serverKeys = hasServerKeys(seed)
+        style.adapt(to: drawn, &random)
+        var plan = SystemPlan(name: "own", seed: seed, yaml: style.yaml)
+        plan.habits = drawn
+        plan.writesAllTypes = true
+        plan.rows = style.pages ? 15 : 60
+        plan.drawPeople(&random)
+        if random.chance(0.25) { plan.otherYAMLs = style.others }
+        if drawn[.knownOnly] { plan.otherYAMLs.append(style.withMotto) }
+        plan.settle(try EntitySchema(yaml: style.yaml, file: "own.yaml"))
+        return plan
+    }
+
+    /// Whether the upstream chooses the keys of new records.
+    static func hasServerKeys(_ seed: UInt64) -> Bool { seed % 2 == 0 }
+
+    private mutating func drawPeople(_ random: inout SplitMix64) {
+        hasOneWriter = random.chance(0.7)
+        deletes = !hasOneWriter || random.chance(0.4)
+        hasPeople = random.chance(0.5)
+    }
+
+    /// Drops what no client can cope with.
+    private mutating func settle(_ schema: EntitySchema) {
+        // A gateway that repeats a creation without a key makes a second row, whatever the client does.
+        if schema.upstream.idempotencyHeader == nil { habits.drop(.repeatedRequests) }
+    }
+}
