@@ -108,7 +108,7 @@ struct HabitSchema {
                   \(hasTombstones ? "deleted: deleted_at" : "")
                   \(children == 1 ? "detail: { path: \"/projects/{id}/tasks\", into: tasks, when_changed: touched_at }" : "")
                 push:
-                  create: { call: POST /projects, fields: [\(sent)]\(lookUp("title")) }
+                  create: { call: POST /projects, fields: [\(own)\(sent)]\(lookUp("title")) }
                   update: { call: "\(putsWhole ? "PUT" : "PATCH") /projects/{id}", fields: [\(sent)] }
                   delete: { call: "DELETE /projects/{id}" }
               tasks:
@@ -121,7 +121,7 @@ struct HabitSchema {
                   updated_at: { type: time }
                 \(children == 0 ? "pull: { path: /tasks, mode: full, changed_at: updated_at }" : "")
                 push:
-                  create: { call: POST /tasks, fields: [project_id, text, hours]\(taskLookUp) }
+                  create: { call: POST /tasks, fields: [\(own)project_id, text, hours]\(taskLookUp) }
                   update: { call: "PATCH /tasks/{id}", fields: [text, hours] }
                   delete: { call: "DELETE /tasks/{id}" }
             """
@@ -131,6 +131,9 @@ struct HabitSchema {
         guard pages else { return "{ style: single }" }
         return "{ style: page, page: page, size: per, page_size: \(pageSize)\(tellsTotal ? ", total: total" : "") }"
     }
+
+    /// The key goes out where the caller chooses it.
+    private var own: String { serverKeys ? "" : "id, " }
 
     private let sent = "title, note, price, weight, size, open, due, tags, extra"
 

@@ -40,7 +40,8 @@ enum Marks {
         case .time:
             guard let time = value.string.flatMap({ Timestamp(iso8601: $0) }), time >= beginning else { return nil }
             return Int(time.since(beginning).milliseconds / 60_000)
-        case .list: return value.elements.first.flatMap { Int($0.plain.dropFirst()) }
+        // Sets keep what an earlier write added when its answer was lost.
+        case .list: return value.elements.compactMap { Int($0.plain.dropFirst()) }.max()
         case .object: return value["number"]?.integer
         case .boolean, .enum, .reference: return nil
         }

@@ -23,6 +23,8 @@ final class OneWriterCheck {
     private var deleted: Set<String> = []
     /// The keys that a reader saw last, by entity.
     private var seen: [String: Set<String>] = [:]
+    /// What each record belongs to, by `entity/key`.
+    private var parents: [String: [(entity: String, key: String)]] = [:]
     private var checkedWrites = 0
     private var actedAfter = 0
     private var created: [(entity: String, number: Int)] = []
@@ -62,7 +64,9 @@ final class OneWriterCheck {
         for (place, number) in newest.sorted(by: { $0.value < $1.value }) {
             guard let entity = world.schema[place.entity], let field = entity[field: place.field] else { continue }
             let key = try reader.current(place.entity, place.key)
-            guard !queued.contains("\(place.entity)/\(key)"), !isExplained(place.entity) else { continue }
+            guard !queued.contains("\(place.entity)/\(key)"), try !isExplained(place.entity, place.key, reader) else {
+                continue
+            }
             let there = world.reference.record(place.entity, key)
             let found = Marks.number(of: there.flatMap { entity.value(of: place.field, in: $0) }, field)
             guard found != number else { continue }
@@ -89,11 +93,14 @@ final class OneWriterCheck {
     private func checkPresence() throws {
         guard let store = world.store else { return }
         let reader = CacheReader(store: store)
-        for entity in world.entities where !isExplained(entity.name) {
+        if world.plan.deletes { try takeParents(reader) }
+        for entity in world.entities {
             let keys = Set(try reader.visibleKeys(entity.name))
             for key in seen[entity.name, default: []].subtracting(keys).sorted() {
                 let current = try reader.current(entity.name, key)
-                guard !keys.contains(current), world.reference.record(entity.name, current) != nil else { continue }
+                guard !keys.contains(current), world.reference.record(entity.name, current) != nil,
+                    try !isExplained(entity.name, key, reader)
+                else { continue }
                 throw Violation(
                     rule: .noStepBack, detail: "\(entity.name)/\(key) has vanished, and exists upstream as \(current)")
             }
@@ -127,13 +134,47 @@ final class OneWriterCheck {
     }
 
     private func checkConflicts(_ store: CacheStore) throws {
-        guard let first = try CacheReader(store: store).conflictsWithEntity().first(where: { !isExplained($0.entity) })
-        else { return }
-        throw Violation(rule: .noSelfConflict, detail: first.text)
+        let reader = CacheReader(store: store)
+        for conflict in try reader.conflictsWithEntity()
+        where try !isExplained(conflict.entity, conflict.key, reader) {
+            throw Violation(rule: .noSelfConflict, detail: conflict.text)
+        }
     }
 
-    /// Deletions explain why records vanish, and why changes of them conflict.
-    private func isExplained(_ entity: String) -> Bool { world.deletedEntities.contains(entity) }
+    /// Deletions explain why a record or one below it vanishes, and why changes of them conflict.
+    private func isExplained(_ entity: String, _ key: String, _ reader: CacheReader) throws -> Bool {
+        guard world.deletedEntities.contains(entity) else { return false }
+        // What people discarded may have been a creation with all that belongs to it.
+        if world.plan.hasPeople { return true }
+        func isGone(_ entity: String, _ key: String) throws -> Bool {
+            let current = try reader.current(entity, key)
+            return try deleted.contains { name in
+                let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+                return try parts[0] == entity && reader.current(entity, parts[1]) == current
+            }
+        }
+        let current = try reader.current(entity, key)
+        if try isGone(entity, key) { return true }
+        return try (parents["\(entity)/\(key)"] ?? parents["\(entity)/\(current)"] ?? []).contains {
+            try isGone($0.entity, $0.key)
+        }
+    }
+
+    /// Remembers what each record belongs to.
+    private func takeParents(_ reader: CacheReader) throws {
+        for entity in world.entities {
+            let references = entity.fields.compactMap { field in
+                if case .reference(let other) = field.kind { (name: field.name, entity: other) } else { nil }
+            }
+            guard !references.isEmpty else { continue }
+            for record in try reader.records(entity.name) {
+                guard let text = record.document ?? record.remote else { continue }
+                parents["\(entity.name)/\(record.key)"] = references.compactMap { reference in
+                    entity.value(of: reference.name, in: text).map { (reference.entity, $0.plain) }
+                }
+            }
+        }
+    }
 
     private func checkSteps(_ store: CacheStore) throws {
         let failed = Set(try CacheReader(store: store).failedRecords())
@@ -144,7 +185,7 @@ final class OneWriterCheck {
             let record = try records[name] ?? store.record(place.entity, key: place.key).map { try JSONText($0) }
             records[name] = .some(record)
             guard let record else {
-                guard !isExplained(place.entity) else { continue }
+                guard try !isExplained(place.entity, place.key, CacheReader(store: store)) else { continue }
                 throw step(place, number, "the record has vanished")
             }
             let shown = Marks.number(of: entity.value(of: place.field, in: record), field)
@@ -193,10 +234,10 @@ final class OneWriterCheck {
 }
 
 extension CacheReader {
-    func conflictsWithEntity() throws -> [(entity: String, text: String)] {
+    func conflictsWithEntity() throws -> [(entity: String, key: String, text: String)] {
         try store.pool.read { db in
             try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM sync_conflict")).map {
-                ($0["entity"], $0.description)
+                ($0["entity"], $0["record_key"], $0.description)
             }
         }
     }

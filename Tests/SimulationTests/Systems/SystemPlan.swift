@@ -71,7 +71,7 @@ struct SystemPlan {
     static func hasServerKeys(_ seed: UInt64) -> Bool { seed % 2 == 0 }
 
     private mutating func drawPeople(_ random: inout SplitMix64) {
-        hasOneWriter = random.chance(0.7)
+        hasOneWriter = random.chance(0.85)
         deletes = !hasOneWriter || random.chance(0.4)
         hasPeople = random.chance(0.5)
     }

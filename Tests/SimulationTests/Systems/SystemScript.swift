@@ -13,7 +13,10 @@ struct SystemScript {
 
     func run() throws {
         var random = SplitMix64(seed: world.plan.seed ^ 0x6461_7900)
-        if !world.plan.habits.isEmpty { world.log.add("habits: \(world.plan.habits.json.text)") }
+        let plan = world.plan
+        world.log.add(
+            "habits \(plan.habits.json.text), \(plan.hasOneWriter ? "one writer" : "many writers"), deletions "
+                + "\(plan.deletes), people \(plan.hasPeople), other schemas \(plan.otherYAMLs.count)")
         // A field that the server drops takes effect only if the daemon has it.
         try world.start(with: world.plan.habits[.knownOnly] ? world.plan.otherYAMLs.last : nil)
         try pass(20_000)
