@@ -19,6 +19,10 @@ package struct JSONText: Sendable, Hashable {
         try self.init(bytes[...], unambiguous: true)
     }
 
+    package init(unambiguous bytes: ArraySlice<UInt8>) throws(JSONError) {
+        try self.init(bytes, unambiguous: true)
+    }
+
     private init(_ bytes: ArraySlice<UInt8>, unambiguous: Bool) throws(JSONError) {
         let range = try Self.scan(bytes, unambiguous: unambiguous) { (scanner) throws(JSONError) in
             scanner.skipSpace()

@@ -123,11 +123,15 @@ package actor SyncEngine: RunSteps {
     }
 
     /// Starts a sync, or joins the one under way.
-    package func requestSync(_ request: SyncRequest) async { await pull.request(request) }
+    package func requestSync(_ request: SyncRequest) async {
+        await monitor.hurryTrials()
+        await pull.request(request)
+    }
 
     /// Starts or joins a sync and waits for its end, and for the changes being sent by then; throws why it failed.
     package func sync(_ request: SyncRequest) async throws(SyncError) {
         guard await !monitor.isPaused else { throw .paused }
+        await monitor.hurryTrials()
         try await pull.sync(request)
         await push.waitForPushes()
     }
@@ -177,7 +181,7 @@ package actor SyncEngine: RunSteps {
     }
 
     package func status() async -> SyncStatus {
-        let (run, breaker) = (await pull.run, await monitor.breaker)
+        let (run, breaker, bar) = (await pull.run, await monitor.breaker, await monitor.bar.status)
         let (isPushing, isPaused) = (await push.isPushing, await monitor.isPaused)
         let (time, monotonicNow) = (environment.now(), environment.monotonicNow())
         // How far the clock has been set since the start.
@@ -189,7 +193,7 @@ package actor SyncEngine: RunSteps {
             state = .offline
         } else if run.isRunning || isPushing {
             state = .syncing
-        } else if breaker.unauthorized != nil || breaker.outage != nil || run.error != nil {
+        } else if breaker.unauthorized != nil || breaker.outage != nil || bar != nil || run.error != nil {
             state = .error
         } else if let ended = run.lastEndedAt, time < ended + .seconds(3) {
             state = .completed
@@ -199,7 +203,7 @@ package actor SyncEngine: RunSteps {
         return SyncStatus(
             state: state, progress: run.progress, phase: run.phase ?? (isPushing ? "pushing" : nil),
             lastSyncAt: run.lastSucceededAt, nextSyncAt: await pull.nextSyncAt.map { $0 + set },
-            error: breaker.unauthorized ?? breaker.offline ?? breaker.outage ?? run.error,
+            error: breaker.unauthorized ?? breaker.offline ?? breaker.outage ?? bar ?? run.error,
             isReachable: breaker.offline == nil, clockOffset: environment.clockOffset(),
             retryAfter: breaker.hold(at: monotonicNow).map { $0 + set }, entities: run.entities)
     }

@@ -16,13 +16,15 @@ package protocol Upstream: Sendable {
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord?
 
     /// Sends a change. Every attempt of one change carries the same key, so the upstream recognises a repeat.
-    /// Returns the record in the response; nil when there is none.
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord?
+    ///
+    /// Returns only what is recognised as an acknowledgement; throws `.unclear` with a status of 2xx for any other answer
+    /// to a request that arrived.
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer
 
     /// Sends a change with `source` as its body; otherwise like `push`.
     func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
-    ) async throws(UpstreamError) -> RemoteRecord?
+    ) async throws(UpstreamError) -> PushAnswer
 
     /// Downloads at most `limit` bytes from an address that a record names, possibly on another host. Returns the media
     /// type of the response.
@@ -50,7 +52,7 @@ extension Upstream {
 extension Upstream {
     package func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
-    ) async throws(UpstreamError) -> RemoteRecord? {
+    ) async throws(UpstreamError) -> PushAnswer {
         throw .refused(status: nil, "this upstream accepts no content")
     }
 
@@ -75,7 +77,7 @@ package struct RemoteRecord: Sendable, Equatable {
 
 /// One page of a list.
 package struct Page: Sendable, Equatable {
-    /// A JSON array, byte for byte as it came.
+    /// A JSON array, byte for byte as it came. A record with a number that JSON does not have is a string with its text.
     package var records: JSONText
     package var count: Int
     /// The number of records in the whole list, as the upstream reports it.

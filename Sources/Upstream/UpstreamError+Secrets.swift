@@ -4,7 +4,7 @@ extension UpstreamError {
     ///
     /// Every request passes its errors through here before it throws them.
     package func withoutSecrets(_ secrets: [String]) -> UpstreamError {
-        let secrets = secrets.filter { !$0.isEmpty }
+        let secrets = Set(secrets.filter { !$0.isEmpty }.flatMap(SecretSpelling.all))
         let cut = secrets.compactMap { Self.beginning(of: $0, whereCut: message) }
         let quotes = secrets.filter(message.contains) + cut
         guard !quotes.isEmpty else { return self }

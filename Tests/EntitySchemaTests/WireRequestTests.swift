@@ -44,6 +44,90 @@ struct WireRequestTests {
             WireRequest.download("/x") == WireRequest(path: "/x", headers: [WireRequest.Header("Accept", "*/*")]))
     }
 
+    private func updating(_ call: String, _ body: String, over remote: String?) throws -> String? {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: http://localhost }
+                entities:
+                  notes:
+                    fields: { id: { type: integer }, text: { type: string }, owner: { type: string, from: by.name }, state: { type: string } }
+                    pull: { path: /notes }
+                    push: { update: { call: \(call) } }
+                """, file: "s.yaml")
+        let notes = try #require(schema["notes"])
+        let request = notes.request(
+            for: .update, record: .object(["id": 1]), body: try JSONText(parsing: body),
+            remote: try remote.map { try JSONText(parsing: $0) })
+        return request?.body?.text
+    }
+
+    @Test("#12 PUT sends the whole record as the server last had it, with the changes over it")
+    func replaces() throws {
+        let remote = #"{"id":1,"text":"old","by":{"name":"Ada"},"state":"open","unknown":1.50,"updated_at":"t"}"#
+        let body = #"{"text":"new"}"#
+        #expect(
+            try updating(#""PUT /notes/{id}""#, body, over: remote)
+                == #"{"id":1,"text":"new","by":{"name":"Ada"},"state":"open","unknown":1.50,"updated_at":"t"}"#)
+        #expect(
+            try updating(#""PUT /notes/{id}", fields: [owner, text]"#, body, over: remote)
+                == #"{"text":"new","owner":"Ada"}"#)
+        #expect(
+            try updating(#""PUT /notes/{id}", body: { Text: text, State: state }"#, body, over: remote)
+                == #"{"State":"open","Text":"new"}"#)
+        #expect(try updating(#""PUT /notes/{id}""#, body, over: nil) == body)
+        #expect(try updating(#""PATCH /notes/{id}""#, body, over: remote) == body)
+        #expect(try updating(#""PATCH /notes/{id}", fields: [owner, text]"#, body, over: remote) == body)
+    }
+
+    @Test(
+        "a key is found in an address of its record",
+        arguments: [
+            ("/notes/17", "17"), ("https://x.example/api/v2/notes/17/", "17"), ("notes/a%20b?x=1#y", "a b"),
+            ("https://x.example", nil), ("", nil),
+        ])
+    func location(_ address: String, _ key: String?) throws {
+        #expect(try #require(schema["photos"]).key(at: address) == key)
+    }
+
+    @Test("a key is found where the path has more after it")
+    func locationInside() throws {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: http://localhost }
+                entities:
+                  notes:
+                    fields: { id: { type: string } }
+                    pull: { path: /notes, record: { path: "/notes/{id}.json/full" } }
+                """, file: "s.yaml")
+        #expect(schema["notes"]?.key(at: "/x/notes/17.json/full") == "17")
+    }
+
+    @Test("answers are read from success and account_errors, also in their short forms")
+    func answers() throws {
+        func plan(_ text: String) throws -> AnswerPlan {
+            try EntitySchema(
+                yaml: """
+                    schema: s
+                    upstream: { base_url: http://localhost\(text) }
+                    entities: { notes: { fields: { id: { type: string } }, pull: { path: /notes } } }
+                    """, file: "s.yaml"
+            ).upstream.answers
+        }
+        #expect(try plan("") == AnswerPlan())
+        #expect(try plan(", success: done").success == AnswerPlan.Success(place: Place(paths: ["done"])))
+        #expect(
+            try plan(", success: { at: [a, b.c], is: ok }").success
+                == AnswerPlan.Success(place: Place(paths: ["a", "b.c"]), values: ["ok"]))
+        #expect(try plan(", account_errors: [A, B]").accountErrors == AnswerPlan.AccountErrors(codes: ["A", "B"]))
+        #expect(
+            try plan(", account_errors: { at: why, is: [A] }").accountErrors
+                == AnswerPlan.AccountErrors(place: Place(paths: ["why"]), codes: ["A"]))
+        #expect(throws: SchemaError.self) { try plan(", success: { is: ok }") }
+        #expect(throws: SchemaError.self) { try plan(", account_errors: { at: why }") }
+    }
+
     @Test("a change has its key, the version and its type, in that order")
     func change() throws {
         let photos = try #require(schema["photos"])

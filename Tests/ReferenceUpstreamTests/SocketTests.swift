@@ -49,7 +49,7 @@ struct SocketTests {
             let change = JSONText.object(["status": "ready"])
             let first = try #require(page.records.elements.first)
             let push = try #require(orders.request(for: .update, record: first, body: change))
-            #expect(try await client.push(push, idempotencyKey: "k")?.record["status"] == "ready")
+            #expect(try await client.push(push, idempotencyKey: "k").record?.record["status"] == "ready")
             #expect(try await client.record(of: orders, known: first)?.record["status"] == "ready")
             #expect(try await client.record(of: orders, known: .object(["id": "none"])) == nil)
         }

@@ -93,6 +93,7 @@ extension CacheStore {
     private func request(_ row: Row, _ db: Database) throws -> JSONText {
         guard let entity = schema[row["entity"]], var change = try outboxChange(row, db) else { return .null }
         change.body = sealers[entity.name].mask(in: change.storedBody)
+        change.replaced = change.replaced.map(sealers[entity.name].mask)
         guard let request = change.request(of: entity) else { return .null }
         return request.shown(schema.upstream, idempotencyKey: change.idempotencyKey)
     }

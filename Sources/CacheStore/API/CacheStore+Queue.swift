@@ -212,14 +212,27 @@ extension CacheStore {
         let sealer = sealers[entity.name]
         let opened = sealer.open(body)
         let secrets = [body, record?.document, record?.remote].compactMap(\.self).flatMap(sealer.texts)
+        let operation = Operation(rawValue: row["operation"]) ?? .update
+        let replaced = try replaced(by: body, operation, entity, record)
         return OutboxChange(
             id: row["id"], entity: entity.name, key: row["record_key"],
-            operation: Operation(rawValue: row["operation"]) ?? .update, body: opened.record, storedBody: body,
-            unreadable: opened.unreadable, secrets: secrets,
+            operation: operation, body: opened.record, storedBody: body,
+            unreadable: opened.unreadable + (replaced?.unreadable ?? []), secrets: secrets,
             record: sealer.remove(from: record?.document ?? body), idempotencyKey: row["idempotency_key"],
             attemptCount: row["attempt_count"], tried: row["tried"], version: version,
             createdAt: Timestamp(milliseconds: row["created_at"]),
-            content: try ContentTable(db: db).change(row["content"]))
+            content: try ContentTable(db: db).change(row["content"]), replaced: replaced?.record,
+            lastFailure: row["error_class"])
+    }
+
+    /// What the server has of a record that an update sends as a whole; nil for an update that sends only its fields.
+    private func replaced(
+        by body: JSONText, _ operation: Operation, _ entity: Entity, _ record: RecordRow.Content?
+    ) throws -> RecordSealer.Opened? {
+        guard operation == .update, let record, let remote = record.remote,
+            entity.replacesOthers(updating: body.members.map(\.key), record: record.document)
+        else { return nil }
+        return sealers[entity.name].open(remote)
     }
 
     private func version(of key: String, _ entity: Entity, _ remote: JSONText?, _ db: Database) throws -> String? {

@@ -28,6 +28,11 @@ package struct OutboxChange: Sendable, Equatable {
     package var createdAt: Timestamp
     /// Set when the change is to the record's content and not to its fields.
     package var content: ContentChange?
+    /// The record as the server last said it, with secrets in the clear, if the change replaces the whole record.
+    package var replaced: JSONText?
+
+    /// Why the last attempt did not end the change, in one word (`PushFailure.kind`); nil before the first failure.
+    package var lastFailure: String?
 
     package var isTried: Bool { tried > 0 }
 
@@ -35,7 +40,7 @@ package struct OutboxChange: Sendable, Equatable {
     package func request(of entity: Entity) -> PushRequest? {
         var request =
             switch content {
-            case nil: entity.request(for: operation, record: record, body: body, version: version)
+            case nil: entity.request(for: operation, record: record, body: body, version: version, remote: replaced)
             case .removal: entity.request(for: nil, record: record)
             case .upload(let content): entity.request(for: content, record: record)
             }

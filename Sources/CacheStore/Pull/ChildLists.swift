@@ -18,7 +18,7 @@ extension PageApplier {
         let clear = IncomingPage(children.records, of: table.entity)
         let written = try apply(page, clear: clear, Bounds(position: position))
         var outcome = ChildOutcome(written: written.written, deleted: written.deleted)
-        let missing = try missing(children, Set(page.records.compactMap(\.key)), position)
+        let missing = try missing(children, Set(page.records.compactMap { $0.key ?? $0.unreadableKey }), position)
         let confirmed = missing.filter { child in
             switch children.deletes {
             case .all: true

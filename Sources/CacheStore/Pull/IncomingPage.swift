@@ -8,6 +8,8 @@ struct IncomingPage {
         var text: JSONText
         /// Nil when the record cannot be kept: it is no object, or has no usable key.
         var key: String?
+        /// The key of a record that is listed but cannot be kept, because it has a number that JSON does not have.
+        var unreadableKey: String?
         /// The server marks it as deleted.
         var isDeleted: Bool
         /// The value of its change time.
@@ -30,10 +32,17 @@ struct IncomingPage {
                 records.append(
                     Record(
                         text: text.part(walk.element), key: key,
+                        unreadableKey: key == nil ? Self.unreadable(text.part(walk.element), entity) : nil,
                         isDeleted: key != nil && mark != nil && mark?.kind != .null && mark?.boolean != false,
                         changed: member(2)))
             }
         }
+    }
+
+    private static func unreadable(_ element: JSONText, _ entity: Entity) -> String? {
+        guard let text = element.string, text.hasPrefix("{"), let numbers = NonFiniteNumbers(Array(text.utf8)[...])
+        else { return nil }
+        return (try? JSONText(numbers.replaced))?[entity.key].flatMap(key)
     }
 
     /// A key is text or a whole number. A text with a NUL would be cut short by SQLite and match another record.

@@ -51,6 +51,8 @@ struct PageApplier {
             guard let key = record.key else {
                 outcome.setAside += 1
                 try setAside(record.text)
+                // It is listed, so it was not deleted.
+                if let key = record.unreadableKey { try written.note(known: writer.image(of: key)?.pk) }
                 continue
             }
             if let changed = record.changed { times.insert(changed) }

@@ -13,6 +13,8 @@ package struct PullPlan: Sendable, Equatable {
     package struct Single: Sendable, Equatable {
         package var path: Template
         package var place: Place
+        /// The place is the upstream's, not one that the entity sets.
+        package var isPlaceInherited = false
     }
 
     /// Records of another entity that come with each record of this one.

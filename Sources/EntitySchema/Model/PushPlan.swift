@@ -18,6 +18,8 @@ package struct PushRoute: Sendable, Equatable {
     package var body: [String: String]?
     /// Where the response has the record as it now is.
     package var record: Place
+    /// That place is the upstream's, not one that the route sets.
+    package var isRecordInherited = false
     package var lookUp: LookUp?
 }
 

@@ -36,12 +36,15 @@ package struct UpstreamPlan: Sendable, Equatable {
     package var logout: String?
     /// Requested to find out whether the upstream is reachable again.
     package var probe: String
-    /// Where an error response has its text.
-    package var errorMessage: Place?
+    /// How an answer says whether a request succeeded.
+    package var answers = AnswerPlan()
     /// Where a response has a single record, unless an entity sets it.
     package var record: Place
     package var idempotencyHeader: String?
     package var version: Version?
+
+    /// Where an error response has its text.
+    package var errorMessage: Place? { answers.errorMessage }
 }
 
 /// One interactive way to get the first tokens: a sequence of calls, the last of which returns tokens.

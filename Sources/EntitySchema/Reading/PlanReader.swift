@@ -63,7 +63,7 @@ struct PlanReader {
         }
         return PullPlan.Single(
             path: try node?.child("path")?.urlTemplate() ?? template,
-            place: try node?.child("at")?.place() ?? record)
+            place: try node?.child("at")?.place() ?? record, isPlaceInherited: node?.child("at") == nil)
     }
 
     private func detail(_ node: SchemaNode?) throws(SchemaError) -> PullPlan.Detail? {
@@ -117,7 +117,7 @@ struct PlanReader {
             conditions: try pairs(node.child("when")) ?? [:],
             fields: try node.child("fields")?.strings(),
             body: try pairs(node.child("body")),
-            record: try node.child("record")?.place() ?? record,
+            record: try node.child("record")?.place() ?? record, isRecordInherited: node.child("record") == nil,
             lookUp: try lookUp(node.child("look_up")))
     }
 

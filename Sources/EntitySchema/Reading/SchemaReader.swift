@@ -38,8 +38,9 @@ struct SchemaReader {
 
     private func upstream(_ node: SchemaNode) throws(SchemaError) -> UpstreamPlan {
         try node.requireKeys([
-            "base_url", "auth", "account", "probe", "error_message", "pagination", "records", "record",
-            "idempotency_header", "version",
+            "base_url", "auth", "account", "probe", "error_message", "success", "account_errors", "pagination",
+            "records",
+            "record", "idempotency_header", "version",
         ])
         let auth = try authReader(node.child("auth"))
         return UpstreamPlan(
@@ -49,7 +50,7 @@ struct SchemaReader {
             login: try auth?.login() ?? [],
             logout: try auth?.logout(),
             probe: try node.child("probe")?.urlPath() ?? "/",
-            errorMessage: try node.child("error_message")?.place(),
+            answers: try AnswerReader(node: node).plan(),
             record: try (node.child("record") ?? node.child("records"))?.place() ?? .itself,
             idempotencyHeader: try node.child("idempotency_header")?.string(),
             version: try version(node.child("version")))

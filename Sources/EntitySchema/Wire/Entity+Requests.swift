@@ -3,35 +3,61 @@ package import JSONText
 /// The requests for single records of an entity: reading one, changing one, and transferring its content.
 extension Entity {
     /// The request that sends `body`, the fields that change, of `record`, the whole record. `version` is the server's
-    /// version that the change was made on; a creation has none.
+    /// version that the change was made on; a creation has none. `remote` is the record as the server last said it: an
+    /// update by PUT replaces the whole record, so it sends that with the changes over it.
     ///
     /// Nil when no route fits or the record lacks a field that the path needs.
     package func request(
-        for operation: Operation, record: JSONText, body: JSONText, version: String? = nil
+        for operation: Operation, record: JSONText, body: JSONText, version: String? = nil, remote: JSONText? = nil
     ) -> PushRequest? {
         guard let route = route(for: operation, record: record, fields: body.members.map(\.key)),
             let path = path(route.path, of: record)
         else { return nil }
-        guard operation != .delete else {
-            return PushRequest(
-                entity: name, method: route.method, path: path, body: nil, record: route.record, version: version)
-        }
-        var members = body.members.filter { (route.fields?.contains($0.key) ?? true) && !isDerivedHere($0.key) }
+        guard operation != .delete else { return request(operation, route, path, nil, version) }
+        let members = members(of: body, over: operation == .update && route.replaces ? remote : nil, route)
+        return request(operation, route, path, .object(members: members), operation == .create ? nil : version)
+    }
+
+    /// What the route sends of the fields that change; of all its fields, with those of `remote` that do not change.
+    private func members(
+        of body: JSONText, over remote: JSONText?, _ route: PushRoute
+    ) -> [(key: String, value: JSONText)] {
         if let names = route.body {
-            members = names.sorted { $0.key < $1.key }.compactMap { wire, field in body[field].map { (wire, $0) } }
+            return names.sorted { $0.key < $1.key }.compactMap { wire, field in
+                (body[field] ?? remote.flatMap { value(of: field, in: $0) }).map { (wire, $0) }
+            }
         }
-        return PushRequest(
-            entity: name, method: route.method, path: path, body: .object(members: members), record: route.record,
-            version: operation == .create ? nil : version)
+        let changed = body.members.filter { (route.fields?.contains($0.key) ?? true) && !isDerivedHere($0.key) }
+        guard let remote else { return changed }
+        guard let fields = route.fields else { return remote.setting(.object(members: changed)).members }
+        let others = fields.filter { body[$0] == nil && !isDerivedHere($0) }
+        return changed + others.compactMap { field in value(of: field, in: remote).map { (field, $0) } }
+    }
+
+    /// Whether an update of these fields replaces more of the record than it changes.
+    package func replacesOthers(updating fields: [String], record: JSONText) -> Bool {
+        guard let route = route(for: .update, record: record, fields: fields), route.replaces else { return false }
+        return route.sendable.map { !$0.allSatisfy(fields.contains) } ?? true
     }
 
     /// The request that uploads `content`, or with nil deletes the content; nil when the schema has no route for it.
     package func request(for upload: Content?, record: JSONText) -> PushRequest? {
         guard let route = upload == nil ? content?.delete : content?.upload, let path = path(route.path, of: record)
         else { return nil }
-        var request = PushRequest(
-            entity: name, method: route.method, path: path, body: nil, record: route.record)
+        // The record stays, whatever happens to its content.
+        var request = request(.update, route, path, nil, nil)
         request.content = upload
+        return request
+    }
+
+    private func request(
+        _ operation: Operation, _ route: PushRoute, _ path: String, _ body: JSONText?, _ version: String?
+    ) -> PushRequest {
+        var request = PushRequest(
+            entity: name, method: route.method, path: path, body: body, record: route.record, version: version,
+            operation: operation)
+        request.isRecordInherited = route.isRecordInherited
+        request.key = key
         return request
     }
 

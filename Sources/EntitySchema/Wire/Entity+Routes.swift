@@ -43,5 +43,8 @@ extension PushRoute {
     /// The fields that it can send; nil for any.
     package var sendable: [String]? { fields ?? body.map { $0.values.sorted() } }
 
+    /// Whether the record has nothing afterwards but what was sent (RFC 9110, 9.3.4).
+    var replaces: Bool { method == "PUT" }
+
     package func canSend(_ field: String) -> Bool { sendable?.contains(field) ?? true }
 }

@@ -15,6 +15,11 @@ package struct PushRequest: Sendable, Equatable {
     package var body: JSONText?
     /// Where the response holds the record as it now is.
     package var record: Place
+    /// That place is the upstream's, not one that the route sets.
+    package var isRecordInherited = true
+    /// The member that identifies the record.
+    package var key = "id"
+    package var operation: Operation
     /// The version of the record that the change is based on; the upstream refuses the change when it has another one.
     package var version: String?
     /// The content that is sent as the body instead of `body`, from its file.
@@ -26,7 +31,7 @@ package struct PushRequest: Sendable, Equatable {
 
     package init(
         entity: String = "", method: String, path: String, body: JSONText?, record: Place = .itself,
-        version: String? = nil
+        version: String? = nil, operation: Operation? = nil
     ) {
         self.entity = entity
         self.method = method
@@ -34,6 +39,7 @@ package struct PushRequest: Sendable, Equatable {
         self.body = body
         self.record = record
         self.version = version
+        self.operation = operation ?? (method == "DELETE" ? .delete : method == "POST" ? .create : .update)
     }
 
     /// The request as it is sent, without the token.

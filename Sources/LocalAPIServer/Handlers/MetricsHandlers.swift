@@ -45,7 +45,7 @@ extension Handlers {
         }
         text.family(
             "\(Self.prefix)push_duration_seconds", .histogram,
-            "Attempts to send a change, by outcome: acknowledged, postponed, retry, failed or gone."
+            "Attempts to send a change, by outcome: acknowledged, postponed, barred, retry, failed or gone."
         ) { family in
             for (work, histogram) in metrics.pushes.all {
                 family.histogram([("entity", work.entity), ("outcome", work.outcome)], histogram.snapshot)

@@ -59,7 +59,8 @@ actor UploadLoop {
                 let upstream = monitor.guardedUpstream()
                 try await account.require(from: upstream)
                 let pusher = Pusher(
-                    environment, upstream: upstream, freshness: await monitor.freshness, lane: .content)
+                    environment, upstream: upstream, monitor: monitor, freshness: await monitor.freshness,
+                    lane: .content)
                 try await pusher.drain(through: .contents(monitor, unwritten))
             }
             await unwritten.noteSuccess(of: .content)

@@ -39,7 +39,7 @@ struct GuardedUpstream: Upstream {
         }
     }
 
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         var request = request
         request.secretMembers = secretMembers(of: request.entity)
         let origin = RequestOrigin(entity: request.entity, isChange: true)
@@ -50,7 +50,7 @@ struct GuardedUpstream: Upstream {
 
     func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
-    ) async throws(UpstreamError) -> RemoteRecord? {
+    ) async throws(UpstreamError) -> PushAnswer {
         var request = request
         request.secretMembers = secretMembers(of: request.entity)
         let origin = RequestOrigin(entity: request.entity, isChange: true)

@@ -22,6 +22,10 @@ actor HealthMonitor {
             environment.changed()
         }
     }
+    /// Whether changes get through. It has no effect on reading.
+    private(set) var bar = AccountBar() {
+        didSet { if oldValue.reason != bar.reason { environment.changed() } }
+    }
     private(set) var freshness: Freshness
     private var budget = RetryBudget()
     private var isAskingElsewhere = false
@@ -122,7 +126,8 @@ actor HealthMonitor {
             breaker.answered()
             breaker.refuse(message)
             await account.forget()
-        case nil, .barred, .changed, .gone, .refused, .malformed: noteAnswer(origin)
+        case .barred: breaker.answered()
+        case nil, .changed, .gone, .refused, .malformed: noteAnswer(origin)
         }
         if breaker.isDown, !wasDown { logDown() }
     }
@@ -153,6 +158,10 @@ actor HealthMonitor {
         guard origin.isChange, budget.isExhausted else { return }
         // Changes are accepted again: send everything that was held back.
         budget.fill()
+        hastenWaiting()
+    }
+
+    private func hastenWaiting() {
         Task {
             try? await environment.store.hastenWaiting(at: environment.monotonicNow())
             await environment.sleeps.push.wake()
@@ -187,19 +196,63 @@ actor HealthMonitor {
 
     /// Charges the budget for a change that is about to be sent; false when it must wait. Several changes that were
     /// tried before are read at once, and may be more than the budget allows.
-    func mayBegin(isTried: Bool) -> Bool {
+    func mayBegin(_ change: Int64, isTried: Bool) -> Bool {
+        let time = environment.monotonicNow()
+        // A trial of the bar is a retry that the budget need not pay for.
+        if bar.isSet { return bar.admits(change, at: time) }
         guard isTried else {
             budget.earn()
             return true
         }
-        let time = environment.monotonicNow()
         guard budget.wait(at: time) == .zero else { return false }
         budget.spend(at: time)
         return true
     }
 
+    func mayBeginContent(_ change: Int64) -> Bool { bar.admits(change, at: environment.monotonicNow()) }
+
     /// A person wants changes retried now.
-    func refillBudget() { budget.fill() }
+    func refillBudget() {
+        budget.fill()
+        bar.hurry()
+    }
+
+    // MARK: Changes that do not get through
+
+    /// The changes that did not get through; nil while changes do.
+    var barredChanges: Set<Int64>? { bar.isSet ? bar.changes : nil }
+
+    /// Until the next change may find out whether changes get through again; nil while they do.
+    var barWait: Duration? { bar.isSet ? bar.wait(at: environment.monotonicNow()) : nil }
+
+    func noteBegin(of change: Int64) { bar.begin(change) }
+
+    func noteEnd(of change: Int64) { bar.end(change) }
+
+    /// Someone asks for a sync: the next change may find out at once whether changes get through.
+    func hurryTrials() { bar.hurry() }
+
+    /// Nothing is left that could be barred.
+    func clearBar() { bar.clear() }
+
+    /// The upstream accepted a change, or refused it for what it says.
+    func notePass(of change: Int64) {
+        guard bar.pass(change) else { return }
+        environment.log.notice("the upstream accepts changes of this account again")
+        hastenWaiting()
+    }
+
+    /// The upstream did not let a change through.
+    func verdict(onBarred change: Int64, _ message: String, hasOthers: Bool) -> AccountBar.Verdict {
+        let wasSet = bar.isSet
+        let verdict = bar.bar(change, message, hasOthers: hasOthers, at: environment.monotonicNow())
+        if bar.isSet, !wasSet {
+            environment.log.error(
+                "the upstream refuses this account's changes; check the account, or sign in again",
+                metadata: ["error": "\(message)"])
+        }
+        return verdict
+    }
 
     func notePull(of entity: String) { freshness.notePull(of: entity, at: environment.monotonicNow()) }
 

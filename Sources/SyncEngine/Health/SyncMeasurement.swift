@@ -7,6 +7,8 @@ package enum SyncMeasurement: Sendable, Equatable {
         case acknowledged
         /// Nothing was decided: offline, or the upstream asked to wait. Not counted against the change.
         case postponed
+        /// The upstream let no change of the account through. Not counted either.
+        case barred
         /// The change will be retried.
         case retry
         /// Failed permanently, until a person acts.
@@ -35,7 +37,8 @@ extension SyncMeasurement.PushOutcome {
             switch outcome {
             case .acknowledged, .vanished: .acknowledged
             case .notSent: .postponed
-            case .waiting(_, _, let counted): counted ? .retry : .postponed
+            case .waiting(_, _, true): .retry
+            case .waiting(let failure, _, false): failure.kind == "barred" ? .barred : .postponed
             case .failed: .failed
             case .gone: .gone
             }

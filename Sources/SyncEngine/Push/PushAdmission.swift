@@ -9,6 +9,8 @@ struct PushAdmission: Sendable {
     let newest: @Sendable () async -> Int64
     /// Asked last before a change is begun, and counts it as begun; false when the change must wait.
     let mayBegin: @Sendable (OutboxChange) async -> Bool
+    /// While the upstream lets no change through: the changes that it stopped. Others are tried first. Nil otherwise.
+    let barred: @Sendable () async -> Set<Int64>?
     /// Called when an attempt ended and its outcome was not stored.
     let breaksOff: @Sendable (OutboxChange) async -> Void
 
@@ -18,7 +20,8 @@ struct PushAdmission: Sendable {
     ) -> PushAdmission {
         PushAdmission(
             slots: { await monitor.slots }, allowance: { await monitor.allowance }, newest: newest,
-            mayBegin: { await monitor.mayBegin(isTried: $0.isTried) }, breaksOff: { await unwritten.add($0) })
+            mayBegin: { await monitor.mayBegin($0.id, isTried: $0.isTried) }, barred: { await monitor.barredChanges },
+            breaksOff: { await unwritten.add($0) })
     }
 
     /// For contents: one at a time, and no retries while the budget is exhausted.
@@ -26,6 +29,7 @@ struct PushAdmission: Sendable {
         PushAdmission(
             slots: { await monitor.canCall ? 1 : 0 },
             allowance: { await monitor.retryWait == nil ? .all : .untried },
-            newest: { .max }, mayBegin: { _ in true }, breaksOff: { await unwritten.add($0) })
+            newest: { .max }, mayBegin: { await monitor.mayBeginContent($0.id) },
+            barred: { await monitor.barredChanges }, breaksOff: { await unwritten.add($0) })
     }
 }

@@ -75,6 +75,10 @@ actor PushLoop {
         let time = environment.monotonicNow()
         guard await monitor.canCall else { return await monitor.heldUntil?.since(time) }
         if await unwritten.isFailing(.fields) { return UnwrittenOutcomes.wait }
+        if let wait = await monitor.barWait {
+            if try store.pendingCount().pending == 0 { await monitor.clearBar() }
+            if wait > .zero { return max(wait, .seconds(1)) }
+        }
         if let wait = await monitor.retryWait, try store.leastTriedChange() != nil { return max(wait, .seconds(1)) }
         guard let next = try store.nextAttempt() else { return nil }
         // What is due and still queued cannot be sent now, so there is no hurry.
@@ -94,7 +98,8 @@ actor PushLoop {
             if try store.pendingCount().pending > 0 {
                 let upstream = monitor.guardedUpstream(for: heartbeat)
                 try await account.require(from: upstream)
-                let pusher = Pusher(environment, upstream: upstream, freshness: await monitor.freshness)
+                let pusher = Pusher(
+                    environment, upstream: upstream, monitor: monitor, freshness: await monitor.freshness)
                 try await pusher.drain(through: .fields(monitor, unwritten) { await self.newestToPush })
             }
             await unwritten.noteSuccess(of: .fields)

@@ -17,7 +17,7 @@ extension Pusher {
             let verdict = try await verdict(on: change.record, entity, wasRead: true)
             return try await settle(change, as: outcome(of: verdict, change, failure))
         } catch let error as UpstreamError {
-            return try await settle(change, as: outcome(ofDoubt: error, change, failure), after: error)
+            return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
         }
     }
 
@@ -39,7 +39,7 @@ extension Pusher {
             let verdict = try await verdict(on: change.record, entity)
             return try await settle(change, as: outcome(of: verdict, change, failure))
         } catch let error as UpstreamError {
-            return try await settle(change, as: outcome(ofDoubt: error, change, failure), after: error)
+            return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
         }
     }
 
@@ -88,13 +88,11 @@ extension Pusher {
     }
 
     /// The outcome when the witness could not be asked, or was not there either.
-    private func outcome(ofDoubt error: UpstreamError, _ change: OutboxChange, _ failure: PushFailure) -> PushOutcome {
+    private func outcome(
+        ofDoubt error: UpstreamError, _ change: OutboxChange, _ failure: PushFailure
+    ) async throws -> PushOutcome {
         switch error {
-        case .barred(let status, let message):
-            .waiting(
-                PushFailure(kind: "barred", status: status, message: message),
-                at: monotonicNow() + retry.delay(attempt: change.tried + 1, random: random()), counted: false)
-        case .offline, .held, .cancelled, .throttled, .unauthorized: outcome(of: error, change)
+        case .barred, .offline, .held, .cancelled, .throttled, .unauthorized: try await outcome(of: error, change)
         case .unclear, .changed, .gone, .refused, .malformed: again(change, failure)
         }
     }

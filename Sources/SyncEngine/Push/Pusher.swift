@@ -21,6 +21,8 @@ struct Pusher {
     var lane = PushLane.fields
     /// Called with each completed attempt.
     var measure: @Sendable (SyncMeasurement) -> Void = { _ in }
+    /// Learns which changes get through.
+    var passage = PushPassage()
     /// True for the one change that finds out whether an outage is over: no pull precedes it.
     var isTrial = false
     /// When the current attempt began.
@@ -41,7 +43,7 @@ struct Pusher {
                 // Twice the slots: as many changes again are read in advance or being settled.
                 let free = failure == nil ? await 2 * gate.slots() - inFlight.count : 0
                 if free > 0 {
-                    let ready = try ready(limit: free, notOf: inFlight, await gate.allowance())
+                    let ready = try await ready(limit: free, notOf: inFlight, gate)
                     let newest = await gate.newest()
                     for change in ready where change.id <= newest {
                         guard await gate.mayBegin(change) else { continue }
@@ -67,16 +69,25 @@ struct Pusher {
     }
 
     private func ready(
-        limit: Int, notOf inFlight: Set<Int64>, _ allowance: RetryBudget.Allowance
-    ) throws -> [OutboxChange] {
+        limit: Int, notOf inFlight: Set<Int64>, _ gate: PushAdmission
+    ) async throws -> [OutboxChange] {
+        if let barred = await gate.barred() {
+            let others = try ready(limit: 1, notOf: inFlight.union(barred))
+            return others.isEmpty ? try ready(limit: 1, notOf: inFlight) : others
+        }
+        let allowance = await gate.allowance()
         guard allowance != .all else {
-            return try store.readyChanges(limit: limit, at: monotonicNow(), in: lane, notOf: inFlight)
+            return try ready(limit: limit, notOf: inFlight)
         }
         let untried = try store.readyChanges(limit: limit, at: monotonicNow(), untried: true, in: lane, notOf: inFlight)
         guard allowance == .trial, let trial = try store.leastTriedChange(), !inFlight.contains(trial.id) else {
             return untried
         }
         return [trial] + untried.prefix(limit - 1)
+    }
+
+    private func ready(limit: Int, notOf others: Set<Int64>) throws -> [OutboxChange] {
+        try store.readyChanges(limit: limit, at: monotonicNow(), in: lane, notOf: others)
     }
 
     /// This pusher for one attempt, which begins now.
@@ -89,6 +100,17 @@ struct Pusher {
 
     /// Makes one attempt and settles it. Returns an error that concerns the whole upstream.
     func send(_ change: OutboxChange) async throws -> UpstreamError? {
+        do {
+            let error = try await sendOnce(change)
+            await passage.ends(change.id)
+            return error
+        } catch {
+            await passage.ends(change.id)
+            throw error
+        }
+    }
+
+    private func sendOnce(_ change: OutboxChange) async throws -> UpstreamError? {
         guard let entity = schema[change.entity] else { return nil }
         do {
             guard change.unreadable.isEmpty else { return try await refuse(change) }
@@ -100,7 +122,7 @@ struct Pusher {
         } catch let error as UpstreamError {
             // Only the lookup failed; the change itself was not sent.
             guard try await store.begin(change, at: now()) else { return nil }
-            return try await settle(change, as: outcome(of: error, change), after: error)
+            return try await settle(change, as: try await outcome(of: error, change), after: error)
         }
     }
 
@@ -111,7 +133,7 @@ struct Pusher {
         // Sending a content twice is the same as sending it once.
         guard change.content == nil else { return change }
         let isUnclear = change.isTried && schema.upstream.idempotencyHeader == nil
-        if isUnclear, change.operation == .create { return try await lookedUp(change, entity) }
+        if change.operation == .create, isUnclear || change.wasAccepted { return try await lookedUp(change, entity) }
         guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
         // The server's version decides what is left of the change.
         guard let found = try await refresh(change, entity) else { return change }
@@ -136,6 +158,9 @@ struct Pusher {
 
     private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
         switch try await CreateReconciler(reader: reader).finding(for: change, entity) {
+        case .absent where change.wasAccepted:
+            guard try await store.begin(change, at: now()) else { return nil }
+            try await settle(change, as: notListed(change))
         case .absent: return change
         case .applied(let found): try await acknowledge(change, found)
         case .unknowable:
@@ -157,9 +182,10 @@ struct Pusher {
     }
 
     /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no
-    /// incremental pull covers it. An edit of a set always must, unless the server checks versions: the whole set is
-    /// sent, including what others have added.
+    /// incremental pull covers it. Unless the server checks versions, an edit must that sends more than it changes: an
+    /// edit of a set sends what others have added to it, and a PUT the whole record.
     private func isHeld(_ change: OutboxChange, _ entity: Entity) -> Bool {
+        if change.version == nil, change.replaced != nil { return true }
         guard change.operation != .create, !change.isTried else { return false }
         if change.version == nil, change.body.members.contains(where: { entity[field: $0.key]?.mergesAsSet == true }) {
             return true
@@ -188,26 +214,31 @@ struct Pusher {
             let failure = PushFailure(kind: "unsendable", message: "the schema has no way to send this change")
             return try await settle(change, as: .failed(failure))
         }
-        let answer: RemoteRecord?
+        let answer: PushAnswer
         do throws(UpstreamError) {
+            await passage.begins(change.id)
             answer = try await deliver(request, of: change)
-                .map { reader.withParent($0, of: entity, like: change.record) }
+            await passage.passes(change.id)
         } catch .cancelled {
             throw CancellationError()
         } catch .changed(let status, let message) {
+            await passage.passes(change.id)
             return try await meet(change, entity, PushFailure(kind: "conflict", status: status, message: message))
         } catch .gone(let status, let message) where change.operation != .create {
             let failure = PushFailure(kind: "gone", status: status, message: message)
             return try await confirmGone(change, entity, failure)
+        } catch .unclear(let status?, let message) where (200..<300).contains(status) {
+            let failure = PushFailure(kind: "malformed", status: status, message: message)
+            return try await settle(change, as: outcome(ofUnrecognised: change, entity, failure))
         } catch {
-            return try await settle(change, as: outcome(of: error, change), after: error)
+            return try await settle(change, as: try await outcome(of: error, change), after: error)
         }
         return try await settle(change, as: acknowledgement(of: change, entity, answer))
     }
 
     private func deliver(
         _ request: PushRequest, of change: OutboxChange
-    ) async throws(UpstreamError) -> RemoteRecord? {
+    ) async throws(UpstreamError) -> PushAnswer {
         guard case .upload(let content) = change.content else {
             return try await upstream.push(request, idempotencyKey: change.idempotencyKey)
         }
@@ -217,41 +248,6 @@ struct Pusher {
         }
         let source = BodySource(size: file.size) { try? file.read(at: $0, count: $1) }
         return try await upstream.upload(request, from: source, idempotencyKey: change.idempotencyKey)
-    }
-
-    /// A repeat may be answered with the first answer, so the record is read again after a repeat.
-    private func acknowledgement(
-        of change: OutboxChange, _ entity: Entity, _ answer: RemoteRecord?
-    ) async throws -> PushOutcome {
-        if answer == nil, change.operation == .create, canRepeat(change, entity) {
-            let failure = PushFailure(
-                kind: "malformed", message: "the answer held no record with a key; repeating the request once")
-            return .waiting(failure, at: monotonicNow(), counted: false)
-        }
-        let known = answer?.record ?? change.record
-        guard change.isTried, change.operation != .delete, try reader.canRead(entity, known) else {
-            return .acknowledged(record: answer?.record, version: answer?.version)
-        }
-        do {
-            guard let found = try await reader.record(of: entity, known: known) else {
-                let isGone = try await verdict(on: known, entity, wasRead: true) == .gone
-                return isGone
-                    ? .vanished(record: answer?.record)
-                    : .acknowledged(record: answer?.record, version: answer?.version)
-            }
-            return .acknowledged(record: found.record, version: found.version)
-        } catch UpstreamError.cancelled {
-            throw CancellationError()
-        } catch {
-            return .acknowledged(record: answer?.record, version: answer?.version)
-        }
-    }
-
-    /// Whether a creation can be repeated without creating a second record. Only once.
-    private func canRepeat(_ change: OutboxChange, _ entity: Entity) -> Bool {
-        guard !change.isTried else { return false }
-        if case .match = entity.route(for: .create, record: change.record)?.lookUp { return true }
-        return schema.upstream.idempotencyHeader != nil
     }
 
     @discardableResult
@@ -267,11 +263,17 @@ struct Pusher {
         return error.flatMap { $0.concernsWholeUpstream ? $0 : nil }
     }
 
-    func outcome(of error: UpstreamError, _ change: OutboxChange) -> PushOutcome {
+    func outcome(of error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
+        if case .barred(let status, let message) = error { return try await outcome(ofBarred: change, status, message) }
+        if case .refused(_?, _) = error { await passage.passes(change.id) }
+        return classified(error, change)
+    }
+
+    private func classified(_ error: UpstreamError, _ change: OutboxChange) -> PushOutcome {
         switch error {
         case .offline, .held, .cancelled: .notSent
         case .barred(let status, let message):
-            .waiting(PushFailure(kind: "barred", status: status, message: message), at: monotonicNow(), counted: false)
+            again(change, PushFailure(kind: "barred", status: status, message: message))
         case .unclear(let status, let message):
             again(change, PushFailure(kind: status == nil ? "timeout" : "server", status: status, message: message))
         case .malformed(let message): again(change, PushFailure(kind: "malformed", message: message))
@@ -298,12 +300,13 @@ struct Pusher {
 
 extension Pusher {
     init(
-        _ environment: SyncEnvironment, upstream: any Upstream, freshness: Freshness, lane: PushLane = .fields
+        _ environment: SyncEnvironment, upstream: any Upstream, monitor: HealthMonitor, freshness: Freshness,
+        lane: PushLane = .fields
     ) {
         self.init(
             schema: environment.schema, store: environment.store, upstream: upstream,
             retry: environment.settings.retry, now: environment.now, monotonicNow: environment.monotonicNow,
             random: environment.random, freshness: freshness, contents: environment.contents, lane: lane,
-            measure: environment.measure)
+            measure: environment.measure, passage: PushPassage(monitor))
     }
 }

@@ -69,7 +69,8 @@ actor RecoveryProbe {
             return true
         }
         do {
-            var pusher = Pusher(environment, upstream: upstream, freshness: await monitor.freshness)
+            var pusher = Pusher(
+                environment, upstream: upstream, monitor: monitor, freshness: await monitor.freshness)
             pusher.isTrial = true
             _ = try await pusher.send(change)
         } catch {

@@ -20,7 +20,7 @@ package struct HTTPUpstream: Upstream {
         self.token = token
         caller = HTTPCaller(
             baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: maximumBody,
-            errorMessage: plan.errorMessage, clock: clock, now: now)
+            answers: plan.answers, clock: clock, now: now)
     }
 
     package func account() async throws(UpstreamError) -> String? {
@@ -44,17 +44,18 @@ package struct HTTPUpstream: Upstream {
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let list = request.list
         let response = try await send(request.request)
-        let body = try caller.json(response, request.path)
-        guard let records = list.records.value(in: body), records.kind == .array else {
-            throw .malformed("\(request.path) answered no list at \(list.records.description)")
+        let answer = try ListAnswer(response, at: list.records) { () throws(UpstreamError) in
+            try caller.json(response, request.path)
         }
+        guard let answer else { throw .malformed("\(request.path) answered no list at \(list.records.description)") }
+        let (body, records) = (answer.body, answer.records)
         let count = records.elementCount
         // The rest is looked up in a copy without the records, which are nearly all of the response.
         let envelope = body.leavingOut(elementsOf: records)
         let total = list.total?.value(in: envelope)?.wholeNumber
         let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""))
         var page = Page(
-            records: records, count: count, total: total,
+            records: answer.readable, count: count, total: total,
             next: try next.position(in: response, envelope, count: count, total: total))
         if page.next == nil, count > 0 {
             page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list)
@@ -70,33 +71,37 @@ package struct HTTPUpstream: Upstream {
         } catch .gone {
             return nil
         }
-        guard let record = single.place.value(in: try caller.json(response, request.path)), record.kind == .object
-        else {
-            throw .malformed("\(request.path) answered no record at \(single.place.description)")
+        let body = try caller.json(response, request.path)
+        guard let record = single.place.record(in: body, key: entity.key, isInherited: single.isPlaceInherited) else {
+            throw .malformed(
+                "\(request.path) answered no record with \(entity.key) at \(single.place.description); correct "
+                    + "pull.record.at in the schema")
         }
         return RemoteRecord(record, version: version(of: record, response))
     }
 
-    package func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
+    package func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         try await push(request, idempotencyKey, Transfer())
     }
 
     package func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
-    ) async throws(UpstreamError) -> RemoteRecord? {
+    ) async throws(UpstreamError) -> PushAnswer {
         try await push(request, idempotencyKey, Transfer(source: source))
     }
 
     private func push(
         _ request: PushRequest, _ idempotencyKey: String, _ transfer: Transfer
-    ) async throws(UpstreamError) -> RemoteRecord? {
-        let response = try await send(request.request(plan, idempotencyKey: idempotencyKey), transfer: transfer)
-        guard !response.body.isEmpty else { return nil }
-        // A response without the record still acknowledges the change; the next pull brings the record.
-        guard let body = try? JSONText(unambiguous: response.body), let record = request.record.value(in: body) else {
-            return nil
+    ) async throws(UpstreamError) -> PushAnswer {
+        let sent = request.request(plan, idempotencyKey: idempotencyKey)
+        let (response, secrets) = try await sendChange(sent, transfer)
+        var quotable = sent
+        quotable.secrets += secrets
+        let answer = ChangeAnswer(request: request, sent: quotable, response: response, plan: plan.answers)
+        switch try answer.meaning() {
+        case .record(let record): return .record(RemoteRecord(record, version: version(of: record, response)))
+        case .accepted(let location): return .accepted(location: location)
         }
-        return record.kind == .object ? RemoteRecord(record, version: version(of: record, response)) : nil
     }
 
     private func version(of record: JSONText, _ response: HTTPResponse) -> String? {
@@ -141,9 +146,17 @@ package struct HTTPUpstream: Upstream {
     func send(
         _ request: WireRequest, transfer: Transfer = Transfer()
     ) async throws(UpstreamError) -> HTTPResponse {
+        try await sendChange(request, transfer).response
+    }
+
+    /// The same; also returns the token that was sent, which no error may repeat.
+    private func sendChange(
+        _ request: WireRequest, _ transfer: Transfer
+    ) async throws(UpstreamError) -> (response: HTTPResponse, secrets: [String]) {
         let carried = try await token?.current()
         try await requireSameAccount(carried)
-        return try await exchange(request, token: carried, check: true, transfer: transfer).response
+        let (response, used) = try await exchange(request, token: carried, check: true, transfer: transfer)
+        return (response, [carried, used].compactMap(\.self))
     }
 
     /// A request whose token is refused is sent once more if there is another token. Also returns the token used last.

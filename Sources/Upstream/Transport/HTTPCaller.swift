@@ -10,8 +10,8 @@ struct HTTPCaller: Sendable {
     var deadline: Duration
     /// The largest response that is accepted, in bytes.
     let maximumBody: Int
-    /// Where an error response has its text.
-    let errorMessage: Place?
+    /// How an answer says whether the request succeeded.
+    let answers: AnswerPlan
     let clock: ServerClock?
     let now: @Sendable () -> Timestamp
 
@@ -54,50 +54,59 @@ struct HTTPCaller: Sendable {
     }
 
     /// The response's JSON, in which every object names each member once: of two, readers differ in which one counts.
+    ///
+    /// Throws `.barred` for a web page: a gateway or a sign-in page answered instead of the upstream.
     func json(_ response: HTTPResponse, _ path: String) throws(UpstreamError) -> JSONText {
         do {
-            return try JSONText(unambiguous: response.body)
+            return try JSONText(unambiguous: response.text)
         } catch {
-            throw .malformed("\(path) answered unusable JSON (\(error)); none of it was used")
+            guard response.isMarkup else {
+                throw .malformed("\(path) answered unusable JSON (\(error)); none of it was used")
+            }
+            throw .barred(status: response.status, Self.page(response, to: path, " (\(response.shownType))"))
         }
+    }
+
+    private static func page(_ response: HTTPResponse, to call: String, _ quote: String) -> String {
+        "\(call) answered \(response.status) with a web page where JSON belongs\(quote)"
     }
 
     /// What a response of this status means; nil for 2xx. The error quotes the upstream's text within what the request
     /// allows.
     func failure(_ response: HTTPResponse, to request: WireRequest) -> UpstreamError? {
         guard !(200..<300).contains(response.status) else { return nil }
-        let members = request.secretMembers
-        let received = members.isEmpty ? [] : (try? JSONText(response.body))?.texts(of: members) ?? []
-        let words = request.mayQuoteAnswer ? detail(response) : ""
-        return failure(
-            response, "\(request.method) \(request.path.prefix { $0 != "?" }) answered \(response.status)\(words)"
-        ).withoutSecrets(request.secrets + received)
+        let body = response.json
+        let call = "\(request.method) \(request.path.prefix { $0 != "?" })"
+        let error: UpstreamError
+        if response.barsMarkup, body == nil, response.isMarkup {
+            let quote = request.mayQuote(body) ? response.quote() : ""
+            error = .barred(status: response.status, Self.page(response, to: call, quote))
+        } else {
+            let words = request.mayQuote(body) ? ErrorText(answers).words(of: response, body) : ""
+            error = failure(response, "\(call) answered \(response.status)\(words)", body)
+        }
+        return error.withoutSecrets(request.secrets + request.secrets(in: body))
     }
 
-    private func failure(_ response: HTTPResponse, _ message: String) -> UpstreamError {
+    private func failure(_ response: HTTPResponse, _ message: String, _ body: JSONText?) -> UpstreamError {
         let status = response.status
         let retryAfter = response.header("Retry-After").flatMap { RetryAfter.delay($0, now: now()) }
         switch status {
         case 401: return .unauthorized(message)
-        case 404, 410: return .gone(status: status, message)
-        case 409, 412: return .changed(status: status, message)
         case 429: return .throttled(retryAfter ?? .seconds(30), message)
         case 503 where retryAfter != nil: return .throttled(retryAfter ?? .seconds(30), message)
+        case 511: return .barred(status: status, message)
         case 408, 425, 500...599: return .unclear(status: status, message)
+        case _ where body.map(answers.concernsAccount) ?? false: return .barred(status: status, message)
         case 300..<400:
-            return .refused(status: status, "\(message); redirects are not followed, correct upstream.base_url")
+            let target = response.redirectTarget.map { " to \($0)" } ?? ""
+            return .barred(
+                status: status, "\(message)\(target); redirects are not followed, correct upstream.base_url")
+        case 402, 403, 407: return .barred(status: status, message)
+        case 404, 410: return .gone(status: status, message)
+        case 409, 412: return .changed(status: status, message)
         default: return .refused(status: status, message)
         }
-    }
-
-    private static let longestDetail = 500
-
-    /// The upstream's own error text, if it has any; `…` marks where it was cut.
-    private func detail(_ response: HTTPResponse) -> String {
-        guard let place = errorMessage, let body = try? JSONText(response.body),
-            let text = place.value(in: body)?.plain, !text.isEmpty
-        else { return "" }
-        return text.count <= Self.longestDetail ? ": \(text)" : ": \(text.prefix(Self.longestDetail))…"
     }
 }
 
@@ -132,26 +141,5 @@ enum RetryAfter {
         }
         guard let date = Timestamp(httpDate: text) else { return nil }
         return min(max(date.since(now), .zero), longest)
-    }
-}
-
-extension JSONText {
-    /// The texts of all members of these names, at any depth.
-    fileprivate func texts(of names: Set<String>) -> [String] {
-        switch kind {
-        case .array: elements.flatMap { $0.texts(of: names) }
-        case .object:
-            members.flatMap { names.contains($0.key) ? $0.value.allTexts : $0.value.texts(of: names) }
-        default: []
-        }
-    }
-
-    private var allTexts: [String] {
-        switch kind {
-        case .array: elements.flatMap(\.allTexts)
-        case .object: members.flatMap(\.value.allTexts)
-        case .string, .number: plain.isEmpty ? [] : [plain]
-        default: []
-        }
     }
 }

@@ -35,7 +35,7 @@ final class OneRecordUpstream: Upstream, Sendable {
         return record.map { RemoteRecord($0) }
     }
 
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         throw .offline("unreachable")
     }
     func probe() async throws(UpstreamError) {}

@@ -139,7 +139,7 @@ struct AbsentUpstream: Upstream {
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         throw .offline("unreachable")
     }
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         throw .offline("unreachable")
     }
     func probe() async throws(UpstreamError) { throw .offline("unreachable") }

@@ -198,7 +198,7 @@ private final class DamagedUpstream: Upstream {
         try await upstream.record(of: entity, known: known)
     }
 
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         let attempt = attempts.next()
         let key = mutation == .changesKeys ? "\(idempotencyKey)/\(attempt)" : idempotencyKey
         do { return try await upstream.push(request, idempotencyKey: key) } catch { throw damaged(error) }

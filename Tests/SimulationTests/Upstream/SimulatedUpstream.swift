@@ -80,11 +80,11 @@ final class SimulatedUpstream: Upstream {
         ) { [server] in server.record(of: entity, known: known) }
     }
 
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         let what = "\(request.method) \(request.path) \(request.body?.text ?? "") key \(idempotencyKey)"
         do {
             // It was applied, whatever the answer was.
-            return try await exchange(
+            let record = try await exchange(
                 .change(key: idempotencyKey), what,
                 garbled: { [self] answer in
                     guard counts.withLock({ $0.garbles(idempotencyKey) }) else { return answer }
@@ -94,6 +94,7 @@ final class SimulatedUpstream: Upstream {
             ) {
                 [server, daemon] in server.push(request, key: idempotencyKey, from: daemon)
             }
+            return PushAnswer(record)
         } catch {
             if case .unclear = error { counts.withLock { $0.failures[idempotencyKey, default: 0] += 1 } }
             throw error

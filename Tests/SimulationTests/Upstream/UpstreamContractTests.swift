@@ -61,7 +61,7 @@ struct UpstreamContractTests {
             let first = try await subject.upstream.push(request, idempotencyKey: "k-1")
             let again = try await subject.upstream.push(request, idempotencyKey: "k-1")
             #expect(subject.count() == 4)
-            #expect(first?.record["name"] == "new")
+            #expect(first.record?.record["name"] == "new")
             #expect(first == again)
         }
     }
@@ -75,8 +75,8 @@ struct UpstreamContractTests {
                     customers.request(for: operation, record: .object(["id": "c1"]), body: .object(["phone": "new"])))
             }
             let edited = try await subject.upstream.push(try request(.update), idempotencyKey: "k-1")
-            #expect(edited?.record["phone"] == "new")
-            #expect(edited?.record["name"] == "name 1")
+            #expect(edited.record?.record["phone"] == "new")
+            #expect(edited.record?.record["name"] == "name 1")
             _ = try await subject.upstream.push(try request(.delete), idempotencyKey: "k-2")
             let deleted = try await subject.upstream.record(of: customers, known: .object(["id": "c1"]))
             #expect(deleted == nil)

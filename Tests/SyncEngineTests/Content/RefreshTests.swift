@@ -102,6 +102,8 @@ private final class SlowUpstream: Upstream, Sendable {
         return RemoteRecord(.object(["id": known["id"] ?? .null]))
     }
 
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? { nil }
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
+        .accepted()
+    }
     func probe() async throws(UpstreamError) {}
 }

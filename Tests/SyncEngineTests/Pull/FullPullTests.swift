@@ -1,5 +1,6 @@
 import EntitySchema
 import JSONText
+import SchemaDrift
 import TestSupport
 import Testing
 import Upstream
@@ -30,6 +31,22 @@ struct FullPullTests {
         #expect(summary.deleted == 10)
         #expect(try test.keys().count == 50)
         #expect(try test.store.rowCounts()["orders"] == 50)
+    }
+
+    @Test("#18 a listed record with NaN is set aside, kept as it was, and not deleted")
+    func notANumber() async throws {
+        let test = try await filled(30)
+        let before = try test.store.record("orders", key: "k7")
+        let rows = (0..<30).map { number in
+            number == 7
+                ? JSONText.string(#"{"id":"k7","total":NaN}"#)
+                : .object(["id": .string("k\(number)"), "updated_at": "2026-01-02"])
+        }
+        try test.upstream.serve([JSONText.array(rows).text], total: 30)
+        let summary = try await test.pull(full: true)
+        #expect(summary.setAside == 1 && summary.deleted == 0 && summary.written == 29)
+        #expect(try test.store.record("orders", key: "k7") == before)
+        #expect(try test.store.setAsideRecords(limit: 9).map(\.record) == [#"{"id":"k7","total":NaN}"#])
     }
 
     @Test("a record seen twice shows that the list moved: unseen records are not deleted")

@@ -30,6 +30,11 @@ final class FakeUpstream: Upstream, Sendable {
         var onPush: (@Sendable () async -> Void)?
         /// Answers to the next pushes that hold no record.
         var emptyAnswers = 0
+        /// The `Location` of those answers: the path of the created record.
+        var saysLocation = false
+        /// Refuses changes before they are applied.
+        var refusal: (@Sendable (PushRequest) -> UpstreamError?)?
+        var recordRequests = 0
         /// Answers probes with failures.
         var failsProbes = false
         var onProbe: (@Sendable () async -> Void)?
@@ -63,6 +68,17 @@ final class FakeUpstream: Upstream, Sendable {
 
     func answerEmpty(times: Int) { state.withLock { $0.emptyAnswers += times } }
 
+    /// Answers creations with the address of the record instead of the record.
+    func answerLocations(times: Int) {
+        state.withLock {
+            $0.emptyAnswers += times
+            $0.saysLocation = true
+        }
+    }
+
+    /// Fails the changes for which the rule has an error.
+    func refuse(_ rule: (@Sendable (PushRequest) -> UpstreamError?)?) { state.withLock { $0.refusal = rule } }
+
     func clearFailures() { state.withLock { $0.failures = [] } }
 
     /// Called before each page is answered.
@@ -83,6 +99,8 @@ final class FakeUpstream: Upstream, Sendable {
 
     var pushes: [Push] { state.withLock { $0.pushes } }
     var pages: [PageRequest] { state.withLock { $0.pages } }
+    /// How often a single record was asked for.
+    var recordRequests: Int { state.withLock { $0.recordRequests } }
     var appliedCount: Int { state.withLock { $0.applied.count } }
     func records(_ path: String) -> [JSONText] { state.withLock { $0.lists[path] ?? [] } }
 
@@ -114,31 +132,40 @@ final class FakeUpstream: Upstream, Sendable {
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         try requireOnline()
-        if let failure = state.withLock({ $0.recordFailure }) { throw failure }
+        let failure = state.withLock { state in
+            state.recordRequests += 1
+            return state.recordFailure
+        }
+        if let failure { throw failure }
         if state.withLock({ $0.hidesRecords }) { return nil }
         let found = state.withLock { $0.lists[entity.pull?.path ?? ""]?.first { $0["id"] == known["id"] } }
         return found.map { RemoteRecord($0) }
     }
 
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         try requireOnline()
         await state.withLock { $0.onPush }?()
-        let (failure, answer) = state.withLock { state -> ((error: UpstreamError, afterApplying: Bool)?, JSONText?) in
+        let refusal = state.withLock { $0.refusal }?(request)
+        let (failure, answer, location) = state.withLock {
+            state -> ((error: UpstreamError, afterApplying: Bool)?, JSONText?, String?) in
             state.pushes.append(Push(request: request, key: idempotencyKey))
-            if request.method == state.brokenMethod { return ((.unclear(status: 500, "broken"), false), nil) }
+            if let refusal { return ((refusal, false), nil, nil) }
+            if request.method == state.brokenMethod { return ((.unclear(status: 500, "broken"), false), nil, nil) }
             let failure = state.failures.isEmpty ? nil : state.failures.removeFirst()
-            if let failure, !failure.afterApplying { return (failure, nil) }
+            if let failure, !failure.afterApplying { return (failure, nil, nil) }
             if request.method == "PATCH", Self.index(of: request.path, state) == nil {
-                return ((.gone(status: 404, "no such record"), false), nil)
+                return ((.gone(status: 404, "no such record"), false), nil, nil)
             }
             let answer = state.applied[idempotencyKey] ?? Self.apply(request, &state)
             state.applied[idempotencyKey] = .some(answer)
-            guard state.emptyAnswers > 0 else { return (failure, answer) }
+            guard state.emptyAnswers > 0 else { return (failure, answer, nil) }
             state.emptyAnswers -= 1
-            return (failure, nil)
+            let location =
+                state.saysLocation ? answer?["id"].map { "https://shop.example\(request.path)/\($0.plain)" } : nil
+            return (failure, nil, location)
         }
         if let failure { throw failure.error }
-        return answer.map { RemoteRecord($0) }
+        return answer.map { .record(RemoteRecord($0)) } ?? .accepted(location: location)
     }
 
     func probe() async throws(UpstreamError) {
@@ -153,6 +180,7 @@ final class FakeUpstream: Upstream, Sendable {
 
     /// POST appends with an id of the server; PATCH merges into the record that the path names.
     private static func apply(_ request: PushRequest, _ state: inout State) -> JSONText? {
+        if request.method == "DELETE" { return remove(request.path, &state) }
         guard let body = request.body else { return nil }
         if request.method == "POST" {
             state.created += 1
@@ -166,6 +194,11 @@ final class FakeUpstream: Upstream, Sendable {
         else { return nil }
         state.lists[path]?[index] = merged
         return merged
+    }
+
+    private static func remove(_ path: String, _ state: inout State) -> JSONText? {
+        if let (list, index) = index(of: path, state) { state.lists[list]?.remove(at: index) }
+        return nil
     }
 
     private static func index(of path: String, _ state: State) -> (list: String, index: Int)? {

@@ -59,7 +59,7 @@ final class PictureUpstream: Upstream, Sendable {
 
     func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
-    ) async throws(UpstreamError) -> RemoteRecord? {
+    ) async throws(UpstreamError) -> PushAnswer {
         var bytes: [UInt8] = []
         while bytes.count < source.size, let piece = source.read(bytes.count, 7) { bytes += piece }
         let failure = state.withLock { state -> UpstreamError? in
@@ -68,7 +68,7 @@ final class PictureUpstream: Upstream, Sendable {
         }
         await pass()
         if let failure { throw failure }
-        return nil
+        return .accepted()
     }
 
     func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
@@ -84,7 +84,7 @@ final class PictureUpstream: Upstream, Sendable {
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         try await records.record(of: entity, known: known)
     }
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? {
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         try await records.push(request, idempotencyKey: idempotencyKey)
     }
     func probe() async throws(UpstreamError) { try await records.probe() }

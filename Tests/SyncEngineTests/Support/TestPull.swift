@@ -155,5 +155,7 @@ final class PagedUpstream: Upstream, Sendable {
         return RemoteRecord(record)
     }
 
-    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> RemoteRecord? { nil }
+    func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
+        .accepted()
+    }
 }

@@ -13,15 +13,16 @@ struct StatusTests {
 
     private func failure(
         _ status: Int, retryAfter: String? = nil, body: String = #"{"error":{"text":"the shop says no"}}"#,
-        token: FixedToken? = nil
+        token: FixedToken? = nil, location: String? = nil, schema more: String = ", error_message: error.text"
     ) async throws -> UpstreamError {
         let schema = try EntitySchema(
             yaml: """
                 schema: s
-                upstream: { base_url: "https://shop.example", error_message: error.text }
+                upstream: { base_url: "https://shop.example"\(more) }
                 entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
                 """, file: "s.yaml")
-        let headers = retryAfter.map { [HTTPHeader("retry-after", $0)] } ?? []
+        let fields = [("retry-after", retryAfter), ("Location", location)]
+        let headers = fields.compactMap { name, value in value.map { HTTPHeader(name, $0) } }
         let transport = ScriptedTransport { _ in HTTPResponse.json(status, body, headers) }
         let upstream = HTTPUpstream(
             plan: schema.upstream, transport: transport, token: token, now: { Self.now })
@@ -77,19 +78,54 @@ struct StatusTests {
     }
 
     @Test(
-        "an error that someone must correct is refused",
-        arguments: [400, 402, 403, 405, 406, 413, 415, 418, 422, 428, 451])
+        "an error that someone must correct is refused", arguments: [400, 405, 406, 413, 415, 418, 422, 428, 451])
     func refused(_ status: Int) async throws {
         #expect(try await failure(status) == .refused(status: status, "\(words) \(status): the shop says no"))
     }
 
-    @Test("a redirect is refused, and the message says what to do", arguments: [300, 301, 302, 303, 307, 308])
-    func redirect(_ status: Int) async throws {
-        guard case .refused(status, let message) = try await failure(status) else {
-            Issue.record("classified differently")
-            return
+    @Test("what concerns the account, or a gateway, bars", arguments: [402, 403, 407, 511])
+    func barred(_ status: Int) async throws {
+        #expect(try await failure(status) == .barred(status: status, "\(words) \(status): the shop says no"))
+    }
+
+    @Test("a code that the schema names concerns the account, whatever the status", arguments: [400, 404, 409, 422])
+    func accountError(_ status: Int) async throws {
+        let schema = ", error_message: text, account_errors: [PENDING]"
+        for body in [#"{"code":"PENDING","text":"no"}"#, #"{"error":{"code":"PENDING"},"code":400,"text":"no"}"#] {
+            let failure = try await failure(status, body: body, schema: schema)
+            #expect(failure == .barred(status: status, "\(words) \(status): no"))
         }
-        #expect(message.contains("base_url"))
+        guard case .barred = try await failure(status, body: #"{"why":"PENDING"}"#, schema: schema) else { return }
+        Issue.record("another member is no code")
+    }
+
+    @Test("a web page where JSON belongs bars", arguments: [400, 403, 405, 409, 418, 422, 451])
+    func webPage(_ status: Int) async throws {
+        let failure = try await failure(status, body: "<html><title>Maintenance</title>")
+        #expect(
+            failure
+                == .barred(
+                    status: status,
+                    "\(words) \(status) with a web page where JSON belongs (no content type): "
+                        + "<html><title>Maintenance</title>"))
+    }
+
+    @Test(
+        "a web page changes nothing for a status that says what to do",
+        arguments: [401, 404, 408, 410, 412, 413, 429, 500, 503])
+    func webPageOfStatus(_ status: Int) async throws {
+        if case .barred = try await failure(status, body: "<html>") { Issue.record("\(status) must not bar") }
+    }
+
+    @Test("a redirect bars, and the message says what to do", arguments: [300, 301, 302, 303, 307, 308])
+    func redirect(_ status: Int) async throws {
+        let failure = try await failure(status, body: "", location: "https://sso.example/login?state=token")
+        #expect(
+            failure
+                == .barred(
+                    status: status,
+                    "\(words) \(status) to https://sso.example/login; redirects are not followed, correct "
+                        + "upstream.base_url"))
     }
 
     @Test(
@@ -113,7 +149,7 @@ struct StatusTests {
     }
 
     @Test(
-        "an error response without a text is reported without one", arguments: ["", "<html>", "[]", #"{"error":null}"#])
+        "an error response without a text is reported without one", arguments: ["", "[]", #"{"error":null}"#])
     func wordless(_ body: String) async throws {
         #expect(try await failure(422, body: body) == .refused(status: 422, "\(words) 422"))
     }

@@ -40,7 +40,7 @@ struct VersionContractTests {
             let found = try await upstream.record(of: orders, known: .object(["id": "1"]))
             let old = try #require(found?.version)
             let answer = try await upstream.push(patch(old), idempotencyKey: "k")
-            let fresh = try #require(answer?.version)
+            let fresh = try #require(answer.record?.version)
             #expect(fresh != old)
             #expect(reference.record("orders", "1")?["note"] == "mine")
             let again = try await upstream.record(of: orders, known: .object(["id": "1"]))
@@ -94,7 +94,7 @@ struct VersionContractTests {
         let sent = try await upstream.push(
             PushRequest(method: "PATCH", path: "/orders/1", body: .object(["a": 1]), version: found?.version),
             idempotencyKey: "k")
-        #expect(sent?.version == found?.version)
+        #expect(sent.record?.version == found?.version)
         #expect(transport.requests.last?.header("If-Match") == found?.version)
     }
 }

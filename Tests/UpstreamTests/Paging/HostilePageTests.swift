@@ -65,10 +65,41 @@ struct HostilePageTests {
         "a page without its list is rejected",
         arguments: [
             "", "null", "[]", "{}", "7", #""data""#, #"{"data":null}"#, #"{"data":{}}"#, #"{"data":"[]"}"#,
-            #"{"data":{"0":{"id":"1"}}}"#, "<html></html>", "\u{FEFF}{\"data\":[]}",
+            #"{"data":{"0":{"id":"1"}}}"#, "nothing",
         ])
     func wrongType(_ body: String) async {
         expectMalformed(await page(Array(body.utf8)))
+    }
+
+    @Test("#18 a byte order mark is skipped")
+    func byteOrderMark() async throws {
+        let page = try await page(Array("\u{FEFF}\(Self.good)".utf8)).get()
+        #expect(page.count == 2 && page.records.elements.first?["id"] == "1")
+    }
+
+    @Test("#18 a record with a number that JSON does not have becomes its text, and the others stay")
+    func notANumber() async throws {
+        let odd = #"{"id":"2","n":[NaN,-Infinity],"t":"NaN"}"#
+        let page = try await page(
+            Array(
+                #"{"data":[{"id":"1","t":"a \"NaN"},\#(odd),{"id":"3"}],"next":"x","total":"3","mean":Infinity}"#.utf8)
+        ).get()
+        #expect(page.count == 3 && page.total == 3 && page.next == "x")
+        #expect(page.records.elements.map(\.kind) == [.object, .string, .object])
+        #expect(page.records.elements[1].string == odd)
+        #expect(page.records.elements[0].text == #"{"id":"1","t":"a \"NaN"}"#)
+        expectMalformed(await self.page(Array(#"{"data":[{"id":"1","n":NaN},{"id":"2",}]}"#.utf8)))
+        expectMalformed(await self.page(Array(#"{"data":[{"id":"1","n":nan}]}"#.utf8)))
+    }
+
+    @Test(
+        "a web page instead of a list bars and deletes nothing", arguments: ["<html></html>", " \n<?xml version='1'?>"])
+    func webPage(_ body: String) async {
+        guard case .failure(.barred(200, let message)) = await page(Array(body.utf8)) else {
+            Issue.record("taken, or rejected with another error")
+            return
+        }
+        #expect(message == "/orders answered 200 with a web page where JSON belongs (no content type)")
     }
 
     @Test("a page with a duplicate member anywhere is rejected")

@@ -1,0 +1,38 @@
+/// How an answer says whether a request succeeded, and whom a failure concerns.
+package struct AnswerPlan: Sendable, Equatable {
+    /// A member of a 2xx answer that says whether a change was accepted.
+    package struct Success: Sendable, Equatable {
+        package var place: Place
+        /// The plain texts that mean that it was; any other means that it was refused.
+        package var values: [String]
+
+        package init(place: Place, values: [String] = ["true"]) {
+            self.place = place
+            self.values = values
+        }
+    }
+
+    /// The codes of errors that concern the account and not the request.
+    package struct AccountErrors: Sendable, Equatable {
+        package var place: Place
+        package var codes: [String]
+
+        package init(place: Place = Self.usualPlace, codes: [String]) {
+            self.place = place
+            self.codes = codes
+        }
+
+        package static let usualPlace = Place(paths: ["code", "error.code", "error_code", "error", "type"])
+    }
+
+    /// Where an error response has its text.
+    package var errorMessage: Place?
+    package var success: Success?
+    package var accountErrors: AccountErrors?
+
+    package init(errorMessage: Place? = nil, success: Success? = nil, accountErrors: AccountErrors? = nil) {
+        self.errorMessage = errorMessage
+        self.success = success
+        self.accountErrors = accountErrors
+    }
+}

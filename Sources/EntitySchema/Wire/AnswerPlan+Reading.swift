@@ -1,0 +1,46 @@
+package import JSONText
+
+/// What the body of an answer says by the schema's rules.
+extension AnswerPlan {
+    /// Whether an error concerns the account and not the request.
+    package func concernsAccount(_ body: JSONText) -> Bool {
+        guard let accountErrors else { return false }
+        return accountErrors.place.paths.contains { path in
+            body.at(path: path).map { accountErrors.codes.contains($0.plain) } ?? false
+        }
+    }
+
+    /// Whether the answer to a change says that it was accepted; nil when it says nothing about that.
+    ///
+    /// Without `upstream.success`, a member `success` or `ok` that is true or false says it.
+    package func saysSuccess(_ body: JSONText) -> Bool? {
+        if let success { return success.place.value(in: body).map { success.values.contains($0.plain) } }
+        return body["success"]?.boolean ?? body["ok"]?.boolean
+    }
+}
+
+extension Place {
+    /// The record in an answer: an object with its key, or an array of exactly one.
+    ///
+    /// When nothing is at the place, or when the place is only a default (`isInherited`), the answer itself counts too.
+    package func record(in answer: JSONText, key: String, isInherited: Bool) -> JSONText? {
+        let there = value(in: answer)
+        if let record = there?.single(with: key) { return record }
+        return isInherited || there == nil ? answer.single(with: key) : nil
+    }
+}
+
+extension JSONText {
+    fileprivate func single(with key: String) -> JSONText? {
+        switch kind {
+        case .object: hasKey(key) ? self : nil
+        case .array: elementCount == 1 ? elements.first.flatMap { $0.hasKey(key) ? $0 : nil } : nil
+        default: nil
+        }
+    }
+
+    private func hasKey(_ name: String) -> Bool {
+        guard let key = self[name], key.kind == .string || key.kind == .number else { return false }
+        return !key.plain.isEmpty
+    }
+}

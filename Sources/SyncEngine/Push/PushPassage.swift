@@ -1,0 +1,27 @@
+/// Learns which changes get through, to distinguish an account that may change nothing from a change that is refused.
+struct PushPassage: Sendable {
+    /// The change is about to be sent.
+    var begins: @Sendable (Int64) async -> Void = { _ in }
+    /// The upstream accepted the change, or refused it for what it says.
+    var passes: @Sendable (Int64) async -> Void = { _ in }
+    /// The upstream did not let the change through. `hasOthers`: changes that were not barred are ready.
+    var verdict: @Sendable (Int64, _ message: String, _ hasOthers: Bool) async -> AccountBar.Verdict = { _, _, _ in
+        .waits
+    }
+    /// The attempt ended, whatever came of it.
+    var ends: @Sendable (Int64) async -> Void = { _ in }
+    /// The changes that did not get through.
+    var barred: @Sendable () async -> Set<Int64> = { [] }
+    /// Until the next trial.
+    var wait: @Sendable () async -> Duration = { .seconds(60) }
+}
+
+extension PushPassage {
+    init(_ monitor: HealthMonitor) {
+        self.init(
+            begins: { await monitor.noteBegin(of: $0) }, passes: { await monitor.notePass(of: $0) },
+            verdict: { await monitor.verdict(onBarred: $0, $1, hasOthers: $2) },
+            ends: { await monitor.noteEnd(of: $0) },
+            barred: { await monitor.bar.changes }, wait: { await monitor.barWait ?? .zero })
+    }
+}

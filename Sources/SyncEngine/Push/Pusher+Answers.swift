@@ -1,0 +1,131 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// What follows from an answer of 2xx: with the record, without it, or not recognised.
+extension Pusher {
+    /// The outcome of a change that the upstream has accepted.
+    ///
+    /// A repeat may be answered with the first answer, and an answer without a record says nothing about it, so in both
+    /// cases the record is read.
+    func acknowledgement(
+        of change: OutboxChange, _ entity: Entity, _ answer: PushAnswer
+    ) async throws -> PushOutcome {
+        let answered = answer.record.map { reader.withParent($0, of: entity, like: change.record) }
+        let plain = PushOutcome.acknowledged(record: answered?.record, version: answered?.version)
+        if case .accepted(let location) = answer, change.operation == .create {
+            return try await created(change, entity, location)
+        }
+        let isUnknown = answered == nil && change.content != .removal
+        let known = answered?.record ?? change.record
+        guard change.isTried || isUnknown, change.operation != .delete, try reader.canRead(entity, known) else {
+            return plain
+        }
+        do {
+            if let found = try await reader.record(of: entity, known: known) {
+                return acknowledged(asRead: found)
+            }
+            guard change.isTried, change.content == nil else { return plain }
+            let isGone = try await verdict(on: known, entity, wasRead: true) == .gone
+            return isGone ? .vanished(record: answered?.record) : plain
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch is UpstreamError {
+            return plain
+        }
+    }
+
+    private func acknowledged(asRead found: RemoteRecord) -> PushOutcome {
+        .acknowledged(record: found.record, version: found.version)
+    }
+
+    // MARK: A creation without a record
+
+    /// Looks for the record where the answer says that it is, else by the schema's look-up. It is not created again
+    /// while it may exist.
+    private func created(
+        _ change: OutboxChange, _ entity: Entity, _ location: String?
+    ) async throws -> PushOutcome {
+        do {
+            if let key = location.flatMap(entity.key) {
+                let known = change.record.setting(entity.key, to: .string(key))
+                if try reader.canRead(entity, known), let found = try await reader.record(of: entity, known: known) {
+                    return acknowledged(asRead: reader.withParent(found, of: entity, like: change.record))
+                }
+            }
+            guard hasLookUp(change, entity) else { return withoutLookUp(change) }
+            if case .applied(let found) = try await CreateReconciler(reader: reader).finding(for: change, entity) {
+                return acknowledged(asRead: found)
+            }
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch is UpstreamError {
+            guard hasLookUp(change, entity) else { return withoutLookUp(change) }
+        }
+        return notListed(change)
+    }
+
+    private func hasLookUp(_ change: OutboxChange, _ entity: Entity) -> Bool {
+        entity.route(for: .create, record: change.record)?.lookUp != nil
+    }
+
+    /// The key shows whether the upstream has answered the request before, so repeating it once may bring the record.
+    private func withoutLookUp(_ change: OutboxChange) -> PushOutcome {
+        guard !change.isTried, schema.upstream.idempotencyHeader != nil else { return .acknowledged(record: nil) }
+        let failure = PushFailure(
+            kind: "malformed", message: "the answer held no record with a key; repeating the request once")
+        return .waiting(failure, at: monotonicNow(), counted: false)
+    }
+
+    /// The upstream accepted the creation and does not show the record yet: looked for again later.
+    func notListed(_ change: OutboxChange) -> PushOutcome {
+        let outcome = again(
+            change,
+            PushFailure(
+                kind: PushFailure.accepted,
+                message: "the upstream accepted this without a record, and does not list it yet; looking again later"))
+        guard case .failed = outcome else { return outcome }
+        return .failed(
+            PushFailure(
+                kind: "unclear",
+                message:
+                    "the upstream accepted this without a record, and does not list it: check whether it has the record, "
+                    + "then retry or discard"))
+    }
+
+    // MARK: An answer that was not recognised
+
+    /// Asks for the record, which shows whether the change was applied; if not, the change is repeated later.
+    func outcome(
+        ofUnrecognised change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> PushOutcome {
+        guard change.content == nil, change.operation != .create, try reader.canRead(entity, change.record) else {
+            return again(change, failure)
+        }
+        do {
+            let found = try await reader.record(of: entity, known: change.record)
+            switch (change.operation, found) {
+            case (.delete, nil):
+                let isGone = try await verdict(on: change.record, entity, wasRead: true) == .gone
+                return isGone ? .acknowledged(record: nil) : again(change, failure)
+            case (.update, let found?) where change.isSaid(by: found.record, of: entity, change.body.members.map(\.key)):
+                return acknowledged(asRead: found)
+            default: return again(change, failure)
+            }
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch is UpstreamError {
+            return again(change, failure)
+        }
+    }
+}
+
+extension OutboxChange {
+    /// The upstream has accepted the creation; only the record is not known yet.
+    var wasAccepted: Bool { lastFailure == PushFailure.accepted }
+}
+
+extension PushFailure {
+    static let accepted = "accepted"
+}

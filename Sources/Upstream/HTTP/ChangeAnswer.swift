@@ -1,0 +1,64 @@
+internal import EntitySchema
+internal import JSONText
+
+/// Recognises what a 2xx response to a change says.
+///
+/// Only a record with a key where the schema has one, a member that says success, or no content at all acknowledges a
+/// change. Anything else may come from a gateway, a sign-in page or a half-dead server, and is unclear.
+struct ChangeAnswer {
+    let request: PushRequest
+    let sent: WireRequest
+    let response: HTTPResponse
+    let plan: AnswerPlan
+
+    enum Meaning {
+        case record(JSONText)
+        case accepted(location: String?)
+    }
+
+    func meaning() throws(UpstreamError) -> Meaning {
+        guard !response.isBlank else {
+            guard [200, 201, 202, 204, 205].contains(response.status) else { throw unclear(nil) }
+            return accepted
+        }
+        guard let body = try? JSONText(unambiguous: response.text) else {
+            guard response.isMarkup else { throw unclear(nil) }
+            throw error(.barred(status: response.status, "\(call) with a web page where JSON belongs"), nil)
+        }
+        if plan.concernsAccount(body) { throw error(.barred(status: response.status, call), body) }
+        let success = plan.saysSuccess(body)
+        if success == false, plan.success != nil {
+            let words = sent.mayQuoteAnswer ? ErrorText(plan).words(of: response, body) : ""
+            throw UpstreamError.refused(status: response.status, "\(call) that the change was refused\(words)")
+                .withoutSecrets(sent.secrets + sent.secrets(in: body))
+        }
+        let record = request.record.record(in: body, key: request.key, isInherited: request.isRecordInherited)
+        // A record may have a field named success; an envelope that denies success has no record.
+        if let record, success != false || record == body { return .record(record) }
+        if success == true || request.operation == .delete && body["deleted"]?.boolean == true { return accepted }
+        if body.kind == .null || body.kind == .object && body.members.isEmpty { return accepted }
+        throw unclear(body)
+    }
+
+    private var accepted: Meaning { .accepted(location: response.header("Location").flatMap { $0.isEmpty ? nil : $0 }) }
+
+    private var call: String {
+        "\(request.method) \(request.path.prefix { $0 != "?" }) answered \(response.status)"
+    }
+
+    private func unclear(_ body: JSONText?) -> UpstreamError {
+        error(.unclear(status: response.status, "\(call) without saying that the change was accepted"), body)
+    }
+
+    /// The error with the beginning of the body.
+    private func error(_ error: UpstreamError, _ body: JSONText?) -> UpstreamError {
+        let message = "\(error.message)\(sent.mayQuote(body) ? response.quote() : "")"
+        let quoting: UpstreamError =
+            if case .barred(let status, _) = error {
+                .barred(status: status, message)
+            } else {
+                .unclear(status: response.status, message)
+            }
+        return quoting.withoutSecrets(sent.secrets + sent.secrets(in: body))
+    }
+}

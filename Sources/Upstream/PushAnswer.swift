@@ -1,0 +1,15 @@
+/// What the upstream answered to a change that it accepted.
+package enum PushAnswer: Sendable, Equatable {
+    /// The record as it now is.
+    case record(RemoteRecord)
+    /// Accepted without the record. `location` is the address of the record in the answer's `Location`, if it has one.
+    case accepted(location: String? = nil)
+
+    package init(_ record: RemoteRecord?) {
+        self = record.map { .record($0) } ?? .accepted()
+    }
+
+    package var record: RemoteRecord? {
+        if case .record(let record) = self { record } else { nil }
+    }
+}

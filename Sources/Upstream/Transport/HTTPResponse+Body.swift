@@ -1,0 +1,49 @@
+internal import JSONText
+
+/// What the body of a response is.
+extension HTTPResponse {
+    /// The body without a byte order mark, which some servers put before JSON (RFC 8259, 8.1).
+    var text: ArraySlice<UInt8> {
+        body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
+    }
+
+    /// True when there is nothing but space.
+    var isBlank: Bool { text.allSatisfy { [0x20, 0x09, 0x0A, 0x0D].contains($0) } }
+
+    /// Nil when the body is not JSON.
+    var json: JSONText? { text.isEmpty ? nil : try? JSONText(text) }
+
+    /// Whether a body that is not JSON is a web page or other markup, by its first character or its type.
+    var isMarkup: Bool {
+        guard let first = text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return false }
+        return first == UInt8(ascii: "<") || mediaType.hasSuffix("html") || mediaType.hasSuffix("xml")
+    }
+
+    /// Whether markup in a response of this status means that something else than the upstream answered. Other statuses
+    /// already say what to do: sign in, wait, send less, look for the record.
+    var barsMarkup: Bool {
+        switch status {
+        case 401, 404, 408, 410, 412, 413, 414, 415, 425, 429, 431, 500...510, 512...599: false
+        default: true
+        }
+    }
+
+    /// In lower case, without parameters; empty when there is none.
+    var mediaType: String {
+        let type = (header("Content-Type") ?? "").prefix { $0 != ";" }.lowercased()
+        return String(type.filter { $0 != " " && $0 != "\t" })
+    }
+
+    var shownType: String { mediaType.isEmpty ? "no content type" : mediaType }
+
+    /// ` (text/html): <!doctype html>…`: the type and the beginning of the body, for an error.
+    func quote() -> String {
+        " (\(shownType)): \(ErrorText.shortened(String(decoding: text.prefix(2000), as: UTF8.self), to: 200))"
+    }
+
+    /// Where a redirect points, without its query, which may hold a token.
+    var redirectTarget: String? {
+        guard let target = header("Location"), !target.isEmpty else { return nil }
+        return String(target.prefix { $0 != "?" && $0 != "#" }.prefix(200))
+    }
+}

@@ -1,0 +1,184 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("An account that is refused")
+struct AccountBarTests {
+    private let now = Timestamp(milliseconds: 0)
+    private let barred = UpstreamError.barred(status: 403, "PATCH answered 403: not approved yet")
+
+    // MARK: The bar alone
+
+    /// A bar and what happens to it, as values that expectations can show.
+    private final class Account {
+        var bar = AccountBar()
+
+        func admits(_ change: Int64, at time: Timestamp) -> Bool { bar.admits(change, at: time) }
+
+        /// An attempt that is barred.
+        func barred(_ change: Int64, others: Bool, at time: Timestamp) -> AccountBar.Verdict {
+            bar.begin(change)
+            defer { bar.end(change) }
+            return bar.bar(change, "no", hasOthers: others, at: time)
+        }
+
+        /// An attempt that gets through; true when that ends the bar.
+        func passes(_ change: Int64) -> Bool {
+            bar.begin(change)
+            defer { bar.end(change) }
+            return bar.pass(change)
+        }
+    }
+
+    @Test("trials come one at a time: the first at once, then 2 s to 60 s apart")
+    func trials() {
+        let account = Account()
+        #expect(account.admits(1, at: now) && account.admits(2, at: now))
+        #expect(account.barred(1, others: true, at: now) == .waits)
+        #expect(account.barred(2, others: true, at: now) == .waits, "both were under way: one trial")
+        var time = now
+        var waits: [Int64] = []
+        for change in Int64(3)...10 {
+            #expect(account.admits(change, at: time))
+            #expect(!account.admits(99, at: time), "one at a time")
+            #expect(account.barred(change, others: true, at: time) == .waits)
+            let wait = account.bar.wait(at: time)
+            waits.append(wait.components.seconds)
+            #expect(!account.admits(99, at: time + wait - .milliseconds(1)))
+            time = time + wait
+        }
+        #expect(waits == [2, 4, 8, 16, 32, 60, 60, 60])
+    }
+
+    @Test("a change that gets through ends the bar; one that was under way before says nothing about the barred one")
+    func passes() {
+        let account = Account()
+        account.bar.begin(2)
+        #expect(account.barred(1, others: false, at: now) == .waits)
+        let ends = account.bar.pass(2)
+        #expect(ends && !account.bar.isSet)
+        #expect(account.barred(1, others: false, at: now) == .waits, "2 was sent before 1 was barred")
+        #expect(account.passes(3))
+        #expect(account.barred(1, others: false, at: now) == .concernsChange)
+    }
+
+    @Test("while others wait, two of them must get through between the attempts of a barred change")
+    func twice() {
+        let account = Account()
+        #expect(account.barred(1, others: true, at: now) == .waits)
+        for other in Int64(2)...5 { _ = account.passes(other) }
+        #expect(account.barred(1, others: true, at: now) == .waits, "they all got through in one spell")
+        #expect(account.passes(6))
+        #expect(account.barred(1, others: true, at: now) == .concernsChange)
+        #expect(account.barred(1, others: true, at: now) == .waits, "the count starts over")
+    }
+
+    // MARK: In the engine
+
+    private func engine(orders count: Int) throws -> TestEngine {
+        let test = try TestEngine(upstream: FakeUpstream(pageSize: 100))
+        let rows = (1...count).map { #"{"id":"o\#($0)","updated_at":"2026-01-01T00:00:00.000Z"}"# }
+        try test.upstream.set("/orders", "[\(rows.joined(separator: ","))]")
+        return test
+    }
+
+    private func change(_ count: Int, _ test: TestEngine) async throws {
+        for number in 1...count { try await test.change("o\(number)", #"{"notes":"mine"}"#) }
+        test.engine.noteLocalWrite()
+    }
+
+    /// Advances the clock until the condition holds.
+    private func until(
+        _ test: TestEngine, step: Duration = .milliseconds(500), _ condition: () async throws -> Bool
+    ) async throws {
+        for _ in 1...20_000 where try await !condition() {
+            await test.clock.waitForSleepers(2)
+            test.clock.advance(by: step)
+            await Task.yield()
+        }
+        #expect(try await condition())
+    }
+
+    @Test(
+        "#2 an account that is refused everything loses nothing, and its changes go out when it is accepted again",
+        arguments: [402, 403, 302, 200])
+    func everything(_ status: Int) async throws {
+        let test = try engine(orders: 20)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let barred = UpstreamError.barred(status: status, "PATCH answered \(status): not approved yet")
+            test.upstream.refuse { _ in barred }
+            try await change(20, test)
+            let end = test.clock.timestamp + .seconds(4 * 3600)
+            try await until(test, step: .seconds(10)) { test.clock.timestamp >= end }
+            #expect(try test.store.pendingCount() == PendingCount(pending: 20, failed: 0))
+            let requests = test.upstream.pushes.count
+            #expect(requests > 150 && requests < 4 * 3600 / 60 + 20, "\(requests)")
+            let status = await test.engine.status()
+            #expect(status.state == .error)
+            #expect(status.error?.hasPrefix("the upstream refuses this account's changes: PATCH answered") == true)
+            #expect(status.error?.contains("sign in again") == true)
+
+            test.upstream.refuse(nil)
+            try await until(test) { try test.store.pendingCount().pending == 0 }
+            #expect(try test.store.pendingCount().failed == 0)
+            #expect(test.upstream.pushes.count < requests + 40)
+            #expect(await test.engine.status().error == nil)
+        }
+    }
+
+    @Test("a change that alone is refused fails for good, and holds up no other")
+    func oneChange() async throws {
+        let test = try engine(orders: 20)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let barred = barred
+            test.upstream.refuse { $0.path == "/orders/o3" ? barred : nil }
+            try await change(20, test)
+            try await until(test) { try test.store.pendingCount().pending == 0 }
+            #expect(try test.store.pendingCount().failed == 1)
+            let failed = try #require(try test.store.pending(after: 0, limit: 1).changes.first)
+            #expect(failed["record_id"] == "o3" && failed.at(path: "error.class") == "refused")
+            #expect(failed.at(path: "error.message")?.string?.hasSuffix("; other changes are accepted") == true)
+            #expect(test.upstream.pushes.count <= 19 + 3)
+            #expect(await test.engine.status().error == nil)
+        }
+    }
+
+    @Test("a change that alone meets web pages counts its attempts")
+    func onePage() async throws {
+        let test = try engine(orders: 3)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            test.upstream.refuse { $0.path == "/orders/o1" ? .barred(status: 200, "a web page") : nil }
+            try await change(3, test)
+            // Others must get through each time.
+            for round in 1...20 where try test.store.pendingCount().failed == 0 {
+                try await test.change("o2", #"{"notes":"\#(round)"}"#)
+                test.engine.noteLocalWrite()
+                try await until(test, step: .seconds(1)) { try test.store.pendingCount().pending <= 1 }
+                let time = test.clock.timestamp + .seconds(60)
+                try await until(test, step: .seconds(1)) { test.clock.timestamp >= time }
+            }
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        }
+    }
+
+    @Test("a refusal of what a change says shows that the account may change things")
+    func refusal() async throws {
+        let test = try engine(orders: 2)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let barred = barred
+            test.upstream.refuse { $0.path == "/orders/o1" ? barred : .refused(status: 422, "too long") }
+            try await change(2, test)
+            try await until(test) { try test.store.pendingCount().failed == 2 }
+            #expect(await test.engine.status().error == nil)
+        }
+    }
+}

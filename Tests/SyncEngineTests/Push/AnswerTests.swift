@@ -1,0 +1,186 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+/// What becomes of a change whose answer has no record, or was not recognised.
+@Suite("An answer without a record")
+struct AnswerTests {
+    private static let lookUp = TestEngine.shop.replacing(
+        "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
+    private static let deleting = TestEngine.shop.replacing(
+        #"update: { call: "PATCH /orders/{id}" }"#,
+        with: #"update: { call: "PATCH /orders/{id}" }"# + "\n" + #"      delete: { call: "DELETE /orders/{id}" }"#)
+
+    private func test(_ yaml: String = TestEngine.shop) async throws -> TestEngine {
+        let test = try TestEngine(schema: yaml)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        _ = try await test.store.apply(
+            PulledPage(entity: "orders", records: #"[{"id":"a","notes":"n","total":1}]"#), at: test.clock.timestamp)
+        return test
+    }
+
+    /// Sends what is ready, once.
+    private func send(_ test: TestEngine) async throws {
+        let now = test.clock.timestamp
+        let pusher = Pusher(
+            schema: test.store.schema, store: test.store, upstream: test.upstream,
+            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
+            freshness: Freshness(callableSince: now))
+        for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
+    }
+
+    private func create(_ body: String, _ test: TestEngine) async throws -> String {
+        try await test.store.create("orders", body: JSONText(parsing: body), at: test.clock.timestamp)
+    }
+
+    private func error(_ test: TestEngine, _ member: String = "class") throws -> String? {
+        try test.store.pending(after: 0, limit: 1).changes.first?.at(path: "error.\(member)")?.string
+    }
+
+    private let unrecognised = UpstreamError.unclear(status: 200, "PATCH answered 200 without saying …")
+
+    // MARK: Accepted
+
+    @Test("#18 a creation answered with its address is read there, and has its key at once")
+    func location() async throws {
+        let test = try await test()
+        let key = try await create(#"{"notes":"new"}"#, test)
+        test.upstream.answerLocations(times: 1)
+        try await send(test)
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try test.record("server-1")?["notes"] == "new")
+        #expect(try test.record(key)?["id"] == "server-1", "the old key leads to the record")
+    }
+
+    @Test("#18 a creation accepted without its key is looked up and never sent again")
+    func lookedUp() async throws {
+        for isListed in [true, false] {
+            let test = try await test(Self.lookUp)
+            _ = try await create(#"{"notes":"new"}"#, test)
+            test.upstream.answerEmpty(times: 9)
+            test.upstream.failList("/orders", isListed ? nil : .unclear(status: 503, "down"))
+            try await send(test)
+            #expect(try test.store.pendingCount().pending == (isListed ? 0 : 1))
+            if !isListed { #expect(try error(test) == "accepted") }
+            test.upstream.failList("/orders", nil)
+            try await send(test)
+            #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+            #expect(test.upstream.pushes.count == 1)
+            #expect(try test.record("server-1")?["notes"] == "new")
+        }
+    }
+
+    @Test("#18 a creation that was accepted and is never listed is left to a person, not sent again")
+    func neverListed() async throws {
+        let test = try await test(Self.lookUp)
+        _ = try await create(#"{"notes":"new"}"#, test)
+        test.upstream.answerEmpty(times: 9)
+        test.upstream.failList("/orders", .unclear(status: 503, "down"))
+        try await send(test)
+        try test.upstream.set("/orders", "[]")
+        test.upstream.failList("/orders", nil)
+        for _ in 1...5 { try await send(test) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try error(test) == "unclear")
+        #expect(test.upstream.pushes.count == 1)
+    }
+
+    @Test("an edit accepted without the record is followed by one read of the record")
+    func editWithoutRecord() async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":2}]"#)
+        test.upstream.answerEmpty(times: 1)
+        try await send(test)
+        #expect(test.upstream.recordRequests == 1)
+        #expect(try test.record("a")?.text == #"{"id":"a","notes":"mine","total":2}"#)
+    }
+
+    @Test("an edit accepted without the record stands if the record cannot be read", arguments: [true, false])
+    func editNotReadable(_ isMissing: Bool) async throws {
+        let test = try await test()
+        try await test.change("a", #"{"notes":"mine"}"#)
+        test.upstream.answerEmpty(times: 1)
+        if isMissing {
+            test.upstream.failRecords(.unclear(status: 500, "no"))
+        } else {
+            test.upstream.onPush { [upstream = test.upstream] in upstream.failRecords(.malformed("no")) }
+        }
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record("a")?.text == #"{"id":"a","notes":"mine","total":1}"#)
+    }
+
+    // MARK: Not recognised
+
+    @Test("#1 an edit with an unrecognised answer is done if the record shows it, else it is repeated")
+    func unrecognisedEdit() async throws {
+        for isApplied in [true, false] {
+            let test = try await test()
+            try await test.change("a", #"{"notes":"mine"}"#)
+            test.upstream.fail(unrecognised, afterApplying: isApplied)
+            try await send(test)
+            #expect(try test.store.pendingCount().pending == (isApplied ? 0 : 1))
+            #expect(try test.record("a")?["notes"] == "mine")
+            try await send(test)
+            #expect(test.upstream.pushes.count == (isApplied ? 1 : 2))
+            #expect(test.upstream.records("/orders").first?["notes"] == "mine")
+        }
+    }
+
+    @Test("#1 a deletion with an unrecognised answer is done if the record is gone, else it is repeated")
+    func unrecognisedDeletion() async throws {
+        for isApplied in [true, false] {
+            let test = try await test(Self.deleting)
+            try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
+            test.upstream.fail(unrecognised, afterApplying: isApplied)
+            try await send(test)
+            #expect(try test.store.pendingCount().pending == (isApplied ? 0 : 1))
+            try await send(test)
+            #expect(try test.store.pendingCount().pending == 0)
+            #expect(test.upstream.pushes.count == (isApplied ? 1 : 2))
+            #expect(test.upstream.records("/orders").isEmpty)
+        }
+    }
+
+    @Test("#1 a creation with unrecognised answers is repeated under its key, and kept in the end")
+    func unrecognisedCreation() async throws {
+        let test = try await test()
+        _ = try await create(#"{"notes":"new"}"#, test)
+        test.upstream.fail(unrecognised, afterApplying: true, times: 9)
+        for _ in 1...5 { try await send(test) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
+        #expect(try error(test, "message") == unrecognised.message)
+        #expect(Set(test.upstream.pushes.map(\.key)).count == 1)
+        #expect(test.upstream.records("/orders").count == 2)
+    }
+
+    // MARK: A change that replaces the record
+
+    @Test("#12 PUT reads the record first, and sends what others have changed since")
+    func replaces() async throws {
+        let test = try await test(TestEngine.shop.replacing("PATCH /orders", with: "PUT /orders"))
+        try await test.change("a", #"{"notes":"mine"}"#)
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":2,"by":"them"}]"#)
+        try await send(test)
+        #expect(
+            test.upstream.pushes.map { $0.request.body?.text }
+                == [#"{"id":"a","notes":"mine","total":2,"by":"them"}"#])
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(try test.record("a")?["by"] == "them")
+    }
+
+    @Test("#12 the queue shows the whole record that PUT will send")
+    func showsReplacement() async throws {
+        let test = try await test(TestEngine.shop.replacing("PATCH /orders", with: "PUT /orders"))
+        try await test.change("a", #"{"notes":"mine"}"#)
+        let change = try #require(try test.store.pending(after: 0, limit: 1).changes.first)
+        #expect(change.at(path: "request.body")?.text == #"{"id":"a","notes":"mine","total":1}"#)
+    }
+}

@@ -1,0 +1,205 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+
+@testable import Upstream
+
+/// What counts as an acknowledgement of a change (2xx), and what is unclear.
+@Suite("The answer to a change")
+struct ChangeAnswerTests {
+    /// What came back for one change.
+    private enum Outcome: Equatable {
+        case record(String)
+        case accepted(String?)
+        case unclear, barred, refused, other
+    }
+
+    private struct Sent {
+        var outcome: Outcome
+        var message: String
+    }
+
+    private func upstream(_ response: HTTPResponse, _ more: String = "") throws -> HTTPUpstream {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: "https://shop.example", records: data\(more) }
+                entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
+                """, file: "s.yaml")
+        let transport = ScriptedTransport { _ in response }
+        return HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { Timestamp.sample })
+    }
+
+    private func send(
+        _ body: String, method: String = "PATCH", status: Int = 200, type: String? = "application/json",
+        location: String? = nil, schema: String = "", edit: (inout PushRequest) -> Void = { _ in }
+    ) async throws -> Sent {
+        let headers = [type.map { HTTPHeader("Content-Type", $0) }, location.map { HTTPHeader("Location", $0) }]
+        let response = HTTPResponse(status: status, headers: headers.compactMap(\.self), body: Array(body.utf8))
+        var request = PushRequest(
+            method: method, path: "/orders/1", body: .object(["a": 1]), record: Place(paths: ["data"]))
+        edit(&request)
+        let upstream = try upstream(response, schema)
+        do throws(UpstreamError) {
+            let answer =
+                request.content == nil
+                ? try await upstream.push(request, idempotencyKey: "k")
+                : try await upstream.upload(
+                    request, from: BodySource(size: 1) { _, _ in [1] }, idempotencyKey: "k")
+            switch answer {
+            case .record(let found): return Sent(outcome: .record(found.record.text), message: "")
+            case .accepted(let location): return Sent(outcome: .accepted(location), message: "")
+            }
+        } catch {
+            let outcome: Outcome =
+                switch error {
+                case .unclear(let code, _) where code == status: .unclear
+                case .barred(let code, _) where code == status: .barred
+                case .refused(let code, _) where code == status: .refused
+                default: .other
+                }
+            return Sent(outcome: outcome, message: error.message)
+        }
+    }
+
+    // MARK: Recognised
+
+    @Test("a record with a key at the schema's place is the record")
+    func record() async throws {
+        #expect(try await send(#"{"data":{"id":5,"a":1}}"#).outcome == .record(#"{"id":5,"a":1}"#))
+    }
+
+    @Test("a byte order mark before the JSON is skipped")
+    func mark() async throws {
+        #expect(try await send("\u{FEFF}" + #"{"data":{"id":"1"}}"#).outcome == .record(#"{"id":"1"}"#))
+    }
+
+    @Test(
+        "an empty answer is an acknowledgement for the statuses that have none", arguments: [200, 201, 202, 204, 205],
+        ["", " \r\n", "null", "{}"])
+    func empty(_ status: Int, _ body: String) async throws {
+        #expect(try await send(body, status: status).outcome == .accepted(nil))
+    }
+
+    @Test("an empty answer of any other status is unclear", arguments: [203, 206, 207, 226])
+    func emptyOther(_ status: Int) async throws {
+        #expect(try await send("", status: status).outcome == .unclear)
+    }
+
+    @Test("#18 an answer without a body says where the record is")
+    func location() async throws {
+        let sent = try await send("", method: "POST", status: 201, location: "https://shop.example/orders/17")
+        #expect(sent.outcome == .accepted("https://shop.example/orders/17"))
+    }
+
+    @Test(
+        "success without a record is an acknowledgement",
+        arguments: [#"{"success":true}"#, #"{"ok":true,"data":null}"#])
+    func success(_ body: String) async throws {
+        #expect(try await send(body).outcome == .accepted(nil))
+    }
+
+    @Test("a record may have a field named success")
+    func fieldNamedSuccess() async throws {
+        let record = #"{"id":"1","success":false}"#
+        #expect(try await send(record).outcome == .record(record))
+    }
+
+    @Test("#10 a bare record is recognised although the lists are in an envelope")
+    func bare() async throws {
+        for body in [#"{"id":"1","a":1}"#, #"[{"id":"1","a":1}]"#] {
+            #expect(try await send(body, method: "POST", status: 201).outcome == .record(#"{"id":"1","a":1}"#))
+        }
+        // The record itself has a member of the envelope's name.
+        let record = #"{"id":"1","data":{"a":1}}"#
+        #expect(try await send(record, method: "POST", status: 201).outcome == .record(record))
+        // Here the schema says that the record is at data.
+        let strict = try await send(record, method: "POST", status: 201) { $0.isRecordInherited = false }
+        #expect(strict.outcome == .unclear)
+    }
+
+    @Test(
+        "a deletion needs no record",
+        arguments: [#"{"deleted":true}"#, #"{"id":"1"}"#, #"{"data":null,"success":true}"#])
+    func deletion(_ body: String) async throws {
+        let outcome = try await send(body, method: "DELETE").outcome
+        #expect(outcome == .accepted(nil) || outcome == .record(#"{"id":"1"}"#))
+    }
+
+    // MARK: Not recognised
+
+    @Test(
+        "#1 an answer that says nothing about the record acknowledges nothing",
+        arguments: ["PATCH", "DELETE", "POST", "UPLOAD"],
+        [
+            #"{"success": false}"#, #"{"success":false,"data":{"id":"1"}}"#, #"{"data":{"id":"1","a""#, "OK",
+            #"{"message":"Please sign in"}"#, #"{"data":{"id":null}}"#, #"{"data":[{"id":"1"},{"id":"2"}]}"#, "[]",
+            "true",
+        ])
+    func unclear(_ method: String, _ body: String) async throws {
+        let sent = try await send(
+            body, method: method == "UPLOAD" ? "PUT" : method, type: "application/json; charset=utf-8"
+        ) {
+            if method == "UPLOAD" { $0.content = Content(sha256: "", size: 1, type: "image/png") }
+        }
+        #expect(sent.outcome == .unclear)
+        #expect(sent.message.hasSuffix("(application/json): \(body)"), "\(sent.message)")
+    }
+
+    @Test("#1 a web page acknowledges nothing", arguments: ["PATCH", "DELETE", "POST"])
+    func page(_ method: String) async throws {
+        let page = "<!DOCTYPE html>\n<html>" + String(repeating: "<p>Sign in</p>", count: 100)
+        let sent = try await send(page, method: method, type: "text/html; charset=utf-8")
+        #expect(sent.outcome == .barred)
+        let start =
+            "\(method) /orders/1 answered 200 with a web page where JSON belongs (text/html): <!DOCTYPE html> <html>"
+        #expect(sent.message.hasPrefix(start) && sent.message.hasSuffix("…"), "\(sent.message)")
+        #expect(sent.message.count < start.count + 200)
+        #expect(try await send(page, method: method, type: nil).outcome == .barred)
+    }
+
+    @Test("a quoted answer repeats no secret of the record")
+    func secrets() async throws {
+        let sent = try await send(#"{"message":"pin 1234 kept","data":{"pin":"9876","x":"9876"}}"#) {
+            $0.secrets = ["1234"]
+            $0.secretMembers = ["pin"]
+        }
+        #expect(sent.outcome == .unclear)
+        #expect(!sent.message.contains("1234") && !sent.message.contains("9876"), "\(sent.message)")
+        // In text that is not JSON secrets cannot be told from the rest.
+        let cut = try await send(#"{"data":{"pin":"98"#) { $0.secretMembers = ["pin"] }
+        #expect(cut.message.hasSuffix("without saying that the change was accepted"))
+    }
+
+    @Test("a secret is found however JSON spells it")
+    func spellings() async throws {
+        let body = #"{"x":"s\/4 \"K\u00e9y","y":"s/4 \"Kéy","z":"s\/4 \"K\u00E9y","n":1}"#
+        let sent = try await send(body) { $0.secrets = ["s/4 \"Kéy"] }
+        #expect(sent.message.hasSuffix(#"{"x":"…","y":"…","z":"…","n":1}"#), "\(sent.message)")
+    }
+
+    // MARK: What the schema says
+
+    @Test("upstream.success says which answers are acknowledgements and which are refusals")
+    func schemaSuccess() async throws {
+        let schema = ", error_message: error, success: { at: result.state, is: [ok, done] }"
+        let ok = try await send(#"{"result":{"state":"done"}}"#, schema: schema)
+        #expect(ok.outcome == .accepted(nil))
+        let refused = try await send(
+            #"{"result":{"state":"bad"},"error":"too long","data":{"id":"1"}}"#, schema: schema)
+        #expect(refused.outcome == .refused)
+        #expect(refused.message == "PATCH /orders/1 answered 200 that the change was refused: too long")
+        #expect(try await send(#"{"success":true}"#, schema: schema).outcome == .unclear)
+        #expect(try await send(#"{"data":{"id":"1"}}"#, schema: schema).outcome == .record(#"{"id":"1"}"#))
+        #expect(try await send(#"{"done":1}"#, schema: ", success: { at: done, is: [1] }").outcome == .accepted(nil))
+        #expect(try await send(#"{"done":true}"#, schema: ", success: done").outcome == .accepted(nil))
+    }
+
+    @Test("a code that the schema names concerns the account")
+    func accountErrors() async throws {
+        let schema = ", account_errors: [ACCOUNT_PENDING_APPROVAL]"
+        let body = #"{"error":{"code":"ACCOUNT_PENDING_APPROVAL"}}"#
+        #expect(try await send(body, schema: schema).outcome == .barred)
+    }
+}

@@ -1,0 +1,73 @@
+import EntitySchema
+import JSONText
+import Testing
+
+@testable import Upstream
+
+/// The words for a person in error responses of widespread shapes.
+@Suite("The text of an error")
+struct ErrorTextTests {
+    private func words(_ body: String, at place: String? = nil, type: String = "application/json") -> String {
+        let response = HTTPResponse(status: 400, headers: [HTTPHeader("Content-Type", type)], body: Array(body.utf8))
+        let plan = AnswerPlan(errorMessage: place.map { Place(paths: [$0]) })
+        return ErrorText(plan).words(of: response, response.json)
+    }
+
+    @Test(
+        "#19 the body's own words are kept when nothing is at the schema's place",
+        arguments: [
+            // Django REST framework
+            (
+                #"{"title":["Ensure this field has no more than 120 characters."]}"#,
+                "title: Ensure this field has no more than 120 characters."
+            ),
+            (#"{"detail":"Not found."}"#, "Not found."),
+            (
+                #"{"items":[{},{"qty":["A valid integer is required.","No."]}],"non_field_errors":["Twice."]}"#,
+                "items.qty: A valid integer is required. No.; non_field_errors: Twice."
+            ),
+            // PocketBase
+            (
+                #"{"code":400,"message":"Failed to create record.","data":{"name":{"code":"validation_required","message":"Missing required value."}}}"#,
+                "Failed to create record.; data.name.message: Missing required value."
+            ),
+            // Laravel
+            (
+                #"{"message":"The given data was invalid.","errors":{"email":["The email field is required."]}}"#,
+                "The given data was invalid.; errors.email: The email field is required."
+            ),
+            // JSON:API
+            (
+                #"{"errors":[{"status":"422","source":{"pointer":"/data/attributes/name"},"title":"Invalid","detail":"Too short."}]}"#,
+                "errors.source.pointer: /data/attributes/name; errors.title: Invalid; errors.detail: Too short."
+            ),
+            // RFC 9457
+            (
+                #"{"type":"https://e.example/credit","title":"You do not have enough credit.","status":403,"detail":"Your balance is 30.","instance":"/account/1"}"#,
+                "title: You do not have enough credit.; Your balance is 30."
+            ),
+            (#""nope""#, "nope"), (#"{"error":null}"#, ""), ("[1,true]", ""),
+        ])
+    func shapes(_ body: String, _ text: String) {
+        #expect(words(body) == (text.isEmpty ? "" : ": \(text)"))
+        #expect(words(body, at: "missing") == (text.isEmpty ? "" : ": \(text)"))
+    }
+
+    @Test("the text at the schema's place goes first")
+    func place() {
+        #expect(words(#"{"error":"no","title":["bad"]}"#, at: "error") == ": no")
+    }
+
+    @Test("#19 the words are cut after 500 characters")
+    func long() {
+        let fields = (1...100).map { "\"field\($0)\":[\"is not good\"]" }.joined(separator: ",")
+        let words = words("{\(fields)}")
+        #expect(words.count == 503 && words.hasSuffix("…"))
+    }
+
+    @Test("plain text is quoted on one line, a web page is not")
+    func plainText() {
+        #expect(words("Bad\r\n  Request", type: "text/plain") == ": Bad Request")
+        #expect(words("<html>", type: "text/html") == "")
+    }
+}
