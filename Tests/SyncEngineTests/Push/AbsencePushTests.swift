@@ -27,8 +27,8 @@ struct AbsencePushTests {
         return test
     }
 
-    private func send(_ test: TestEngine) async throws {
-        let now = test.clock.timestamp + .seconds(600)
+    private func send(_ test: TestEngine, after delay: Duration = .seconds(600)) async throws {
+        let now = test.clock.timestamp + delay
         let pusher = Pusher(
             schema: test.store.schema, store: test.store, upstream: test.upstream,
             retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
@@ -56,7 +56,7 @@ struct AbsencePushTests {
         test.upstream.clearFailures()
         test.upstream.failList("/orders", nil)
         test.upstream.hideRecords(false)
-        try await send(test)
+        try await send(test, after: .seconds(1200))
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(test.upstream.records("/orders").prefix(2).map { $0["notes"] } == ["mine", "mine"])
     }
