@@ -45,7 +45,8 @@ extension CacheStore {
             let (count, next) = try await change(at: now) { context in
                 let (keys, next) = try Self.unseenKeys(table, seen, from: from, context.db)
                 let applier = PageApplier(table: table, context: context)
-                return (try applier.delete(keys: keys), next)
+                let new = try context.newKeys(of: entity)
+                return (try applier.delete(keys: keys.filter { !new.contains($0) }), next)
             }
             deleted += count
             start = next

@@ -60,7 +60,7 @@ extension CacheStore {
         let (page, table, db) = (prepared.page, prepared.table, context.db)
         let bounds = PageApplier.Bounds(
             position: page.position, watermark: page.watermark.flatMap(Timestamp.init(iso8601:)),
-            isNew: page.isOfFirstPull, hasMore: page.cursor != nil)
+            isNew: page.isOfFirstPull, hasMore: page.cursor != nil, view: page.view)
         let applier = PageApplier(table: table, context: context)
         // Before the page makes the store forget deletions that are older than it.
         let isDeletedMeanwhile = try page.began.map(applier.hasDeleted) ?? false

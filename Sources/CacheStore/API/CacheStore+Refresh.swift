@@ -52,7 +52,9 @@ extension CacheStore {
                 context.db.cachedStatement(
                     sql: "SELECT coalesce(_acknowledged, 0) FROM \(table.name) WHERE _key = ? AND _remote IS NOT NULL"),
                 arguments: [key])
-            guard let acknowledged, acknowledged <= position else { return }
+            guard let acknowledged, acknowledged <= position, try !context.newKeys(of: entity).contains(key) else {
+                return
+            }
             _ = try PageApplier(table: table, context: context).delete(keys: [key])
         }
     }

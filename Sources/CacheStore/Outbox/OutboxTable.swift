@@ -33,6 +33,16 @@ struct OutboxTable {
         var state: OutboxState
         /// As `NewChange.content`.
         var content: String?
+        /// `PushFailure.kind` of the last failure.
+        var errorClass: String?
+
+        /// It failed for good, and the server has nothing of it.
+        var isRefused: Bool {
+            state == .failed && ["refused", "conflict", "sealed", "unsendable"].contains(errorClass)
+        }
+
+        /// The server has nothing of it: it was never sent, or refused.
+        var isUnknownThere: Bool { !tried || isRefused }
 
         /// By the server's clock.
         func editedAt(_ field: String) -> Timestamp {
@@ -61,6 +71,7 @@ struct OutboxTable {
     /// change that has it now.
     func joinOrAppend(_ change: NewChange, at now: Timestamp) throws -> Int64 {
         let waiting = try changes(of: change.entity.name, key: change.key)
+        if let corrected = try correctRefused(change, waiting) { return corrected }
         if let joined = try join(change, waiting) { return joined }
         return try insert(change, needing: needs(of: change, isFirst: waiting.isEmpty), at: now)
     }
@@ -245,7 +256,9 @@ struct OutboxTable {
     }
 
     static let columns = """
-        SELECT id, entity, record_key, operation, body, base, edited, created_at, tried, state, content FROM sync_outbox
+        SELECT id, entity, record_key, operation, body, base, edited, created_at, tried, state, content,
+          error_class
+        FROM sync_outbox
         """
 
     static func entry(_ row: Row) throws -> Entry {
@@ -255,7 +268,8 @@ struct OutboxTable {
             body: try JSONText(parsing: row["body"] as String),
             base: try JSONText(parsing: row["base"] as String), edited: try JSONText(parsing: row["edited"] as String),
             createdAt: Timestamp(milliseconds: row["created_at"]), tried: row["tried"] > 0,
-            state: OutboxState(rawValue: row["state"]) ?? .queued, content: row["content"])
+            state: OutboxState(rawValue: row["state"]) ?? .queued, content: row["content"],
+            errorClass: row["error_class"])
     }
 }
 

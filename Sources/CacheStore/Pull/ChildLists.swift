@@ -16,7 +16,7 @@ extension PageApplier {
         let children = sealed.children
         let page = IncomingPage(sealed.records, of: table.entity)
         let clear = IncomingPage(children.records, of: table.entity)
-        let written = try apply(page, clear: clear, Bounds(position: position))
+        let written = try apply(page, clear: clear, Bounds(position: position, view: .embedded))
         var outcome = ChildOutcome(written: written.written, deleted: written.deleted)
         let missing = try missing(children, Set(page.records.compactMap(\.key)), position)
         if missing.count > children.allowance {
@@ -30,6 +30,7 @@ extension PageApplier {
     /// Cached children of parents whose children are complete in the answer, but which are not in it.
     private func missing(_ children: PulledChildren, _ present: Set<String>, _ position: Int64) throws -> [String] {
         guard !children.complete.isEmpty else { return [] }
+        let new = try context.newKeys(of: table.entity.name)
         return try String.fetchAll(
             db.cachedStatement(
                 sql: """
@@ -38,6 +39,6 @@ extension PageApplier {
                       AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2
                     """),
             arguments: [JSONText.array(children.complete.map(JSONText.string)).text, position]
-        ).filter { !present.contains($0) }
+        ).filter { !present.contains($0) && !new.contains($0) }
     }
 }

@@ -19,6 +19,8 @@ package struct PulledPage: Sendable {
     /// Where the pull goes on after this page, and how many records it has seen with it.
     package var next: String?
     package var seen = 0
+    /// In which kind of answer the records came.
+    package var view: RecordView
     /// Records of another entity that came with these.
     package var children: PulledChildren?
     /// The parents of these records: key → the value that marks their children as fetched.
@@ -43,7 +45,8 @@ package struct PulledPage: Sendable {
 
     package init(
         entity: String, records: String, position: Int64 = .max, cursor: PullCursor? = nil, version: String? = nil,
-        watermark: String? = nil, knownUpTo: Int64? = nil, children: PulledChildren? = nil, details: [Detail] = []
+        watermark: String? = nil, knownUpTo: Int64? = nil, children: PulledChildren? = nil, details: [Detail] = [],
+        view: RecordView = .list
     ) {
         self.entity = entity
         self.records = records
@@ -54,6 +57,7 @@ package struct PulledPage: Sendable {
         self.knownUpTo = knownUpTo
         self.children = children
         self.details = details
+        self.view = view
     }
 }
 

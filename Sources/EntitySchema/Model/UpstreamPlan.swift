@@ -42,6 +42,10 @@ package struct UpstreamPlan: Sendable, Equatable {
     package var record: Place
     package var idempotencyHeader: String?
     package var version: Version?
+    /// For how long after an acknowledged change the upstream may still show what it had before.
+    package var settle = Self.defaultSettle
+
+    package static let defaultSettle = Duration.seconds(60)
 }
 
 /// One interactive way to get the first tokens: a sequence of calls, the last of which returns tokens.

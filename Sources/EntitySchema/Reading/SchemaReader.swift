@@ -39,7 +39,7 @@ struct SchemaReader {
     private func upstream(_ node: SchemaNode) throws(SchemaError) -> UpstreamPlan {
         try node.requireKeys([
             "base_url", "auth", "account", "probe", "error_message", "pagination", "records", "record",
-            "idempotency_header", "version",
+            "idempotency_header", "version", "settle",
         ])
         let auth = try authReader(node.child("auth"))
         return UpstreamPlan(
@@ -52,7 +52,15 @@ struct SchemaReader {
             errorMessage: try node.child("error_message")?.place(),
             record: try (node.child("record") ?? node.child("records"))?.place() ?? .itself,
             idempotencyHeader: try node.child("idempotency_header")?.string(),
-            version: try version(node.child("version")))
+            version: try version(node.child("version")),
+            settle: try settle(node.child("settle")))
+    }
+
+    private func settle(_ node: SchemaNode?) throws(SchemaError) -> Duration {
+        guard let node else { return UpstreamPlan.defaultSettle }
+        let settle = try node.duration()
+        guard settle <= .seconds(3600) else { throw node.error("expected at most 1h") }
+        return settle
     }
 
     private func baseURL(_ node: SchemaNode?) throws(SchemaError) -> String? {
