@@ -17,7 +17,7 @@ struct SettlingReaderTests {
         """
     }
 
-    @Test("#7 a change that the upstream never shows is asked for once the time is over, and then the upstream is right")
+    @Test("#7 a change that the upstream never shows is asked for once when the time is over")
     func reads() async throws {
         let test = try TestEngine()
         try test.upstream.set("/orders", list("n"))
