@@ -92,8 +92,9 @@ package enum PushOutcome: Sendable, Equatable {
     case acknowledged(record: JSONText?, version: String? = nil, view: RecordView = .answer)
     /// The upstream accepted it and has deleted the record since; `record` is its answer.
     case vanished(record: JSONText?)
-    /// The record no longer exists: a conflict.
-    case gone(PushFailure)
+    /// The record no longer exists: a conflict. With `retryAt`, a record that was created a moment ago is asked for again
+    /// then, uncounted, because the upstream may only be behind.
+    case gone(PushFailure, retryAt: Timestamp? = nil)
     /// Not a byte was sent: ready again, as if it had not been tried.
     case notSent
     /// Retried at `at`; `counted` says whether the attempt counts towards the limit.

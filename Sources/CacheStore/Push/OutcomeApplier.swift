@@ -17,9 +17,8 @@ struct OutcomeApplier {
         case .acknowledged(let record, let version, let view):
             return try acknowledge(change, record, version, view)
         case .vanished(let record): return try acknowledge(change, record, nil, .answer, isGone: true)
-        case .gone(let failure):
-            guard try isNew(change) else { return try forget(change, failure) }
-            let next = now + Self.newRecordWait
+        case .gone(let failure, let retryAt):
+            guard let next = retryAt, try isNew(change) else { return try forget(change, failure) }
             try queue.postpone(id, failure, until: next, counted: false)
             try note(failure, .waiting, of: change, next: next)
         case .notSent:
@@ -34,8 +33,6 @@ struct OutcomeApplier {
         }
         try catchUp(change)
     }
-
-    private static let newRecordWait = Duration.seconds(2)
 
     /// Whether the record was created so recently that a server which does not find it may just be behind.
     private func isNew(_ change: OutboxTable.Entry) throws -> Bool {

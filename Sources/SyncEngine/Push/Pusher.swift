@@ -338,7 +338,7 @@ struct Pusher {
             if change.operation == .create { return try await meetExisting(change, entity, failure) }
             guard try await refresh(change, entity) != nil else {
                 return try await settle(
-                    change, as: change.operation == .delete ? .acknowledged(record: nil) : .gone(failure))
+                    change, as: change.operation == .delete ? .acknowledged(record: nil) : gone(failure))
             }
             return try await settle(change, as: again(change, failure, atOnce: true))
         } catch let error as UpstreamError {
@@ -357,13 +357,18 @@ struct Pusher {
             change, as: .acknowledged(record: found.record, version: found.version, view: .single))
     }
 
+    /// 404 may come from a server that does not have a new record yet; 410 is about one that it had.
+    private func gone(_ failure: PushFailure) -> PushOutcome {
+        .gone(failure, retryAt: failure.status == 410 ? nil : monotonicNow() + .seconds(2))
+    }
+
     /// Verifies that the record is missing, and not just the path.
     private func confirmGone(
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
         do {
             guard try await reader.record(of: entity, known: change.record) != nil else {
-                return try await settle(change, as: .gone(failure))
+                return try await settle(change, as: gone(failure))
             }
             return try await settle(change, as: .failed(failure))
         } catch let error as UpstreamError {

@@ -170,7 +170,7 @@ struct SettlingTests {
         let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
         _ = try await cache.store.begin(edit, at: now)
         let missing = PushFailure(kind: "gone", status: 404, message: "no such record")
-        try await cache.store.settle(edit.id, .gone(missing), at: now + .seconds(5))
+        try await cache.store.settle(edit.id, .gone(missing, retryAt: now + .seconds(7)), at: now + .seconds(5))
         let again = try #require(try cache.store.readyChanges(limit: 1, at: now + .seconds(9)).first)
         #expect(again.body["notes"] == "m" && again.attemptCount == 0)
         // Once the time is over, it is gone like any other record.
