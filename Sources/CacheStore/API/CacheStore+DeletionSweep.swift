@@ -27,7 +27,8 @@ extension CacheStore {
             var count = 0
             var start: Int64 = 1
             while let gap = seen.gap(from: start) {
-                count += try Int.fetchOne(statement, arguments: Self.bounds(gap, seen, now)) ?? 0
+                count += try Int.fetchOne(
+                    statement, arguments: Self.bounds(gap, seen, of: entity, since: now - schema.upstream.settle)) ?? 0
                 start = gap.upperBound + 1
             }
             return count
@@ -52,7 +53,9 @@ extension CacheStore {
     ) throws -> [UnseenRecord] {
         let table = try table(entity)
         return try read { db in
-            try Self.unseenRows(table, seen, from: 1, limit: limit, now, db).rows.map { row in
+            try Self.unseenRows(
+                table, seen, from: 1, limit: limit, since: now - schema.upstream.settle, db
+            ).rows.map { row in
                 UnseenRecord(
                     key: row["_key"], remote: sealers[entity].remove(from: try JSONText(parsing: row["_remote"])))
             }
@@ -74,7 +77,7 @@ extension CacheStore {
         while let from = start {
             let step = try await change(at: now) { context in
                 let (rows, next) = try Self.unseenRows(
-                    table, seen, from: from, limit: Self.batch, now, context.db)
+                    table, seen, from: from, limit: Self.batch, since: now - schema.upstream.settle, context.db)
                 var (going, staying): ([String], [(pk: Int64, key: String)]) = ([], [])
                 for row in rows {
                     let (pk, key): (Int64, String) = (row["_pk"], row["_key"])
@@ -162,27 +165,31 @@ extension CacheStore {
     // MARK: Rows
 
     /// Records that the server last had, with no change acknowledged since the pull began (?3), and not created so
-    /// recently that the upstream may not list them yet (?4). Leaves out a record whose deletion is queued.
+    /// recently (?5) that the upstream may not list them yet. Leaves out a record whose deletion is queued.
     private static let isUnseen = """
-        _remote IS NOT NULL AND _deleted = 0 AND coalesce(_acknowledged, 0) <= ?3 AND NOT \(RecentCreation.sql(at: "?4"))
+        _remote IS NOT NULL AND _deleted = 0 AND coalesce(_acknowledged, 0) <= ?3
+          AND _key NOT IN (
+            SELECT record_key FROM sync_settling WHERE entity = ?4 AND kind = 'created' AND at > ?5)
         """
 
-    private static func bounds(_ gap: ClosedRange<Int64>, _ seen: SeenRecords, _ now: Timestamp) -> StatementArguments {
-        [gap.lowerBound, gap.upperBound, seen.position, now.milliseconds]
+    private static func bounds(
+        _ gap: ClosedRange<Int64>, _ seen: SeenRecords, of entity: String, since: Timestamp
+    ) -> StatementArguments {
+        [gap.lowerBound, gap.upperBound, seen.position, entity, since.milliseconds]
     }
 
     private static func unseenRows(
-        _ table: EntityTable, _ seen: SeenRecords, from start: Int64, limit: Int, _ now: Timestamp, _ db: Database
+        _ table: EntityTable, _ seen: SeenRecords, from start: Int64, limit: Int, since: Timestamp, _ db: Database
     ) throws -> (rows: [Row], next: Int64?) {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT _pk, _key, _remote, _local FROM \(table.name)
-                WHERE _pk BETWEEN ?1 AND ?2 AND \(isUnseen) ORDER BY _pk LIMIT ?5
+                WHERE _pk BETWEEN ?1 AND ?2 AND \(isUnseen) ORDER BY _pk LIMIT ?6
                 """)
         var rows: [Row] = []
         var start = start
         while let gap = seen.gap(from: start) {
-            rows += try Row.fetchAll(statement, arguments: bounds(gap, seen, now) + [limit - rows.count])
+            rows += try Row.fetchAll(statement, arguments: bounds(gap, seen, of: table.entity.name, since: since) + [limit - rows.count])
             if rows.count == limit, let last = rows.last { return (rows, (last["_pk"] as Int64) + 1) }
             start = gap.upperBound + 1
         }

@@ -81,10 +81,12 @@ extension CacheStore {
             "record_id": .string(row["record_key"] as String),
             "operation": .string((row["content"] as String?) == nil ? row["operation"] as String : "content"),
             "fields": .array(body.members.map { .string($0.key) }), "body": shown, "request": try request(row, db),
-            "state": .string(blockedBy == nil && conflict == nil ? row["state"] as String : "blocked"),
+            "state": .string(
+                blockedBy == nil && conflict == nil && schema[row["entity"]] != nil ? row["state"] as String : "blocked"
+            ),
             "retry_count": .integer(row["attempt_count"] as Int), "created_at": Self.time(row["created_at"]),
             "last_attempt_at": Self.time(row["last_attempt_at"]),
-            "next_attempt_at": Self.time(row["next_attempt_at"]), "error": Self.error(row),
+            "next_attempt_at": Self.time(row["next_attempt_at"]), "error": error(row),
             "blocked_by": .integer(blockedBy), "conflict": .integer(conflict),
         ])
     }
@@ -98,7 +100,15 @@ extension CacheStore {
         return request.shown(schema.upstream, idempotencyKey: change.idempotencyKey)
     }
 
-    private static func error(_ row: Row) -> JSONText {
+    private func error(_ row: Row) -> JSONText {
+        if schema[row["entity"]] == nil {
+            let entity: String = row["entity"]
+            return .object([
+                "class": "schema", "status": .null,
+                "message": .string(
+                    "the schema no longer has the entity \(entity); bring it back, or discard this change"),
+            ])
+        }
         guard let message: String = row["error_message"] else { return .null }
         return .object([
             "class": .string(row["error_class"] as String?), "status": .integer(row["error_status"] as Int?),

@@ -61,7 +61,7 @@ extension CacheStore {
         let bounds = PageApplier.Bounds(
             position: page.position, watermark: page.watermark.flatMap(Timestamp.init(iso8601:)),
             isNew: page.isOfFirstPull, hasMore: page.cursor != nil, serverNow: page.serverNow,
-            tombstones: page.tombstones)
+            tombstones: page.tombstones, view: page.view)
         let applier = PageApplier(table: table, context: context)
         // Before the page makes the store forget deletions that are older than it.
         let isDeletedMeanwhile = try page.began.map(applier.hasDeleted) ?? false

@@ -32,10 +32,15 @@ extension CacheStore {
         notOf others: Set<Int64> = []
     ) throws -> [OutboxChange] {
         try read { db in
-            let rows = try Row.fetchAll(
-                db.cachedStatement(
-                    sql: Self.readySQL(untried ? "\(lane.sql) AND tried = 0" : lane.sql)),
-                arguments: [now.milliseconds, limit + others.count])
+            let condition = untried ? "\(lane.sql) AND tried = 0" : lane.sql
+            func ready(_ condition: String) throws -> [Row] {
+                try Row.fetchAll(
+                    db.cachedStatement(sql: Self.readySQL(condition)),
+                    arguments: [now.milliseconds, limit + others.count])
+            }
+            var rows = try ready(condition)
+            // Changes that cannot be sent take no place among those that can.
+            if rows.contains(where: isLost) { rows = try ready("\(condition) AND \(sendable)") }
             let wanted = rows.filter { !others.contains($0["id"]) }
                 .sorted { ($0["id"] as Int64) < $1["id"] }.prefix(limit)
             return try wanted.compactMap { row in try outboxChange(row, db) }
@@ -67,17 +72,21 @@ extension CacheStore {
     /// The least tried of the changes that were tried before, due or not: used to probe an upstream that may be back.
     package func leastTriedChange() throws -> OutboxChange? {
         try read { db in
-            let row = try Row.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT * FROM (
-                          SELECT * FROM sync_outbox WHERE state = \(OutboxState.queued.sql)
-                          UNION ALL
-                          SELECT * FROM sync_outbox WHERE state = \(OutboxState.waiting.sql)
-                        ) AS change
-                        WHERE tried > 0 AND content IS NULL AND \(Self.freeSQL) ORDER BY tried, id LIMIT 1
-                        """))
-            return try row.flatMap { row in try outboxChange(row, db) }
+            func least(_ condition: String) throws -> Row? {
+                try Row.fetchOne(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT * FROM (
+                              SELECT * FROM sync_outbox WHERE state = \(OutboxState.queued.sql)
+                              UNION ALL
+                              SELECT * FROM sync_outbox WHERE state = \(OutboxState.waiting.sql)
+                            ) AS change
+                            WHERE tried > 0 AND \(condition) AND \(Self.freeSQL) ORDER BY tried, id LIMIT 1
+                            """))
+            }
+            let row = try least(PushLane.fields.sql)
+            guard let row, isLost(row) else { return try row.flatMap { row in try outboxChange(row, db) } }
+            return try least("\(PushLane.fields.sql) AND \(sendable)").flatMap { row in try outboxChange(row, db) }
         }
     }
 
@@ -114,20 +123,36 @@ extension CacheStore {
     /// When the next waiting change is due; nil when none waits.
     package func nextAttempt(in lane: PushLane = .fields) throws -> Timestamp? {
         try read { db in
-            try Int64.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT min(next_attempt_at) FROM sync_outbox WHERE state = \(OutboxState.waiting.sql) AND \(lane.sql)
-                        """))
+            func next(_ condition: String) throws -> Row? {
+                try Row.fetchOne(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT next_attempt_at, entity FROM sync_outbox
+                            WHERE state = \(OutboxState.waiting.sql) AND \(condition) ORDER BY next_attempt_at LIMIT 1
+                            """))
+            }
+            let row = try next(lane.sql)
+            guard let row, isLost(row) else { return row?["next_attempt_at"] as Int64? }
+            return try next("\(lane.sql) AND \(sendable)")?["next_attempt_at"] as Int64?
         }.map(Timestamp.init(milliseconds:))
+    }
+
+    /// Whether the schema no longer has the change's entity.
+    private func isLost(_ row: Row) -> Bool { schema[row["entity"]] == nil }
+
+    /// True for changes of entities that the schema has.
+    private var sendable: String {
+        "entity IN (\(schema.entities.map { "'\($0.name)'" }.joined(separator: ", ")))"
     }
 
     /// Records the attempt before it is made. False when the change is not as it was read: it left the queue, is being
     /// sent, was tried since, or has another body.
-    package func begin(_ change: OutboxChange, at now: Timestamp) async throws -> Bool {
+    ///
+    /// `isLookUp`: nothing is sent, so the time of the last attempt stays.
+    package func begin(_ change: OutboxChange, at now: Timestamp, isLookUp: Bool = false) async throws -> Bool {
         let table = try table(change.entity)
         return try await self.change(at: now) { context in
-            guard try context.queue.begin(change, in: table, at: now) else { return false }
+            guard try context.queue.begin(change, in: table, at: now, isLookUp: isLookUp) else { return false }
             try context.log.append(
                 .uploading, change: change.id, entity: change.entity, key: change.key,
                 fields: change.storedBody.members.map(\.key), detail: [("attempt", .integer(change.tried + 1))])
@@ -222,7 +247,8 @@ extension CacheStore {
             attemptCount: row["attempt_count"], tried: row["tried"], version: version,
             createdAt: Timestamp(milliseconds: row["created_at"]),
             content: try ContentTable(db: db).change(row["content"]), replaced: replaced?.record,
-            lastFailure: row["error_class"])
+            lastFailure: row["error_class"], meaning: Meaning(entity, forms: try NormalFormTable(db: db).forms(of: entity.name)),
+            lastAttemptAt: (row["last_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)))
     }
 
     /// What the server has of a record that an update sends as a whole; nil for an update that sends only its fields.

@@ -41,17 +41,4 @@ extension CacheStore {
             ).map { sealers[entity].remove(from: try JSONText(parsing: $0)) }
         }
     }
-
-    /// Whether the upstream acknowledged the record's creation so recently that it may not show the record yet.
-    package func isSettling(_ key: String, of entity: String, at now: Timestamp) throws -> Bool {
-        let table = try table(entity)
-        return try read { db in
-            try Bool.fetchOne(
-                db.cachedStatement(
-                    sql:
-                        "SELECT EXISTS (SELECT 1 FROM \(table.name) WHERE _key = ?1 AND \(RecentCreation.sql(at: "?2")))"
-                ),
-                arguments: [key, now.milliseconds]) ?? false
-        }
-    }
 }

@@ -28,7 +28,7 @@ struct Merge {
         let changes = try queue.changes(of: entity.name, key: key)
         guard let remote = try row.remote(of: key) else { return try writer.rebuildDocument(over: key) }
         // Values that earlier local changes set on the server are no conflict.
-        var own: [String: [JSONText]] = [:]
+        var own = OwnValues(comparison: try context.comparison(entity))
         for change in changes {
             if change.state != .uploading {
                 switch change.operation {
@@ -37,23 +37,40 @@ struct Merge {
                 case .delete: try mergeDelete(change, remote, own)
                 }
             }
-            for (field, value) in change.body.members { own[field, default: []].append(value) }
+            own.add(change)
         }
         try writer.rebuildDocument(over: key)
     }
 
-    private func mergeUpdate(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: [String: [JSONText]]) throws {
+    /// Takes values that the server shows for the first time, in another view than those so far, as what the queued
+    /// changes of these fields were based on: nobody has set them since.
+    func adopt(_ fields: [String], of key: String) throws {
+        guard !fields.isEmpty, let remote = try row.remote(of: key) else { return }
+        for change in try queue.changes(of: entity.name, key: key)
+        where !change.base.members.isEmpty || change.operation == .update {
+            let base = fields.filter {
+                change.base[$0] == nil && (change.operation == .delete || change.body[$0] != nil)
+            }.reduce(change.base) {
+                $0.setting($1, to: entity.value(of: $1, in: remote) ?? .null)
+            }
+            try queue.store(change.body, base: base, of: change, makeID: context.makeID)
+        }
+    }
+
+    private func mergeUpdate(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: OwnValues) throws {
         var change = change
         for (field, local) in change.body.members {
-            let server = entity.value(of: field, in: remote) ?? .null
-            guard !sealer.isEquivalent(server, change.base[field] ?? .null, of: field) else { continue }
+            // A member that is missing says nothing.
+            guard let server = entity.value(of: field, in: remote) else { continue }
+            guard !own.comparison.isSame(server, change.base[field] ?? .null, of: field) else { continue }
             if let merged = mergedSet(field, base: change.base[field], local: local, server: server) {
                 change = try apply(merged, of: field, in: change)
                 continue
             }
-            let ours = own[field, default: []] + [local]
-            if ours.contains(where: { sealer.isEquivalent(server, $0, of: field) }) {
+            if try isOurs(server, of: field, change, own) {
                 change = try apply(.local, of: field, in: change)
+                // Both sides agree by now.
+                try conflicts.decideOpen(of: change.id, field: field, .local)
                 continue
             }
             let dispute = Conflict.Dispute(
@@ -62,6 +79,16 @@ struct Merge {
                 localAt: change.editedAt(field), serverAt: serverTime(of: remote))
             if let winner = try decide(dispute) { change = try apply(winner, of: field, in: change) }
         }
+    }
+
+    /// Whether the server has a value from this change or from one before it, or what it made of one that it was sent.
+    private func isOurs(
+        _ server: JSONText, of field: String, _ change: OutboxTable.Entry, _ own: OwnValues
+    ) throws -> Bool {
+        var own = own
+        own.add(change)
+        if own.contains(server, of: field) { return true }
+        return try own.sent[field, default: []].contains { try context.learn($0, as: server, of: field, entity) }
     }
 
     /// The merged value of a field that merges as a set; nil for any other field, and when one side is not a list.
@@ -82,14 +109,12 @@ struct Merge {
         return changed
     }
 
-    private func mergeDelete(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: [String: [JSONText]]) throws {
+    private func mergeDelete(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: OwnValues) throws {
         // Deletions queued by earlier versions have no base. Derived fields change when other records do, which is not
         // an edit.
         let (server, base) = (entity.withoutDerivedFields(remote), entity.withoutDerivedFields(change.base))
         guard !change.base.members.isEmpty, !sealer.isEquivalent(server, base) else { return }
-        let isOurs = isOwnChange(change.base, remote) { field, value in
-            own[field, default: []].contains { sealer.isEquivalent(value, $0, of: field) }
-        }
+        let isOurs = try isOwnChange(change.base, remote) { field, value in own.contains(value, of: field) }
         if isOurs { return try queue.store(change.body, base: remote, of: change, makeID: context.makeID) }
         let dispute = Conflict.Dispute(
             change: change, field: nil, base: change.base, local: nil, server: remote,
@@ -98,14 +123,17 @@ struct Merge {
     }
 
     /// Whether the server's old and new version differ only in the change time and in fields for which `isOwn`, given
-    /// the new value, recognizes the work of an earlier local change.
-    func isOwnChange(_ before: JSONText, _ now: JSONText, _ isOwn: (_ field: String, _ value: JSONText) -> Bool) -> Bool
-    {
-        let (before, now) = (entity.withoutDerivedFields(before), entity.withoutDerivedFields(now))
+    /// the new value, recognizes the work of an earlier local change. A field that the new one lacks says nothing.
+    func isOwnChange(
+        _ before: JSONText, _ now: JSONText, _ isOwn: (_ field: String, _ value: JSONText) -> Bool
+    ) throws -> Bool {
+        let comparison = try context.comparison(entity)
         return entity.fields.allSatisfy { field in
-            let (old, new) = (entity.value(of: field.name, in: before), entity.value(of: field.name, in: now) ?? .null)
-            return field.name == entity.pull?.changedAt || sealer.isEquivalent(old ?? .null, new, of: field.name)
-                || isOwn(field.name, new)
+            guard !field.isDerivedHere, field.name != entity.pull?.changedAt,
+                let new = entity.value(of: field.name, in: now)
+            else { return true }
+            let old = entity.value(of: field.name, in: before) ?? .null
+            return comparison.isSame(old, new, of: field.name) || isOwn(field.name, new)
         }
     }
 
@@ -117,13 +145,14 @@ struct Merge {
     func apply(_ winner: Conflict.Side, of field: String, in change: OutboxTable.Entry) throws -> OutboxTable.Entry {
         var changed = change
         let remote = try row.remote(of: change.key)
+        let comparison = try context.comparison(entity)
         func server(_ field: String) -> JSONText { remote.flatMap { entity.value(of: field, in: $0) } ?? .null }
         switch winner {
         case .local: changed.base = change.base.setting(field, to: server(field))
         case .server:
             changed.body = .object(
                 members: change.body.members.filter { name, value in
-                    name != field && !(change.tried && sealer.isEquivalent(server(name), value, of: name))
+                    name != field && !(change.tried && comparison.isSame(server(name), value, of: name))
                 })
         }
         try queue.store(changed.body, base: changed.base, of: change, makeID: context.makeID)
@@ -232,5 +261,26 @@ struct Merge {
 
     private func serverTime(of remote: JSONText) -> Timestamp? {
         entity.pull?.changedAt.flatMap { entity.value(of: $0, in: remote)?.string }.flatMap(Timestamp.init(iso8601:))
+    }
+}
+
+/// The values that the local changes of a record set, as far as they come before the one that is being merged.
+private struct OwnValues {
+    let comparison: ValueComparison
+    private var values: [String: [JSONText]] = [:]
+    /// Those of changes that may have reached the server.
+    private(set) var sent: [String: [JSONText]] = [:]
+
+    init(comparison: ValueComparison) { self.comparison = comparison }
+
+    mutating func add(_ change: OutboxTable.Entry) {
+        for (field, value) in change.body.members {
+            values[field, default: []].append(value)
+            if change.tried { sent[field, default: []].append(value) }
+        }
+    }
+
+    func contains(_ value: JSONText, of field: String) -> Bool {
+        values[field, default: []].contains { comparison.isSame(value, $0, of: field) }
     }
 }

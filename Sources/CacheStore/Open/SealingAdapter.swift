@@ -48,6 +48,7 @@ struct SealingAdapter {
         try convertRecords(entity, conversion)
         try convertQueue(entity, conversion)
         try convertConflicts(entity, conversion)
+        try db.execute(sql: "DELETE FROM sync_settling WHERE entity = ?", arguments: [entity.name])
         if !conversion.sealing.places.isEmpty {
             // They are truncated and cannot be parsed; they come again if the upstream still has them.
             try db.execute(sql: "DELETE FROM sync_set_aside WHERE entity = ?", arguments: [entity.name])

@@ -58,9 +58,14 @@ struct ChangeValidation {
 
     /// Whether a pull would keep a record with this key (`PageApplier`).
     private static func isUsableKey(_ value: JSONText) -> Bool {
-        guard let text = value.string else { return value.integer != nil }
+        guard let text = value.string else { return isWhole(value) && value.bytes.count <= Entity.longestKey }
         let quoted = JSONText.string(text).text
         return !text.isEmpty && !text.utf8.contains(0) && quoted.unicodeScalars.count <= Entity.longestKey + 2
+    }
+
+    /// A whole number of any size.
+    private static func isWhole(_ value: JSONText) -> Bool {
+        value.kind == .number && value.bytes.allSatisfy { $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") }
     }
 
     private func mismatch(_ value: JSONText, _ field: Field) -> String? {
@@ -78,7 +83,7 @@ struct ChangeValidation {
             let isKnown = values.contains { $0.value == value.string }
             return isKnown ? nil : "expected one of \(values.map(\.value).joined(separator: ", ")), got\(shown)"
         case .reference:
-            let isKey = value.integer != nil || value.string.map { !$0.isEmpty } == true
+            let isKey = Self.isWhole(value) || value.string.map { !$0.isEmpty } == true
             return isKey ? nil : "expected the key of a record, got\(shown)"
         case .object: return value.kind == .object ? nil : "expected an object, got\(shown)"
         case .list: return value.kind == .array ? nil : "expected a list, got\(shown)"

@@ -3,12 +3,12 @@ internal import JSONText
 
 /// What the deletion of a record does to the records that refer to it.
 extension ChangeWriter {
-    /// Drops the record's changes that were never sent, before the record is deleted with its owner. Returns the other
+    /// Drops the record's changes that the server does not know, before the record is deleted with its owner. Returns the other
     /// changes.
     func dropUnsent(_ key: String) throws -> [Int64] {
         let waiting = try queue.changes(of: entity.name, key: key)
-        let seen = waiting.filter(\.tried)
-        for change in waiting where !change.tried { try supersede(change) }
+        let seen = waiting.filter { !$0.isUnknownThere }
+        for change in waiting where change.isUnknownThere { try supersede(change) }
         if seen.count < waiting.count { try writer.rebuildDocument(over: key) }
         if try !row.exists(key) { try log.append(.deleted, entity: entity.name, keys: [key]) }
         return seen.map(\.id)

@@ -46,8 +46,9 @@ struct ChangeWriter {
     func update(_ key: String, body given: JSONText, expecting expected: ExpectedVersion = .any) throws {
         try requireSupport(.update)
         let clear = try withCurrentKeys(given)
-        let key = try KeyAlias.current(of: key, entity.name, in: context.records)
-        let (image, document) = try requireRecord(key)
+        let given = key
+        let key = try KeyAlias.current(of: given, entity.name, in: context.records)
+        let (image, document) = try requireRecord(key, named: given)
         let record = document.setting(clear)
         try requireFit(clear, operation: .update, record: record)
         try requireVersion(expected, of: key)
@@ -76,8 +77,9 @@ struct ChangeWriter {
         _ key: String, _ expected: ExpectedVersion
     ) throws -> (key: String, content: RecordRow.Content) {
         try requireSupport(.delete)
-        let key = try KeyAlias.current(of: key, entity.name, in: context.records)
-        let (image, document) = try requireRecord(key)
+        let given = key
+        let key = try KeyAlias.current(of: given, entity.name, in: context.records)
+        let (image, document) = try requireRecord(key, named: given)
         try requireVersion(expected, of: key)
         try deleteRules.requireNoDenial(entity, key)
         return (key, RecordRow.Content(remote: image.remote, document: document, deleted: false))
@@ -88,14 +90,14 @@ struct ChangeWriter {
     func queueDeletion(of key: String, _ content: RecordRow.Content) throws {
         var needs = try deleteRules.dropUnsent(entity, key)
         let waiting = try queue.changes(of: entity.name, key: key)
-        if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy({ !$0.tried }) {
+        if let creation = waiting.first, creation.operation == .create, waiting.allSatisfy(\.isUnknownThere) {
             try requireNoDependents(creation, among: waiting)
             for change in waiting { try supersede(change) }
             try writer.rebuildDocument(over: key)
             try log.append(.deleted, entity: entity.name, keys: [key])
         } else {
-            // Edits that were never sent need not be sent before the deletion.
-            for change in waiting where !change.tried { try supersede(change) }
+            // Edits that the server does not know need not be sent before the deletion.
+            for change in waiting where change.isUnknownThere { try supersede(change) }
             needs.formUnion(try deleteRules.nullify(entity, key))
             let change = newChange(
                 .delete, key: key, body: .object([:]), base: content.remote ?? .object([:]), record: content.document)
@@ -137,10 +139,12 @@ struct ChangeWriter {
             operation: operation.rawValue, entity: entity.name, supported: entity.operations.map(\.rawValue))
     }
 
-    /// The record's row, and what readers see of it.
-    private func requireRecord(_ key: String) throws -> (image: RecordImage, document: JSONText) {
+    /// The record's row, and what readers see of it. `name`: the key by which the caller knows the record.
+    private func requireRecord(
+        _ key: String, named name: String
+    ) throws -> (image: RecordImage, document: JSONText) {
         guard let image = try writer.image(of: key), !image.isDeleted, let document = image.shown else {
-            throw CacheError.notFound("\(entity.name)/\(key) is not in the cache")
+            throw CacheError.notFound("\(entity.name)/\(name) is not in the cache")
         }
         return (image, document)
     }
@@ -183,13 +187,17 @@ struct ChangeWriter {
         return problems
     }
 
-    /// Replaces references to former keys by the records' current keys.
+    /// Replaces references to former keys by the records' current keys, each as the server writes it.
     func withCurrentKeys(_ body: JSONText) throws -> JSONText {
         guard body.kind == .object else { return body }
         return try entity.fields.reduce(body) { body, field in
-            guard case .reference(let target) = field.kind, let key = body[field.name]?.plain else { return body }
-            let current = try KeyAlias.current(of: key, target, in: context.records)
-            return current == key ? body : body.setting(field.name, to: .string(current))
+            guard case .reference(let target) = field.kind, let given = body[field.name],
+                given.kind == .string || given.kind == .number
+            else { return body }
+            let current = try KeyAlias.current(of: given.plain, target, in: context.records)
+            let known = try context.table(target).flatMap { try context.row($0).keyThere(of: current) }
+            let key = known ?? (current == given.plain ? given : .string(current))
+            return key == given ? body : body.setting(field.name, to: key)
         }
     }
 

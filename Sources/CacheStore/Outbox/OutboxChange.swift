@@ -33,8 +33,37 @@ package struct OutboxChange: Sendable, Equatable {
 
     /// Why the last attempt did not end the change, in one word (`PushFailure.kind`); nil before the first failure.
     package var lastFailure: String?
+    /// What its values mean to the server.
+    package var meaning: Meaning
+    /// When its last attempt began.
+    package var lastAttemptAt: Timestamp?
 
     package var isTried: Bool { tried > 0 }
+
+    /// Whether a record has the change's values in these fields, by what they mean. Fields that were not sent do not
+    /// count.
+    package func isSaid(by record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
+        fields.allSatisfy { field in
+            body[field].map { meaning.isSame($0, entity.value(of: field, in: record) ?? .null, of: field) } ?? true
+        }
+    }
+
+    /// Whether a record may be the one that the change created, though it is not as it was sent: in the fields of a
+    /// look-up it has what the server may have made of them, or all sent values but one are its own.
+    package func isNearly(_ record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
+        func isForm(_ field: String) -> Bool {
+            guard let sent = body[field], let value = entity.value(of: field, in: record) else { return false }
+            return meaning.newForms(from: sent, to: value, of: field) != nil
+        }
+        if fields.allSatisfy(isForm) { return true }
+        // References are the same for many records.
+        let sent = body.members.filter { name, value in
+            guard name != entity.key, value.kind != .null, let field = entity[field: name] else { return false }
+            return !field.isReference
+        }
+        return sent.count >= 3 && sent.count { !isForm($0.key) } <= 1
+            && fields.contains { entity[field: $0]?.isReference == false && isForm($0) }
+    }
 
     /// The request that sends the change; nil when the schema has no route for it.
     package func request(of entity: Entity) -> PushRequest? {
@@ -49,6 +78,12 @@ package struct OutboxChange: Sendable, Equatable {
     }
 }
 
+extension Field {
+    fileprivate var isReference: Bool {
+        if case .reference = kind { true } else { false }
+    }
+}
+
 /// Changes of fields and of content are sent in separate lanes: pictures are large and slow.
 package enum PushLane: Sendable {
     case fields, content
@@ -59,11 +94,12 @@ package enum PushLane: Sendable {
 /// The outcome of an attempt.
 package enum PushOutcome: Sendable, Equatable {
     /// The upstream accepted it; `record` is its answer, nil when the answer had none.
-    case acknowledged(record: JSONText?, version: String? = nil)
+    case acknowledged(record: JSONText?, version: String? = nil, view: RecordView = .answer)
     /// The upstream accepted it and has deleted the record since; `record` is its answer.
     case vanished(record: JSONText?)
-    /// The record no longer exists: a conflict.
-    case gone(PushFailure)
+    /// The record no longer exists: a conflict. With `retryAt`, a record that was created a moment ago is asked for again
+    /// then, uncounted, because the upstream may only be behind.
+    case gone(PushFailure, retryAt: Timestamp? = nil)
     /// Not a byte was sent: ready again, as if it had not been tried.
     case notSent
     /// Retried at `at`; `counted` says whether the attempt counts towards the limit.

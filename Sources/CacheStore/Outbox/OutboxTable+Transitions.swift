@@ -13,14 +13,17 @@ extension OutboxTable {
 
     /// Records an attempt before it is made. False when the change is not as it was read: it left the queue, is being
     /// sent, was tried since, or has another body or key.
-    func begin(_ change: OutboxChange, in table: EntityTable, at now: Timestamp) throws -> Bool {
+    func begin(
+        _ change: OutboxChange, in table: EntityTable, at now: Timestamp, isLookUp: Bool = false
+    ) throws -> Bool {
         try db.cachedStatement(
             sql: """
-                UPDATE sync_outbox SET \(Self.begun), tried = tried + 1, last_attempt_at = ?2, next_attempt_at = NULL,
+                UPDATE sync_outbox SET \(Self.begun), tried = tried + 1,
+                  last_attempt_at = iif(?6, coalesce(last_attempt_at, ?2), ?2), next_attempt_at = NULL,
                   known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
                 WHERE id = ?1 AND \(Self.canBegin) AND tried = ?3 AND body = ?4 AND record_key = ?5
                 """
-        ).execute(arguments: [change.id, now.milliseconds, change.tried, change.storedBody.text, change.key])
+        ).execute(arguments: [change.id, now.milliseconds, change.tried, change.storedBody.text, change.key, isLookUp])
         return db.changesCount > 0
     }
 

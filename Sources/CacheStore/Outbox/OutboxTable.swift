@@ -33,6 +33,16 @@ struct OutboxTable {
         var state: OutboxState
         /// As `NewChange.content`.
         var content: String?
+        /// `PushFailure.kind` of the last failure.
+        var errorClass: String?
+
+        /// It failed for good, and the server has nothing of it.
+        var isRefused: Bool {
+            state == .failed && ["refused", "conflict", "sealed", "unsendable"].contains(errorClass)
+        }
+
+        /// The server has nothing of it: it was never sent, or refused.
+        var isUnknownThere: Bool { !tried || isRefused }
 
         /// By the server's clock.
         func editedAt(_ field: String) -> Timestamp {
@@ -63,6 +73,10 @@ struct OutboxTable {
     /// Merges an update into the record's last change when that was never sent; otherwise adds it. Returns the id of the
     /// change that has it now. `waiting`: all changes of the record, before and after.
     func joinOrAppend(_ change: NewChange, to waiting: inout [Entry], at now: Timestamp) throws -> Int64 {
+        if let corrected = try correctRefused(change, waiting) {
+            waiting = try changes(of: change.entity.name, key: change.key)
+            return corrected
+        }
         if let place = try join(change, &waiting) { return waiting[place].id }
         let id = try insert(change, needing: needs(of: change, isFirst: waiting.isEmpty), at: now)
         waiting.append(Entry(change, id: id, at: now))
@@ -275,7 +289,8 @@ extension OutboxTable.Entry {
             id: row.integer(0) ?? 0, entity: text(1), key: text(2), operation: Operation(rawValue: text(3)) ?? .update,
             body: try JSONText(parsing: text(4)), base: try JSONText(parsing: text(5)),
             edited: try JSONText(parsing: text(6)), createdAt: Timestamp(milliseconds: row.integer(7) ?? 0),
-            tried: row.integer(8) ?? 0 > 0, state: OutboxState(rawValue: text(9)) ?? .queued, content: row.text(10))
+            tried: row.integer(8) ?? 0 > 0, state: OutboxState(rawValue: text(9)) ?? .queued, content: row.text(10),
+            errorClass: row.text(11))
     }
 
     /// What readers see of it.

@@ -16,7 +16,7 @@ extension PageApplier {
         let children = sealed.children
         let page = IncomingPage(sealed.records, of: table.entity)
         let clear = IncomingPage(children.records, of: table.entity)
-        let written = try apply(page, clear: clear, Bounds(position: position))
+        let written = try apply(page, clear: clear, Bounds(position: position, view: .embedded))
         var outcome = ChildOutcome(written: written.written, deleted: written.deleted)
         let missing = try missing(children, Set(page.records.compactMap { $0.key ?? $0.unreadableKey }), position)
         let confirmed = missing.filter { child in
@@ -40,16 +40,15 @@ extension PageApplier {
     ) throws -> [(key: String, parent: String)] {
         guard !children.complete.isEmpty else { return [] }
         let parent = table.sql(for: children.by)
+        let new = try context.newKeys(of: table.entity.name)
         return try Row.fetchAll(
             db.cachedStatement(
                 sql: """
                     SELECT _key, CAST(\(parent) AS TEXT) FROM \(table.name)
                     WHERE _deleted = 0 AND \(parent) IN (SELECT value FROM json_each(?1))
-                      AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2 AND NOT \(RecentCreation.sql(at: "?3"))
+                      AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2
                     """),
-            arguments: [
-                JSONText.array(children.complete.map(JSONText.string)).text, position, context.now.milliseconds,
-            ]
-        ).map { (key: $0[0], parent: $0[1]) }.filter { !present.contains($0.key) }
+            arguments: [JSONText.array(children.complete.map(JSONText.string)).text, position]
+        ).map { (key: $0[0], parent: $0[1]) }.filter { !present.contains($0.key) && !new.contains($0.key) }
     }
 }

@@ -23,7 +23,9 @@ extension PageApplier {
     func hasDeleted(since position: Int64) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM sync_gone WHERE entity = ? AND position > ?)"),
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM sync_settling WHERE entity = ? AND kind = 'deleted' AND position > ?)
+                    """),
             arguments: [table.entity.name, position]) ?? false
     }
 }

@@ -22,6 +22,8 @@ struct PageApplier {
         var serverNow: Timestamp?
         /// The most records that tombstones of the page may delete; with more, none is deleted.
         var tombstones = Int.max
+        /// In which kind of answer the records came.
+        var view = RecordView.list
     }
 
     let table: EntityTable
@@ -42,7 +44,7 @@ struct PageApplier {
             try SecondaryIndexes(table: table, db: db).postpone()
         }
         var times = ChangeTimes(upTo: bounds.serverNow ?? now + Self.clockAllowance)
-        let gone = try recentlyDeleted(bounds.position)
+        var arrivals = try Arrivals(table, context, bounds.view, position: bounds.position)
         var tombstones: [String] = []
         var marked = 0
         context.records.isQueueKnownEmpty = try context.records.isQueueEmpty()
@@ -60,9 +62,12 @@ struct PageApplier {
                 marked += 1
                 guard let (known, acknowledged) = try lookForDeleted(key) else { continue }
                 written.note(known: known.pk)
-                if !isStale(record, known, acknowledged, bounds) { tombstones.append(key) }
-            } else if !gone.contains(key) {
-                try write(record, key, index, bounds, &written)
+                guard !isStale(record, known, acknowledged, bounds),
+                    try !arrivals.isStale(tombstone: record.text, of: key)
+                else { continue }
+                tombstones.append(key)
+            } else if try !arrivals.isDeleted(key) {
+                try write(record, key, index, bounds, &arrivals, &written)
             }
         }
         context.records.isQueueKnownEmpty = nil
@@ -98,25 +103,33 @@ struct PageApplier {
     }
 
     private func write(
-        _ record: IncomingPage.Record, _ key: String, _ index: Int, _ bounds: Bounds, _ written: inout Written
+        _ record: IncomingPage.Record, _ key: String, _ index: Int, _ bounds: Bounds, _ arrivals: inout Arrivals,
+        _ written: inout Written
     ) throws {
         let origin = RecordWriter.Origin(at: now)
         if bounds.isNew, try writer.insertUncounted(key, remote: record.text, from: origin) != nil {
             written.lateness = max(written.lateness, lateness(record, nil, bounds.watermark))
             written.inserted += 1
         } else if let (known, acknowledged) = try look(for: key, record.text) {
-            guard let known else { return written.note(known: acknowledged) }
+            guard let known else {
+                try arrivals.confirm(key)
+                return written.note(known: acknowledged)
+            }
             written.note(known: known.pk)
             written.lateness = max(written.lateness, lateness(record, known.remote, bounds.watermark))
             // A change that was acknowledged after the page was requested is newer than the page.
-            guard acknowledged <= bounds.position else { return }
+            guard acknowledged <= bounds.position, let news = try arrivals.news(record.text, of: known) else { return }
             var new = known
-            new.remote = record.text
+            new.remote = news.remote
             try writer.update(known, to: new, from: origin)
-            if known.local != nil { written.changedHere.append(key) }
+            if known.local != nil {
+                try merge.adopt(news.added, of: key)
+                written.changedHere.append(key)
+            }
         } else {
             written.lateness = max(written.lateness, lateness(record, nil, bounds.watermark))
             _ = try writer.insertUncounted(key, remote: record.text, from: origin)
+            try arrivals.noteInserted(record.text, of: key)
             written.inserted += 1
         }
         written.places.append(index)
@@ -171,14 +184,6 @@ struct PageApplier {
     }
 
     // MARK: What came
-
-    /// Records whose deletion was acknowledged after the page was requested: the page may still have them.
-    private func recentlyDeleted(_ position: Int64) throws -> Set<String> {
-        try db.cachedStatement(sql: "DELETE FROM sync_gone WHERE entity = ? AND position <= ?")
-            .execute(arguments: [entity.name, position])
-        return try String.fetchSet(
-            db.cachedStatement(sql: "SELECT record_key FROM sync_gone WHERE entity = ?"), arguments: [entity.name])
-    }
 
     /// Keeps the text of a record without a usable key, so that it is counted once. A null says nothing.
     private func setAside(_ record: JSONText) throws {

@@ -26,6 +26,8 @@ package struct PulledPage: Sendable {
     package var serverNow: Timestamp?
     /// The most records that the page's tombstones may delete; with more, none is deleted.
     package var tombstones = Int.max
+    /// In which kind of answer the records came.
+    package var view: RecordView
     /// Records of another entity that came with these.
     package var children: PulledChildren?
     /// The parents of these records: key → the value that marks their children as fetched.
@@ -50,7 +52,8 @@ package struct PulledPage: Sendable {
 
     package init(
         entity: String, records: String, position: Int64 = .max, cursor: PullCursor? = nil, version: String? = nil,
-        watermark: String? = nil, knownUpTo: Int64? = nil, children: PulledChildren? = nil, details: [Detail] = []
+        watermark: String? = nil, knownUpTo: Int64? = nil, children: PulledChildren? = nil, details: [Detail] = [],
+        view: RecordView = .list
     ) {
         self.entity = entity
         self.records = records
@@ -61,6 +64,7 @@ package struct PulledPage: Sendable {
         self.knownUpTo = knownUpTo
         self.children = children
         self.details = details
+        self.view = view
     }
 }
 

@@ -14,9 +14,13 @@ struct OutcomeApplier {
     func settle(_ id: Int64, _ outcome: PushOutcome) throws {
         let change = try queue.change(id)
         switch outcome {
-        case .acknowledged(let record, let version): return try acknowledge(change, record, version)
-        case .vanished(let record): return try acknowledge(change, record, nil, isGone: true)
-        case .gone(let failure): return try forget(change, failure)
+        case .acknowledged(let record, let version, let view):
+            return try acknowledge(change, record, version, view)
+        case .vanished(let record): return try acknowledge(change, record, nil, .answer, isGone: true)
+        case .gone(let failure, let retryAt):
+            guard let next = retryAt, try isNew(change) else { return try forget(change, failure) }
+            try queue.postpone(id, failure, until: next, counted: false)
+            try note(failure, .waiting, of: change, next: next)
         case .notSent:
             try queue.takeBack(id)
             try log.append(.queued, change, detail: [ChangeLogReason.notSent.member])
@@ -28,6 +32,11 @@ struct OutcomeApplier {
             try note(failure, .failed, of: change)
         }
         try catchUp(change)
+    }
+
+    /// Whether the record was created so recently that a server which does not find it may just be behind.
+    private func isNew(_ change: OutboxTable.Entry) throws -> Bool {
+        try change.operation != .create && context.newKeys(of: change.entity).contains(change.key)
     }
 
     /// Merges the change with what the server sent while the attempt was under way.
@@ -63,54 +72,65 @@ struct OutcomeApplier {
 
     /// `isGone`: the server accepted the change and has deleted the record since.
     private func acknowledge(
-        _ change: OutboxTable.Entry, _ record: JSONText?, _ version: String?, isGone: Bool = false
+        _ change: OutboxTable.Entry, _ record: JSONText?, _ version: String?, _ view: RecordView, isGone: Bool = false
     ) throws {
+        guard let table = context.table(change.entity) else { return try queue.remove(change.id) }
+        guard change.operation != .delete else { return try acknowledge(deletion: change, table) }
         try queue.remove(change.id)
-        guard let table = context.table(change.entity) else { return }
-        let (row, writer) = (context.row(table), context.writer(table))
         // A look-up may find the tombstone of the record that an attempt created.
-        let isGone = try isGone || row.isGone(change.key) || record.map(table.entity.isDeleted) ?? false
-        var key = change.key
-        switch change.operation {
-        case .delete: try writer.setRemote(nil, of: key, at: now)
-        case .create, .update:
-            // When the answer has no record, the upstream has what was sent.
-            let sealed = try record.map(context.sealers[change.entity].seal)
-            try DriftTable(table: table, db: db, now: now).count(record, sealed: sealed, key: key)
-            let remote = try sealed ?? assumed(after: change, table)
-            try writer.setRemote(remote, version: version, of: key, at: now)
-            try keepContent(of: change, remote, table)
-            try rebase(after: change, on: remote, table.entity)
-            if let given = remote[table.entity.key]?.plain, given != key, !given.isEmpty, change.operation == .create {
-                try KeyAlias.rename(table, from: key, to: given, context.records)
-                try log.append(
-                    .renamed, change: change.id, entity: change.entity, key: given, detail: [("old_id", .string(key))])
-                key = given
-            }
-        }
+        let isGone = try isGone || context.row(table).isGone(change.key) || record.map(table.entity.isDeleted) ?? false
+        let sealed = try record.map(context.sealers[change.entity].seal)
+        try DriftTable(table: table, db: db, now: now).count(record, sealed: sealed, key: change.key)
+        let known = try context.row(table).remote(of: change.key)
+        let acknowledgement = Acknowledgement(table: table, context: context, change: change)
+        var result = try acknowledgement.result(sealed, view, known: known)
+        try context.writer(table).setRemote(result.remote, version: version, of: change.key, at: now)
+        try keepContent(of: change, result.remote, table)
+        try rebase(after: change, on: result.remote, table.entity)
+        let key = try renamed(change, to: result.newKey, table)
+        if result.hasNewMembers { try ViewTable(entity: change.entity, db: db).set(result.members, of: key) }
         try merge(table).mergeRemote(of: key)
+        result.settling.key = key
+        result.settling.position = try logAcknowledged(change, key, table)
+        // A change of content alone has no fields that could be older.
+        if change.content == nil { try SettlingTable(entity: change.entity, db: db).save(result.settling) }
+        if isGone { try delete(key, table) }
+    }
+
+    private func acknowledge(deletion change: OutboxTable.Entry, _ table: EntityTable) throws {
+        let key = change.key
+        let known = try context.row(table).remote(of: key)
+        let before = try Acknowledgement(table: table, context: context, change: change).settling()
+        try queue.remove(change.id)
+        try context.writer(table).setRemote(nil, of: key, at: now)
+        try merge(table).mergeRemote(of: key)
+        let position = try logAcknowledged(change, key, table)
+        // The server will not report the deletion of the children.
+        if try !context.row(table).exists(key) { try applier(table).applyDeleteRules(of: [key]) }
+        let changedAt = [known.flatMap(table.entity.changeTime), before?.changedAt].compactMap(\.self).max()
+        try SettlingTable(entity: change.entity, db: db).save(
+            Settling(
+                key: key, kind: .deleted, at: now, position: position, changedAt: changedAt, isConfirmed: true))
+    }
+
+    /// Returns the change's position in the log.
+    private func logAcknowledged(_ change: OutboxTable.Entry, _ key: String, _ table: EntityTable) throws -> Int64 {
         let position = try log.append(
             .acknowledged, change: change.id, entity: change.entity, key: key, fields: change.body.members.map(\.key),
             detail: [("operation", .string(change.operation.rawValue))])
         try db.cachedStatement(sql: "UPDATE \(table.name) SET _acknowledged = ? WHERE _key = ?")
             .execute(arguments: [position, key])
-        guard change.operation == .delete else {
-            if isGone { try delete(key, table) }
-            return
-        }
-        // The server will not report the deletion of the children.
-        if try !row.exists(key) { try applier(table).applyDeleteRules(of: [key]) }
-        try db.cachedStatement(
-            sql: "INSERT INTO sync_gone VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET position = excluded.position"
-        ).execute(arguments: [change.entity, key, position])
+        return position
     }
 
-    /// The record that the server has, when its answer did not contain it.
-    private func assumed(after change: OutboxTable.Entry, _ table: EntityTable) throws -> JSONText {
-        let remote = try context.row(table).remote(of: change.key)?.setting(change.body) ?? change.body
-        guard let content = change.content, content != ContentTable.nothing, let field = table.entity.content?.state
-        else { return remote }
-        return remote.setting(field, to: .string(ContentState.uploaded.rawValue))
+    /// Renames the record if the server has given it another key; returns the key that it has now.
+    private func renamed(_ change: OutboxTable.Entry, to given: JSONText?, _ table: EntityTable) throws -> String {
+        guard let given, given.plain != change.key, !given.plain.isEmpty else { return change.key }
+        try KeyAlias.rename(table, from: change.key, to: given, context.records)
+        try log.append(
+            .renamed, change: change.id, entity: change.entity, key: given.plain,
+            detail: [("old_id", .string(change.key))])
+        return given.plain
     }
 
     private func keepContent(of change: OutboxTable.Entry, _ remote: JSONText, _ table: EntityTable) throws {
@@ -132,7 +152,9 @@ struct OutcomeApplier {
         for later in try queue.changes(of: change.entity, key: change.key)
         where later.operation == .delete && !later.base.members.isEmpty {
             // The server may have stored the value in another spelling.
-            guard merge(table).isOwnChange(later.base, remote, { field, _ in ours.contains(field) }) else { continue }
+            guard try merge(table).isOwnChange(later.base, remote, { field, _ in ours.contains(field) }) else {
+                continue
+            }
             try queue.store(later.body, base: remote, of: later, makeID: context.makeID)
         }
     }

@@ -34,8 +34,11 @@ enum ColumnValue: Equatable {
         }
     }
 
+    /// A whole number beyond 64 bits stays text: in a column of text, as a key, it must not be rounded.
     private static func number(_ text: String) -> ColumnValue {
-        Int64(text).map(ColumnValue.integer) ?? .real(Double(text) ?? 0)
+        if let number = Int64(text) { return .integer(number) }
+        if text.utf8.allSatisfy({ $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") }) { return .text(Array(text.utf8)[...]) }
+        return .real(Double(text) ?? 0)
     }
 
     /// The decoded text up to a NUL, where SQLite's own functions end it as well.

@@ -32,8 +32,12 @@ enum KeyAlias {
     /// Renames a record everywhere: its row, its queue, and every reference to it, queued ones included.
     ///
     /// Part of the transaction that settles its creation, so readers never see a mix of old and new keys.
-    static func rename(_ table: EntityTable, from old: String, to new: String, _ records: RecordTransaction) throws {
+    ///
+    /// `given` is the new key as the server writes it, a number or a text; references to the record are sent the same way.
+    static func rename(_ table: EntityTable, from old: String, to given: JSONText, _ records: RecordTransaction) throws
+    {
         let (writer, db) = (records.writer(table), records.db)
+        let new = given.plain
         // A pull may have brought the upstream's version under its own key before the answer arrived.
         try writer.delete(new)
         try writer.rename(old, to: new)
@@ -46,62 +50,72 @@ enum KeyAlias {
         try db.execute(
             sql: "INSERT INTO sync_alias VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET record_key = excluded.record_key",
             arguments: [table.entity.name, old, new])
-        try renameKeyInBodies(table.entity, old, new, db)
+        for name in ["sync_settling", "sync_view"] {
+            try db.execute(
+                sql: "UPDATE OR REPLACE \(name) SET record_key = ? WHERE entity = ? AND record_key = ?",
+                arguments: [new, table.entity.name, old])
+        }
+        try setInBodies(of: table.entity, field: table.entity.key, old, given, db)
         for entity in records.plans.schema.entities {
-            try renameReferences(in: entity, to: table.entity, old, new, records)
+            try renameReferences(in: entity, to: table.entity, old, given, records)
         }
     }
 
-    private static func renameKeyInBodies(_ entity: Entity, _ old: String, _ new: String, _ db: Database) throws {
-        try setInBodies(of: entity, field: entity.key, old, new, db)
-    }
-
     private static func renameReferences(
-        in entity: Entity, to target: Entity, _ old: String, _ new: String, _ records: RecordTransaction
+        in entity: Entity, to target: Entity, _ old: String, _ given: JSONText, _ records: RecordTransaction
     ) throws {
         let db = records.db
+        let new = given.plain
         let writer = records.writer(EntityTable(entity: entity))
         for field in entity.fields where field.kind == .reference(to: target.name) {
             // A record whose key is a reference to the renamed record is renamed with it.
             if field.name == entity.key, entity.name != target.name, try writer.row.exists(old) {
-                try rename(writer.table, from: old, to: new, records)
+                try rename(writer.table, from: old, to: given, records)
                 try writer.rebuildDocument(over: new)
             }
-            let changed = try setInBodies(of: entity, field: field.name, old, new, db)
+            let changed = try setInBodies(of: entity, field: field.name, old, given, db)
             if entity.orderWithin == field.name {
                 try db.execute(
                     sql: "UPDATE sync_outbox SET order_group = ? WHERE entity = ? AND order_group = ?",
                     arguments: [new, entity.name, old])
             }
-            if entity.isLocal { try renameReferences(by: writer, field: field.name, old, new) }
+            if entity.isLocal { try renameReferences(by: writer, field: field.name, old, given) }
             for key in changed { try writer.rebuildDocument(over: key) }
         }
     }
 
     /// References in local-only records must be updated here, since no pull does.
     private static func renameReferences(
-        by writer: RecordWriter, field: String, _ old: String, _ new: String
+        by writer: RecordWriter, field: String, _ old: String, _ given: JSONText
     ) throws {
         let keys = try String.fetchAll(
-            writer.db, sql: "SELECT _key FROM \(writer.table.name) WHERE _remote ->> '$.\"\(field)\"' = ?",
+            writer.db,
+            sql: "SELECT _key FROM \(writer.table.name) WHERE CAST(_remote ->> '$.\"\(field)\"' AS TEXT) = ?",
             arguments: [old])
         for key in keys {
             guard let record = try writer.row.remote(of: key) else { continue }
-            try writer.assumeRemote(record.setting(field, to: .string(new)), of: key)
+            try writer.assumeRemote(record.setting(field, to: given), of: key)
         }
     }
 
     /// Returns the keys of the records whose queued changes named the old key.
     @discardableResult
     private static func setInBodies(
-        of entity: Entity, field: String, _ old: String, _ new: String, _ db: Database
+        of entity: Entity, field: String, _ old: String, _ given: JSONText, _ db: Database
     ) throws -> [String] {
-        try String.fetchAll(
+        let rows = try Row.fetchAll(
             db,
             sql: """
-                UPDATE sync_outbox SET body = json_set(body, '$."\(field)"', ?1)
-                WHERE entity = ?2 AND body ->> '$."\(field)"' = ?3 RETURNING record_key
+                SELECT id, record_key, body FROM sync_outbox
+                WHERE entity = ?1 AND CAST(body ->> '$."\(field)"' AS TEXT) = ?2
                 """,
-            arguments: [new, entity.name, old])
+            arguments: [entity.name, old])
+        // `json_set` would round a number beyond 64 bits.
+        for row in rows {
+            let body = try JSONText(parsing: row["body"] as String).setting(field, to: given)
+            try db.execute(
+                sql: "UPDATE sync_outbox SET body = ? WHERE id = ?", arguments: [body.text, row["id"] as Int64])
+        }
+        return rows.map { $0["record_key"] }
     }
 }

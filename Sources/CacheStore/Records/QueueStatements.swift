@@ -35,7 +35,9 @@ struct QueueStatements: Sendable {
 
     /// The columns that `OutboxTable.Entry` takes, in its order.
     static let columns = """
-        SELECT id, entity, record_key, operation, body, base, edited, created_at, tried, state, content FROM sync_outbox
+        SELECT id, entity, record_key, operation, body, base, edited, created_at, tried, state, content,
+          error_class
+        FROM sync_outbox
         """
 
     /// An id that no change has had.

@@ -58,6 +58,15 @@ struct RecordRow {
         ).map { try JSONText(parsing: $0) }
     }
 
+    /// The record's key as the server writes it, a number or a text; nil if the server has no such record.
+    func keyThere(of key: String) throws -> JSONText? {
+        let text = try String.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT _remote -> '$.\"\(table.entity.key)\"' FROM \(table.name) WHERE _key = ?"),
+            arguments: [key])
+        return try text.map { try JSONText(parsing: $0) }.flatMap { $0.plain == key ? $0 : nil }
+    }
+
     func isGone(_ key: String) throws -> Bool {
         try Bool.fetchOne(db.cachedStatement(sql: "SELECT _gone FROM \(table.name) WHERE _key = ?"), arguments: [key])
             ?? false

@@ -8,6 +8,8 @@ final class RecordTransaction {
     let plans: RecordPlans
     /// What has to be recomputed before the transaction ends (`DerivedRefresh`).
     var stale = StaleRecords()
+    /// What values mean to the server, by entity, as far as it was asked for.
+    var meanings: [String: Meaning] = [:]
     /// While the tables are being adapted: what depends on records is not in place yet, and is built
     /// afterwards.
     let isSilent: Bool

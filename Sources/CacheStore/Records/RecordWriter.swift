@@ -98,6 +98,8 @@ struct RecordWriter {
             try statement.run()
         }
         try dependents.noteDeleted(image, shown, remote(image))
+        try db.cachedStatement(sql: "DELETE FROM sync_view WHERE entity = ? AND record_key = ?")
+            .execute(arguments: [plan.entity.name, image.key])
     }
 
     /// Updates the count of the entity's rows.

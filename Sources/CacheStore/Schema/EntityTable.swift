@@ -125,9 +125,18 @@ struct EntityTable {
         switch field.kind {
         case .object, .list: value(of: field, by: "->", in: record)
         case .time: Self.normalizedTime(value(of: field, by: "->>", in: record))
-        case .string, .enum, .reference: "CAST(\(value(of: field, by: "->>", in: record)) AS TEXT)"
+        case .string, .enum: "CAST(\(value(of: field, by: "->>", in: record)) AS TEXT)"
+        case .reference: key(of: field, in: record)
         case .integer, .boolean, .number, .money: Self.number(value(of: field, by: "->>", in: record))
         }
+    }
+
+    /// A key as text, also a whole number beyond 64 bits, which `->>` would round.
+    private func key(of field: Field, in record: String) -> String {
+        let (value, json) = (value(of: field, by: "->>", in: record), value(of: field, by: "->", in: record))
+        return """
+            iif(typeof(\(value)) = 'real' AND \(json) NOT GLOB '*[.eE]*', \(json), CAST(\(value) AS TEXT))
+            """
     }
 
     /// A number, also one in quotes and a whole one however it is written; anything else stays as it is: what a column

@@ -21,6 +21,7 @@ enum Migrations {
         migrator.registerMigration("8: content") { db in try db.execute(sql: content) }
         migrator.registerMigration("9: reminders") { db in try db.execute(sql: reminders) }
         migrator.registerMigration("10: light queue") { db in try db.execute(sql: lightQueue) }
+        migrator.registerMigration("11: settling, views, normal forms") { db in try db.execute(sql: settling) }
         migrator.registerMigration("12: absence") { db in try db.execute(sql: absence) }
         return migrator
     }

@@ -42,6 +42,10 @@ package struct UpstreamPlan: Sendable, Equatable {
     package var record: Place
     package var idempotencyHeader: String?
     package var version: Version?
+    /// For how long after an acknowledged change the upstream may still show what it had before.
+    package var settle = Self.defaultSettle
+
+    package static let defaultSettle = Duration.seconds(60)
 
     /// Where an error response has its text.
     package var errorMessage: Place? { answers.errorMessage }

@@ -39,8 +39,7 @@ struct SchemaReader {
     private func upstream(_ node: SchemaNode) throws(SchemaError) -> UpstreamPlan {
         try node.requireKeys([
             "base_url", "auth", "account", "probe", "error_message", "success", "account_errors", "pagination",
-            "records",
-            "record", "idempotency_header", "version",
+            "records", "record", "idempotency_header", "version", "settle",
         ])
         let auth = try authReader(node.child("auth"))
         return UpstreamPlan(
@@ -53,7 +52,15 @@ struct SchemaReader {
             answers: try AnswerReader(node: node).plan(),
             record: try (node.child("record") ?? node.child("records"))?.place() ?? .itself,
             idempotencyHeader: try node.child("idempotency_header")?.string(),
-            version: try version(node.child("version")))
+            version: try version(node.child("version")),
+            settle: try settle(node.child("settle")))
+    }
+
+    private func settle(_ node: SchemaNode?) throws(SchemaError) -> Duration {
+        guard let node else { return UpstreamPlan.defaultSettle }
+        let settle = try node.duration()
+        guard settle <= .seconds(3600) else { throw node.error("expected at most 1h") }
+        return settle
     }
 
     private func baseURL(_ node: SchemaNode?) throws(SchemaError) -> String? {

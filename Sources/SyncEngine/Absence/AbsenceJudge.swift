@@ -39,7 +39,7 @@ struct AbsenceJudge: Sendable {
         if isReadable, !wasRead, let found = try await read(known, of: entity) {
             return entity.isDeleted(found.record) ? .gone : .here(found)
         }
-        if try store.isSettling(key, of: entity.name, at: now()) { return .settling }
+        if try store.isNew(entity.name, key: key, at: now()) { return .settling }
         if isReadable, try await servesAnother(of: entity, than: [key]) { return .gone }
         return try await search(for: key, of: entity, plan, isReadable: isReadable)
     }

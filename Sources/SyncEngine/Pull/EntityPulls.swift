@@ -26,6 +26,9 @@ struct EntityPulls {
             throw error
         }
         try await completeLoading()
+        if !onlyChanges {
+            try await SettlingReader(environment: environment, upstream: monitor.guardedUpstream(for: heartbeat)).read()
+        }
     }
 
     private func completeLoading() async throws {

@@ -4,33 +4,69 @@ internal import JSONText
 internal import Upstream
 
 /// Finds out whether a creation was applied when its answer was lost and no idempotency key allows a blind repeat.
+///
+/// An upstream whose lists lag behind does not show a record that it has. So a record counts as absent only once the
+/// answer is known to be newer than the attempt: it has a change from after it, or the time to settle has passed and two
+/// readings agree.
 struct CreateReconciler {
     enum Finding {
         /// The upstream has it, as this record.
         case applied(RemoteRecord)
         /// The upstream does not have it: send it again.
         case absent
-        /// The schema names no way to find out.
-        case unknowable
+        /// It cannot be said yet: ask again later. The text says why.
+        case notYet(String)
+        /// It cannot be found out; the text says why, for the person who has to.
+        case unknowable(String)
     }
 
     let reader: RecordReader
+    let now: Timestamp
+    /// How far the server's clock is ahead; nil if it was never measured.
+    var clockOffset: Duration?
 
     private var store: CacheStore { reader.store }
     private var upstream: any Upstream { reader.upstream }
 
     func finding(for change: OutboxChange, _ entity: Entity) async throws -> Finding {
         switch entity.route(for: .create, record: change.record)?.lookUp {
-        case nil: return .unknowable
+        case nil:
+            return .unknowable("the schema has no look_up")
         case .key:
-            let found = try await reader.record(of: entity, known: change.record)
-            return found.map { .applied($0) } ?? .absent
+            return try await finding(byKey: change, entity)
         case .match(let fields, let path, let query, let list):
-            guard let path = entity.path(path, of: change.record) else { return .unknowable }
+            let sent = fields.filter { change.body[$0] != nil }
+            guard let path = entity.path(path, of: change.record), !sent.isEmpty else {
+                return .unknowable("the look-up finds nothing to compare by")
+            }
             return try await match(
-                PageRequest(entity: entity.name, path: path, query: query, list: list), fields, change, entity)
+                PageRequest(entity: entity.name, path: path, query: query, list: list), sent, change, entity)
         }
     }
+
+    /// Whether the upstream shows everything that the attempt did, wherever it is asked.
+    private func hasSettled(_ change: OutboxChange) -> Bool {
+        guard let attempt = change.lastAttemptAt, attempt <= now else { return true }
+        return now.since(attempt) >= reader.schema.upstream.settle
+    }
+
+    // MARK: By the key
+
+    private func finding(byKey change: OutboxChange, _ entity: Entity) async throws -> Finding {
+        if let found = try await reader.record(of: entity, known: change.record) { return .applied(found) }
+        guard hasSettled(change) else { return .notYet("the upstream does not show the record yet") }
+        // That it has another one shows that it serves single records, and this account.
+        if let other = try store.anotherRecord(of: entity.name, than: change.key), entity.recordPath(of: other) != nil,
+            try await upstream.record(of: entity, known: other) == nil
+        {
+            throw UpstreamError.unclear(
+                status: 404, "asked for a record that it lists, the upstream answers that there is none")
+        }
+        if let found = try await reader.record(of: entity, known: change.record) { return .applied(found) }
+        return .absent
+    }
+
+    // MARK: By its values
 
     /// Searches a list for a record that has the same values and was not known before.
     ///
@@ -43,7 +79,14 @@ struct CreateReconciler {
         for _ in 1...Self.mostReadings {
             let reading = try await read(request, fields, change, entity)
             if let found = reading.found { return .applied(found) }
-            if reading.pages == 1 || reading.digest == before { return .absent }
+            let isNewer = reading.isNewer
+            guard isNewer || hasSettled(change) else {
+                return .notYet("the list may be older than the attempt")
+            }
+            if isNewer && reading.pages == 1 || reading.digest == before {
+                return reading.near.map { .unknowable("the upstream has a record that may be this one: \($0)") }
+                    ?? .absent
+            }
             before = reading.digest
         }
         throw UpstreamError.unclear(
@@ -54,6 +97,10 @@ struct CreateReconciler {
 
     private struct Reading {
         var found: RemoteRecord?
+        /// The key of a record that is nearly the same.
+        var near: String?
+        /// The list has a change from after the attempt.
+        var isNewer = false
         var pages = 0
         var digest: UInt64 = 0
     }
@@ -68,13 +115,19 @@ struct CreateReconciler {
         repeat {
             let page = try await upstream.page(request)
             try trail.add(page, of: request.path, askedAt: request.position)
-            for record in page.records.elements where change.isSaid(by: record, of: entity, fields) {
-                guard let key = record[entity.key]?.plain, !key.isEmpty else { continue }
+            for record in page.records.elements {
+                reading.isNewer = reading.isNewer || isNewer(record, than: change, entity)
+                let isSaid = change.isSaid(by: record, of: entity, fields)
+                guard isSaid || change.isNearly(record, of: entity, fields), let key = record[entity.key]?.plain,
+                    !key.isEmpty
+                else { continue }
                 // If the record already has its final key, the change itself made that key known.
-                if try key == change.key || !store.wasKnown(key, before: change) {
+                guard try key == change.key || !store.wasKnown(key, before: change) else { continue }
+                if isSaid {
                     reading.found = RemoteRecord(record)
                     return reading
                 }
+                reading.near = key
             }
             reading.pages += 1
             reading.digest = trail.digest
@@ -82,11 +135,15 @@ struct CreateReconciler {
         } while request.position != nil
         return reading
     }
-}
 
-extension OutboxChange {
-    /// Whether a record has the change's values in these fields.
-    func isSaid(by record: JSONText, of entity: Entity, _ fields: [String]) -> Bool {
-        fields.allSatisfy { (entity.value(of: $0, in: record) ?? .null).isEquivalent(to: body[$0] ?? .null) }
+    /// Clocks are measured to the second, and change times may have whole seconds.
+    private static let tolerance = Duration.seconds(2)
+
+    /// Whether the server changed the record after the attempt. A time in the future says nothing.
+    private func isNewer(_ record: JSONText, than change: OutboxChange, _ entity: Entity) -> Bool {
+        guard let clockOffset, let attempt = change.lastAttemptAt, let field = entity.pull?.changedAt,
+            let time = entity.value(of: field, in: record)?.string.flatMap(Timestamp.init(iso8601:))
+        else { return false }
+        return time > attempt + clockOffset + Self.tolerance && time <= now + clockOffset + Self.tolerance
     }
 }

@@ -65,7 +65,7 @@ extension Pusher {
         _ known: JSONText, _ entity: Entity
     ) async throws -> AbsenceJudge.Verdict {
         if let found = try await reader.record(of: entity, known: known) { return .here(found) }
-        return try store.isSettling(known[entity.key]?.plain ?? "", of: entity.name, at: now()) ? .settling : .gone
+        return try store.isNew(entity.name, key: known[entity.key]?.plain ?? "", at: now()) ? .settling : .gone
     }
 
     private func outcome(

@@ -38,7 +38,7 @@ extension Pusher {
     }
 
     private func acknowledged(asRead found: RemoteRecord) -> PushOutcome {
-        .acknowledged(record: found.record, version: found.version)
+        .acknowledged(record: found.record, version: found.version, view: .single)
     }
 
     // MARK: A creation without a record
@@ -56,7 +56,7 @@ extension Pusher {
                 }
             }
             guard hasLookUp(change, entity) else { return try await withoutLookUp(change, entity) }
-            if case .applied(let found) = try await CreateReconciler(reader: reader).finding(for: change, entity) {
+            if case .applied(let found) = try await reconciler.finding(for: change, entity) {
                 return acknowledged(asRead: found)
             }
         } catch UpstreamError.cancelled {
@@ -112,7 +112,9 @@ extension Pusher {
         do {
             let found = try await reader.record(of: entity, known: change.record)
             switch (change.operation, found) {
-            case (.delete, nil): return .acknowledged(record: nil)
+            case (.delete, nil):
+                let isGone = try await verdict(on: change.record, entity, wasRead: true) == .gone
+                return isGone ? .acknowledged(record: nil) : again(change, failure)
             case (.update, let found?) where change.isSaid(by: found.record, of: entity, change.body.members.map(\.key)):
                 return acknowledged(asRead: found)
             default: return again(change, failure)

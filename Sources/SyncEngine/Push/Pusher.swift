@@ -19,6 +19,8 @@ struct Pusher {
     /// The files to upload; nil if the schema has no contents.
     var contents: ContentFolder?
     var lane = PushLane.fields
+    /// How far the server's clock is ahead; nil if it was never measured.
+    var clockOffset: @Sendable () -> Duration? = { nil }
     /// Called with each completed attempt.
     var measure: @Sendable (SyncMeasurement) -> Void = { _ in }
     /// Learns which changes get through.
@@ -121,7 +123,7 @@ struct Pusher {
             throw CancellationError()
         } catch let error as UpstreamError {
             // Only the lookup failed; the change itself was not sent.
-            guard try await store.begin(change, at: now()) else { return nil }
+            guard try await store.begin(change, at: now(), isLookUp: true) else { return nil }
             return try await settle(change, as: try await outcome(of: error, change), after: error)
         }
     }
@@ -156,29 +158,44 @@ struct Pusher {
         return try await settle(change, as: .failed(failure))
     }
 
+    var reconciler: CreateReconciler { CreateReconciler(reader: reader, now: now(), clockOffset: clockOffset()) }
+
     private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
-        switch try await CreateReconciler(reader: reader).finding(for: change, entity) {
+        switch try await reconciler.finding(for: change, entity) {
         case .absent where change.wasAccepted:
             guard try await store.begin(change, at: now()) else { return nil }
             try await settle(change, as: notListed(change))
         case .absent: return change
         case .applied(let found): try await acknowledge(change, found)
-        case .unknowable:
+        case .notYet(let reason):
+            let failure = PushFailure(
+                kind: "unclear",
+                message: "the answer was lost, and \(reason); looking again later")
+            try await settle(
+                lookedUp: change, as: .waiting(failure, at: monotonicNow() + Self.lookUpWait, counted: false))
+        case .unknowable(let reason):
             let failure = PushFailure(
                 kind: "unclear",
                 message:
-                    "the answer was lost and the schema has no look_up: check whether the upstream has the record, "
-                    + "then retry or discard")
-            guard try await store.begin(change, at: now()) else { return nil }
-            try await settle(change, as: .failed(failure))
+                    "the answer was lost, and \(reason): check whether the upstream has the record, then retry or "
+                    + "discard")
+            try await settle(lookedUp: change, as: .failed(failure))
         }
         return nil
     }
 
+    /// Between two look-ups of a creation that the upstream may not show yet.
+    private static let lookUpWait = Duration.seconds(10)
+
+    /// Settles a change that was looked up and not sent.
+    private func settle(lookedUp change: OutboxChange, as outcome: PushOutcome) async throws {
+        guard try await store.begin(change, at: now(), isLookUp: true) else { return }
+        try await settle(change, as: outcome)
+    }
+
     /// Settles a change that turns out to be applied already.
     private func acknowledge(_ change: OutboxChange, _ found: RemoteRecord) async throws {
-        guard try await store.begin(change, at: now()) else { return }
-        try await settle(change, as: .acknowledged(record: found.record, version: found.version))
+        try await settle(lookedUp: change, as: .acknowledged(record: found.record, version: found.version))
     }
 
     /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no
@@ -201,7 +218,7 @@ struct Pusher {
         guard let found = try await reader.record(of: entity, known: change.record) else { return nil }
         let page = PulledPage(
             entity: entity.name, records: JSONText.array([found.record]).text, position: position,
-            version: found.version)
+            version: found.version, view: .single)
         _ = try await store.apply(page, at: now())
         return found
     }
@@ -233,7 +250,26 @@ struct Pusher {
         } catch {
             return try await settle(change, as: try await outcome(of: error, change), after: error)
         }
-        return try await settle(change, as: acknowledgement(of: change, entity, answer))
+        let believed = try await believed(answer, of: change, entity)
+        return try await settle(change, as: acknowledgement(of: change, entity, believed))
+    }
+
+    /// The answer to a change. An edit answered with another id was renamed, provided that the upstream no longer has
+    /// the old id; otherwise the answer is about another record, and the record itself is the answer.
+    private func believed(
+        _ answer: PushAnswer, of change: OutboxChange, _ entity: Entity
+    ) async throws -> PushAnswer {
+        guard change.operation == .update, let key = answer.record?.record[entity.key]?.plain, key != change.key,
+            try reader.canRead(entity, change.record)
+        else { return answer }
+        do {
+            guard let old = try await reader.record(of: entity, known: change.record) else { return answer }
+            return old.record[entity.key]?.plain == change.key ? .record(old) : answer
+        } catch UpstreamError.cancelled {
+            throw CancellationError()
+        } catch is UpstreamError {
+            return .accepted(location: nil)
+        }
     }
 
     private func deliver(
@@ -307,6 +343,6 @@ extension Pusher {
             schema: environment.schema, store: environment.store, upstream: upstream,
             retry: environment.settings.retry, now: environment.now, monotonicNow: environment.monotonicNow,
             random: environment.random, freshness: freshness, contents: environment.contents, lane: lane,
-            measure: environment.measure, passage: PushPassage(monitor))
+            clockOffset: environment.clockOffset, measure: environment.measure, passage: PushPassage(monitor))
     }
 }

@@ -72,7 +72,8 @@ struct RecordRefresher: Sendable {
     private func page(of found: RemoteRecord, _ entity: Entity, _ position: Int64) -> PulledPage {
         let records = JSONText.array([found.record])
         var page = PulledPage(
-            entity: entity.name, records: records.text, position: position, version: found.version)
+            entity: entity.name, records: records.text, position: position, version: found.version,
+            view: .single)
         if let detail = entity.pull?.detail, detail.path == nil {
             let reader = ChildReader(parent: entity, detail: detail)
             page.children = reader.pulled(reader.embedded(in: records).families, deletes: .none)

@@ -125,17 +125,20 @@ struct CacheReader {
     }
 
     /// Changes that wait for a user, and those that wait for these.
-    func stuckChanges() throws -> Set<Int64> {
+    /// `orLookedUp`: also lost creations that wait until the upstream shows everything it has, and what waits for them.
+    func stuckChanges(orLookedUp: Bool = false) throws -> Set<Int64> {
         try store.pool.read { db in
             try Int64.fetchSet(
                 db.cachedStatement(
                     sql: """
                         WITH RECURSIVE stuck (id) AS (
                           SELECT id FROM sync_outbox WHERE state = 'failed'
+                            OR ? AND state = 'waiting' AND error_class = 'unclear'
                           UNION SELECT change_id FROM sync_conflict WHERE winner IS NULL
                           UNION SELECT change_id FROM sync_dependency JOIN stuck ON needs_id = stuck.id)
                         SELECT id FROM stuck
-                        """))
+                        """),
+                arguments: [orLookedUp])
         }
     }
 

@@ -78,7 +78,7 @@ struct OutageScenario {
     }
 
     private func ready(_ reader: CacheReader) throws -> [CacheReader.Change] {
-        let stuck = try reader.stuckChanges()
+        let stuck = try reader.stuckChanges(orLookedUp: true)
         return try reader.changes().filter { !stuck.contains($0.id) }
     }
 }

@@ -10,11 +10,17 @@ import Upstream
 @Suite("Looking up a lost creation in a list of several pages")
 struct CreateReconcilerTests {
     /// The finding for a creation with the notes "new", when the upstream answers these pages one after another.
-    private func finding(_ pages: [String]) async throws -> (CreateReconciler.Finding, requests: Int) {
+    ///
+    /// `since`: how long ago its attempt was; nil if there was none.
+    private func finding(
+        _ pages: [String], notes: JSONText = "new", since: Duration? = nil
+    ) async throws -> (CreateReconciler.Finding, requests: Int) {
         let test = try TestPull(create: "call: POST /orders, look_up: { match: [notes] }")
-        let body = JSONText.object(["notes": "new"])
-        _ = try await test.store.create("orders", body: body, at: test.clock.timestamp)
-        let change = try #require(try test.store.readyChanges(limit: 1, at: test.clock.timestamp).first)
+        let body = JSONText.object(["notes": notes])
+        let now = test.clock.timestamp
+        _ = try await test.store.create("orders", body: body, at: now)
+        var change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
+        change.lastAttemptAt = since.map { now - $0 }
         let answers = try pages.map { try JSONText(parsing: $0) }
         let count = Counter()
         test.upstream.answering { request in
@@ -25,7 +31,8 @@ struct CreateReconcilerTests {
         }
         let orders = try #require(test.schema["orders"])
         let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
-        let finding = try await CreateReconciler(reader: reader).finding(for: change, orders)
+        let reconciler = CreateReconciler(reader: reader, now: now, clockOffset: .zero)
+        let finding = try await reconciler.finding(for: change, orders)
         return (finding, test.upstream.requests.count)
     }
 
@@ -61,5 +68,44 @@ struct CreateReconcilerTests {
             Issue.record("not unclear: \(String(describing: error))")
             return
         }
+    }
+
+    /// Changed `seconds` after the attempt of ten seconds ago.
+    private func list(_ seconds: Int) -> [String] {
+        let time = ManualClock().timestamp - .seconds(10) + .seconds(seconds)
+        return [#"[{"id":"a","updated_at":"\#(time)"}]"#, "[]"]
+    }
+
+    @Test("#9 a list that may be older than the attempt does not say that the record is absent")
+    func tooEarly() async throws {
+        for pages in [list(-60), list(1), list(3600), [#"[{"id":"a"}]"#, "[]"]] {
+            let (finding, _) = try await finding(pages, since: .seconds(10))
+            guard case .notYet = finding else {
+                Issue.record("said to be \(finding) from \(pages)")
+                return
+            }
+        }
+    }
+
+    @Test("a list with a change from after the attempt is new enough; later any list is")
+    func newEnough() async throws {
+        for (pages, since) in [(list(5), 10), (list(-60), 60)] {
+            let (finding, _) = try await finding(pages, since: .seconds(since))
+            guard case .absent = finding else {
+                Issue.record("said to be \(finding)")
+                return
+            }
+        }
+    }
+
+    @Test("#9 a record that may be the lost one, as the server writes it, is left to a person and never sent again")
+    func nearMatch() async throws {
+        let pages = [#"[{"id":"b","notes":"new"}]"#, "[]"]
+        let (finding, _) = try await finding(pages, notes: "  New ", since: .seconds(61))
+        guard case .unknowable(let reason) = finding else {
+            Issue.record("said to be \(finding)")
+            return
+        }
+        #expect(reason.contains("b"))
     }
 }

@@ -208,6 +208,10 @@ struct PusherTests {
             test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
             try await send(test)
             try await send(test)
+            // A server that does not show it yet may only be behind.
+            #expect(try test.store.pendingCount().pending == (arrives ? 0 : 1))
+            test.clock.advance(by: .seconds(61))
+            try await send(test)
             #expect(try test.store.pendingCount().pending == 0)
             #expect(test.upstream.records("/orders").filter { $0["id"] == "b" }.count == 1)
             #expect(test.upstream.pushes.count == (arrives ? 1 : 2))
@@ -231,6 +235,9 @@ struct PusherTests {
             _ = try await create("messages", #"{"order_id":"a","text":"ok"}"#, test)
             test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
             try await send(test)
+            try await send(test)
+            #expect(test.upstream.records("/orders/a/messages").count == (arrives ? 2 : 1))
+            test.clock.advance(by: .seconds(61))
             try await send(test)
             #expect(try test.store.pendingCount().pending == 0)
             #expect(test.upstream.records("/orders/a/messages").count == 2)
@@ -269,6 +276,30 @@ struct PusherTests {
         try await send(test)
         #expect(test.upstream.pushes.count == 2, "a user's retry sends it")
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+    }
+
+    @Test("a creation whose answer was lost waits, uncounted, while the upstream may not show it yet")
+    func notYet() async throws {
+        let yaml = withoutKeys.replacing(
+            "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }")
+        let test = try await test(yaml)
+        let key = try await create("orders", #"{"notes":"new"}"#, test)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+        try await send(test)
+        // The list is behind.
+        let records = test.upstream.records("/orders")
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+        for _ in 1...5 {
+            test.clock.advance(by: .seconds(11))
+            try await send(test)
+        }
+        #expect(test.upstream.pushes.count == 1)
+        #expect(try test.store.pending(limit: 1).changes.first?["retry_count"] == 1)
+        try test.upstream.set("/orders", JSONText.array(records).text)
+        test.clock.advance(by: .seconds(11))
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try test.record(key)?["notes"] == "new" && test.store.rowCounts()["orders"] == 2)
     }
 
     // MARK: Routes

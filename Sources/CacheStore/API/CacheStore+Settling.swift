@@ -1,0 +1,75 @@
+package import EntitySchema
+internal import GRDB
+package import JSONText
+
+/// Records whose acknowledged changes the upstream may not show everywhere yet.
+extension CacheStore {
+    /// A record that has to be read once, because the time to settle is over and the server has not shown its change.
+    package struct UnconfirmedRecord: Sendable, Equatable {
+        package var entity: String
+        package var key: String
+        /// The server's last version without its secrets; only the key if it was deleted.
+        package var known: JSONText
+        /// When its last change was acknowledged.
+        package var at: Timestamp
+    }
+
+    /// Up to `limit` such records, the oldest first. Forgets those that need no reading any more.
+    ///
+    /// What the upstream answers is the truth: apply it as a page with the view `.single`, or forget the record. Either
+    /// way, call `settled` if the upstream cannot be asked for such a record.
+    package func unconfirmed(limit: Int, at now: Timestamp) async throws -> [UnconfirmedRecord] {
+        let over = (now - schema.upstream.settle).milliseconds
+        guard try hasSettled(until: over, at: now) else { return [] }
+        return try await change(at: now) { context in
+            // A clock that was set back starts the time again.
+            try context.db.execute(
+                sql: "UPDATE sync_settling SET at = ?1 WHERE at > ?1", arguments: [now.milliseconds])
+            // A deletion is also needed by the pulls under way; the next page of its list forgets it.
+            try context.db.execute(
+                sql: "DELETE FROM sync_settling WHERE at <= ? AND confirmed = 1 AND kind <> 'deleted'",
+                arguments: [over])
+            let rows = try Row.fetchAll(
+                context.db,
+                sql: """
+                    SELECT entity, record_key, at FROM sync_settling WHERE at <= ? AND confirmed = 0 ORDER BY at LIMIT ?
+                    """,
+                arguments: [over, limit])
+            return try rows.compactMap { row in
+                let (name, key): (String, String) = (row[0], row[1])
+                guard let table = context.table(name) else {
+                    try SettlingTable(entity: name, db: context.db).remove(key)
+                    return nil
+                }
+                let remote = try context.row(table).remote(of: key).map(sealers[name].remove)
+                return UnconfirmedRecord(
+                    entity: name, key: key, known: remote ?? .object(members: [(table.entity.key, .string(key))]),
+                    at: Timestamp(milliseconds: row[2]))
+            }
+        }
+    }
+
+    private func hasSettled(until over: Int64, at now: Timestamp) throws -> Bool {
+        try read { db in
+            try Bool.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT EXISTS (SELECT 1 FROM sync_settling
+                          WHERE at <= ?1 AND (kind <> 'deleted' OR confirmed = 0) OR at > ?2)
+                        """),
+                arguments: [over, now.milliseconds]) ?? false
+        }
+    }
+
+    /// Takes the record as it is cached for what the server has, from now on.
+    package func settled(_ entity: String, key: String, at now: Timestamp) async throws {
+        try await change(at: now) { context in try SettlingTable(entity: entity, db: context.db).remove(key) }
+    }
+
+    /// Whether the record was created here so recently that its absence upstream says nothing.
+    package func isNew(_ entity: String, key: String, at now: Timestamp) throws -> Bool {
+        try read { db in
+            try SettlingTable(entity: entity, db: db).created(after: now - schema.upstream.settle).contains(key)
+        }
+    }
+}

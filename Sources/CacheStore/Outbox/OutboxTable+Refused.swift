@@ -1,0 +1,34 @@
+internal import EntitySchema
+internal import JSONText
+
+/// What later changes do to one that the server has refused.
+extension OutboxTable {
+    /// Puts the fields of an update into a refused change of its record: into a creation, which may lack one of them, or
+    /// into an update that has one of them. That change is then sent again, as one that was never tried. Returns its id;
+    /// nil if there is none.
+    func correctRefused(_ change: NewChange, _ waiting: [Entry]) throws -> Int64? {
+        let fields = change.body.members.map(\.key)
+        let place = waiting.lastIndex { refused in
+            refused.isRefused && refused.content == nil && refused.operation != .delete
+                && (refused.operation == .create || fields.contains { refused.body[$0] != nil })
+        }
+        guard let place else { return nil }
+        let refused = waiting[place]
+        // A change behind it would set an older value after the new one.
+        guard !waiting[(place + 1)...].contains(where: { later in fields.contains { later.body[$0] != nil } }) else {
+            return nil
+        }
+        let body = refused.body.setting(change.body)
+        guard change.entity.canSend(body, by: refused.operation) else { return nil }
+        var corrected = change
+        corrected.operation = refused.operation
+        corrected.body = body
+        corrected.base = refused.operation == .create ? refused.base : change.base.setting(refused.base)
+        corrected.edited = refused.edited.setting(change.edited)
+        let needs = try needs(of: corrected, before: refused.id)
+        guard try needs.isDisjoint(with: self.waiting(for: refused.id)) else { return nil }
+        try edit(refused.id, to: corrected)
+        try depend(refused.id, on: needs)
+        return refused.id
+    }
+}

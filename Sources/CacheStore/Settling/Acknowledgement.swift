@@ -1,0 +1,136 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// What is known of a record once a change of it was acknowledged.
+///
+/// The answer counts like any view of the record: it may be an older version, or a part. Where it shows neither what a
+/// field had before nor what was sent, it shows what the server made of that, which is the value from now on.
+struct Acknowledgement {
+    let table: EntityTable
+    let context: WriteContext
+    let change: OutboxTable.Entry
+
+    struct Result {
+        /// What the server has.
+        var remote: JSONText
+        var members: ViewTable.Members?
+        /// Whether those are others than before.
+        var hasNewMembers: Bool
+        /// Still without its position in the change log.
+        var settling: Settling
+        /// The server has given the record this key.
+        var newKey: JSONText?
+    }
+
+    private var entity: Entity { table.entity }
+    private var settle: Duration { context.schema.upstream.settle }
+    private var rows: SettlingTable { SettlingTable(entity: entity.name, db: context.db) }
+    private var views: ViewTable { ViewTable(entity: entity.name, db: context.db) }
+
+    /// The settling row of the record while it is alive.
+    func settling() throws -> Settling? {
+        try rows.row(of: change.key).flatMap { $0.isAlive(at: context.now, settle) ? $0 : nil }
+    }
+
+    /// `known` is what the server had before; `answer` and `known` have their secrets sealed.
+    func result(_ answer: JSONText?, _ view: RecordView, known: JSONText?) throws -> Result {
+        let comparison = try context.comparison(entity)
+        var settling = try begun(known, comparison)
+        let answer = answer.flatMap { isOlder($0, than: settling.changedAt) || isAnother($0, settling) ? nil : $0 }
+        let known = change.operation == .create ? nil : known
+        let assumed = assumed(over: known)
+        let members = try views.members(of: change.key)
+        guard let answer else {
+            let main: ViewTable.Members? = known.map { [ViewMerge.main(of: entity): Set($0.members.map(\.key))] }
+            let isNew = known.map { Set(assumed.members.map(\.key)) != Set($0.members.map(\.key)) } ?? true
+            let after = members ?? (isNew ? main ?? [:] : nil)
+            return Result(remote: assumed, members: after, hasNewMembers: after != members, settling: settling)
+        }
+        var merged = merged(answer, view, over: assumed, known, members)
+        for (field, value) in try judged(answer, &settling, comparison) {
+            merged.record = merged.record.setting(field, to: value)
+        }
+        return Result(
+            remote: merged.record, members: merged.members, hasNewMembers: merged.members != members,
+            settling: settling, newKey: answer[entity.key])
+    }
+
+    // MARK: Before the answer
+
+    /// The row as it is if the answer says nothing: each field has what was sent.
+    private func begun(_ known: JSONText?, _ comparison: ValueComparison) throws -> Settling {
+        let before = try settling()
+        let isNew = change.operation == .create || before?.kind == .created
+        var settling = Settling(key: change.key, kind: isNew ? .created : .written, at: context.now, position: 0)
+        settling.parts = before?.parts ?? [:]
+        settling.changedAt = [before?.changedAt, known.flatMap(entity.changeTime)].compactMap(\.self).max()
+        for (field, sent) in change.body.members where field != entity.key {
+            var part = settling.parts[field] ?? Settling.Part(ours: sent, earlier: [])
+            if settling.parts[field] != nil { part.replace(by: sent) }
+            if change.operation == .update {
+                part.earlier.append(known.flatMap { entity.value(of: field, in: $0) } ?? .null)
+            }
+            part.earlier.removeAll { comparison.isSame($0, sent, of: field) }
+            settling.parts[field] = part
+        }
+        return settling
+    }
+
+    private func isOlder(_ answer: JSONText, than changedAt: Timestamp?) -> Bool {
+        guard change.operation == .update, let changedAt, let time = entity.changeTime(of: answer) else { return false }
+        return time < changedAt
+    }
+
+    /// An edit answered with another key: a rename if the answer has what was sent, otherwise not this record.
+    private func isAnother(_ answer: JSONText, _ settling: Settling) -> Bool {
+        guard change.operation == .update, let key = answer[entity.key]?.plain, key != change.key else { return false }
+        guard let comparison = try? context.comparison(entity), !change.body.members.isEmpty else { return true }
+        return !change.body.members.allSatisfy { field, sent in
+            entity.value(of: field, in: answer).map { comparison.isSame($0, sent, of: field) } ?? false
+        }
+    }
+
+    /// The record with what was sent.
+    private func assumed(over known: JSONText?) -> JSONText {
+        let remote = known?.setting(change.body) ?? change.body
+        guard let content = change.content, content != ContentTable.nothing, let field = entity.content?.state
+        else { return remote }
+        return remote.setting(field, to: .string(ContentState.uploaded.rawValue))
+    }
+
+    // MARK: With the answer
+
+    private func merged(
+        _ answer: JSONText, _ view: RecordView, over assumed: JSONText, _ known: JSONText?,
+        _ members: ViewTable.Members?
+    ) -> ViewMerge.Result {
+        let merge = ViewMerge(entity: entity, view: view, isSettling: true)
+        let names = Set(answer.members.map(\.key))
+        // What was sent is part of no view yet.
+        guard let known else { return merge.result(answer, over: assumed, members ?? [:]) }
+        let knownNames = Set(known.members.map(\.key))
+        let isUsual = members == nil && names == knownNames
+        if isUsual { return ViewMerge.Result(record: answer, members: nil) }
+        return merge.result(answer, over: assumed, members ?? [ViewMerge.main(of: entity): knownNames])
+    }
+
+    /// Notes what the answer shows of the changed fields. Returns those of which it shows an earlier value, with what
+    /// they keep.
+    private func judged(
+        _ answer: JSONText, _ settling: inout Settling, _ comparison: ValueComparison
+    ) throws -> [String: JSONText] {
+        for (field, sent) in change.body.members where field != entity.key {
+            guard let value = entity.value(of: field, in: answer),
+                settling.parts[field]?.earlier.contains(where: { comparison.isSame(value, $0, of: field) }) == false
+            else { continue }
+            // The server's spelling, or its normal form, of what was sent.
+            try context.learn(sent, as: value, of: field, entity)
+            settling.parts[field]?.ours = value
+        }
+        guard case .counts(let kept) = settling.meet(answer, try context.comparison(entity)) else { return [:] }
+        // A new record has had no earlier values of which an older view could have one.
+        if settling.kind == .created, change.operation == .create { settling.parts = [:] }
+        return kept
+    }
+}

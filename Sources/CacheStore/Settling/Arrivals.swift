@@ -1,0 +1,119 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// What the records of one page are worth, and what they make of the cached ones.
+struct Arrivals {
+    let table: EntityTable
+    let context: WriteContext
+    let view: RecordView
+    /// The end of the change log when the page was requested.
+    let position: Int64
+
+    private var rows: SettlingRows
+    private let views: ViewTable
+    private let hasViews: Bool
+    private let isMain: Bool
+
+    init(_ table: EntityTable, _ context: WriteContext, _ view: RecordView, position: Int64) throws {
+        self.table = table
+        self.context = context
+        self.position = position
+        let main = ViewMerge.main(of: table.entity)
+        // Records without a list of their own have one view besides the answers.
+        self.view = table.entity.pull == nil && view != .answer ? main : view
+        isMain = self.view == main
+        views = ViewTable(entity: table.entity.name, db: context.db)
+        hasViews = try views.isUsed()
+        rows = try SettlingRows(
+            SettlingTable(entity: table.entity.name, db: context.db), now: context.now,
+            settle: context.schema.upstream.settle)
+        try rows.clean(before: position)
+    }
+
+    /// What a record of the page makes of the cached one.
+    struct News {
+        var remote: JSONText
+        /// Fields that no view so far has had.
+        var added: [String] = []
+    }
+
+    // MARK: Deleted records
+
+    /// Whether the record is one that was deleted here, and that the page only still has.
+    mutating func isDeleted(_ key: String) throws -> Bool {
+        guard var row = try rows[key], row.kind == .deleted else { return false }
+        if row.position > position { return true }
+        guard rows.isAlive(row) else {
+            try rows.remove(key)
+            return false
+        }
+        guard row.isConfirmed else { return true }
+        row.isConfirmed = false
+        try rows.save(row)
+        return true
+    }
+
+    /// Whether a tombstone is older than the last change of the record.
+    mutating func isStale(tombstone: JSONText, of key: String) throws -> Bool {
+        guard var row = try rows[key], row.kind != .deleted, rows.isAlive(row) else { return false }
+        if let time = table.entity.changeTime(of: tombstone), let changedAt = row.changedAt { return time < changedAt }
+        guard row.kind == .created else { return false }
+        row.isConfirmed = false
+        try rows.save(row)
+        return true
+    }
+
+    // MARK: Known records
+
+    /// Notes that the page has the record as the cache has it.
+    mutating func confirm(_ key: String) throws {
+        if hasViews, isMain { try views.set(nil, of: key) }
+        guard var row = try rows[key] else { return }
+        guard rows.isAlive(row) else { return try rows.remove(key) }
+        guard !row.isConfirmed, row.position <= position else { return }
+        row.isConfirmed = true
+        try rows.save(row)
+    }
+
+    /// What is known of the record after this view of it; nil if nothing changes.
+    mutating func news(_ shown: JSONText, of known: RecordImage) throws -> News? {
+        var kept: [String: JSONText] = [:]
+        var isSettling = false
+        if var row = try rows[known.key] {
+            if rows.isAlive(row) {
+                isSettling = true
+                let before = row
+                let verdict = row.meet(shown, try context.comparison(table.entity))
+                if row != before { try rows.save(row) }
+                guard case .counts(let values) = verdict else { return nil }
+                kept = values
+            } else {
+                try rows.remove(known.key)
+            }
+        }
+        let members = hasViews ? try views.members(of: known.key) : nil
+        guard !kept.isEmpty || !isMain || members != nil else { return News(remote: shown) }
+        let merge = ViewMerge(entity: table.entity, view: view, isSettling: isSettling)
+        var result = merge.result(shown, over: known.remote, members)
+        for (field, value) in kept { result.record = result.record.setting(field, to: value) }
+        if result.members != members { try views.set(result.members, of: known.key) }
+        guard result.record != known.remote else { return nil }
+        return News(remote: result.record, added: added(result, over: known.remote, members))
+    }
+
+    /// Notes which members a new record has, if they do not come from its list.
+    func noteInserted(_ shown: JSONText, of key: String) throws {
+        guard !isMain else { return }
+        try views.set([view: Set(shown.members.map(\.key))], of: key)
+    }
+
+    /// A field that appears in a view which has shown the record before was set; in another view it only shows.
+    private func added(_ result: ViewMerge.Result, over known: JSONText?, _ members: ViewTable.Members?) -> [String] {
+        guard let known, members.map({ $0[view] == nil }) ?? !isMain else { return [] }
+        let entity = table.entity
+        return entity.fields.map(\.name).filter {
+            entity.value(of: $0, in: known) == nil && entity.value(of: $0, in: result.record) != nil
+        }
+    }
+}

@@ -1,0 +1,91 @@
+internal import EntitySchema
+internal import JSONText
+
+/// A record of which a change was acknowledged not long ago. Until the server has caught up everywhere, a view of it may
+/// be older than the change.
+struct Settling: Equatable {
+    enum Kind: String {
+        case created, written, deleted
+    }
+
+    /// One field that was changed.
+    struct Part: Equatable {
+        /// What it has now: what was sent, or what the server made of it.
+        var ours: JSONText
+        /// What it had before, and what it was changed to on the way.
+        var earlier: [JSONText]
+
+        /// Adds a value that the field no longer has.
+        mutating func replace(by value: JSONText) {
+            earlier.append(ours)
+            earlier = Array(earlier.suffix(Self.mostEarlier))
+            ours = value
+        }
+
+        private static let mostEarlier = 20
+    }
+
+    var key: String
+    var kind: Kind
+    /// When the last change was acknowledged.
+    var at: Timestamp
+    /// The end of the change log at that time.
+    var position: Int64
+    /// No version with an earlier change time is newer than the change.
+    var changedAt: Timestamp?
+    /// The acknowledged version itself has that change time, so that a later one is news.
+    var isExact = false
+    /// The server has shown the change, and nothing older since.
+    var isConfirmed = false
+    var parts: [String: Part] = [:]
+
+    /// Whether the server may still be behind. A clock that was set back starts the time again (`SettlingTable`).
+    func isAlive(at now: Timestamp, _ settle: Duration) -> Bool { now < at || now.since(at) < settle }
+
+    /// What a view of the record is worth.
+    enum Verdict: Equatable {
+        /// It is older than the change.
+        case stale
+        /// It counts, except that these fields keep these values.
+        case counts(keeping: [String: JSONText])
+    }
+
+    /// Compares a view with the change, and notes what it shows.
+    mutating func meet(_ view: JSONText, _ comparison: ValueComparison) -> Verdict {
+        let entity = comparison.meaning.entity
+        let time = entity.changeTime(of: view)
+        if let time, let changedAt, time < changedAt { return .stale }
+        let isNews = isExact && time.flatMap { time in changedAt.map { time > $0 } } ?? false
+        var kept: [String: JSONText] = [:]
+        var isWhole = true
+        for (field, part) in parts {
+            guard let value = entity.value(of: field, in: view) else {
+                isWhole = false
+                continue
+            }
+            if comparison.isSame(value, part.ours, of: field) { continue }
+            if !isNews, part.earlier.contains(where: { comparison.isSame(value, $0, of: field) }) {
+                kept[field] = part.ours
+            } else {
+                parts[field]?.replace(by: value)
+            }
+        }
+        if !kept.isEmpty {
+            isConfirmed = false
+        } else if isWhole {
+            isConfirmed = true
+            if let time {
+                changedAt = time
+                isExact = true
+            }
+        }
+        return .counts(keeping: kept)
+    }
+}
+
+extension Entity {
+    /// When the server changed this version of a record, if it says so.
+    func changeTime(of record: JSONText) -> Timestamp? {
+        pull?.changedAt.flatMap { value(of: $0, in: record)?.string }.flatMap(Timestamp.init(iso8601:))
+    }
+}

@@ -1,0 +1,137 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// The records of one entity of which the server may be behind (`sync_settling`), inside the caller's transaction.
+struct SettlingTable {
+    let entity: String
+    let db: Database
+
+    private static let columns = "record_key, kind, at, position, changed_at, exact, confirmed, fields"
+
+    /// The first rows of the entity.
+    func first(_ count: Int) throws -> [Settling] {
+        try Row.fetchAll(
+            db.cachedStatement(sql: "SELECT \(Self.columns) FROM sync_settling WHERE entity = ? LIMIT ?"),
+            arguments: [entity, count]
+        ).map(Self.settling)
+    }
+
+    func row(of key: String) throws -> Settling? {
+        try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT \(Self.columns) FROM sync_settling WHERE entity = ? AND record_key = ?"),
+            arguments: [entity, key]
+        ).map(Self.settling)
+    }
+
+    func save(_ row: Settling) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_settling VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET kind = excluded.kind, at = excluded.at, position = excluded.position,
+                  changed_at = excluded.changed_at, exact = excluded.exact, confirmed = excluded.confirmed,
+                  fields = excluded.fields
+                """
+        ).execute(arguments: [
+            entity, row.key, row.kind.rawValue, row.at.milliseconds, row.position, row.changedAt?.milliseconds,
+            row.isExact, row.isConfirmed, Self.text(of: row.parts),
+        ])
+    }
+
+    func remove(_ key: String) throws {
+        try db.cachedStatement(sql: "DELETE FROM sync_settling WHERE entity = ? AND record_key = ?")
+            .execute(arguments: [entity, key])
+    }
+
+    /// The keys of records that were created here after `time`, so that the server's lists need not have them yet.
+    func created(after time: Timestamp) throws -> Set<String> {
+        try String.fetchSet(
+            db.cachedStatement(
+                sql: "SELECT record_key FROM sync_settling WHERE entity = ? AND kind = 'created' AND at > ?"),
+            arguments: [entity, time.milliseconds])
+    }
+
+    // MARK: Fields as JSON
+
+    private static func text(of parts: [String: Settling.Part]) -> String {
+        JSONText.object(
+            members: parts.sorted { $0.key < $1.key }.map { field, part in
+                (key: field, value: JSONText.object(["ours": part.ours, "earlier": .array(part.earlier)]))
+            }
+        ).text
+    }
+
+    private static func settling(_ row: Row) throws -> Settling {
+        let fields = try JSONText(parsing: row[7] as String)
+        let parts = fields.members.map { field, part in
+            (field, Settling.Part(ours: part["ours"] ?? .null, earlier: part["earlier"]?.elements ?? []))
+        }
+        return Settling(
+            key: row[0], kind: Settling.Kind(rawValue: row[1]) ?? .written, at: Timestamp(milliseconds: row[2]),
+            position: row[3], changedAt: (row[4] as Int64?).map(Timestamp.init(milliseconds:)), isExact: row[5],
+            isConfirmed: row[6], parts: Dictionary(parts) { first, _ in first })
+    }
+}
+
+extension WriteContext {
+    /// The keys of records that were created so recently that their absence upstream says nothing.
+    func newKeys(of entity: String) throws -> Set<String> {
+        try SettlingTable(entity: entity, db: db).created(after: now - schema.upstream.settle)
+    }
+}
+
+/// The settling rows that a page may meet, read once for all of its records.
+struct SettlingRows {
+    private let table: SettlingTable
+    private let now: Timestamp
+    private let settle: Duration
+    private var rows: [String: Settling]
+    /// There are more than were read; each is then looked up.
+    private let hasMore: Bool
+
+    private static let most = 500
+
+    init(_ table: SettlingTable, now: Timestamp, settle: Duration) throws {
+        self.table = table
+        self.now = now
+        self.settle = settle
+        let first = try table.first(Self.most + 1)
+        hasMore = first.count > Self.most
+        rows = hasMore ? [:] : Dictionary(first.map { ($0.key, $0) }) { first, _ in first }
+    }
+
+    var isEmpty: Bool { rows.isEmpty && !hasMore }
+
+    subscript(key: String) -> Settling? {
+        get throws {
+            if isEmpty { return nil }
+            return try hasMore ? table.row(of: key) : rows[key]
+        }
+    }
+
+    func isAlive(_ row: Settling) -> Bool { row.isAlive(at: now, settle) }
+
+    mutating func save(_ row: Settling) throws {
+        try table.save(row)
+        if !hasMore { rows[row.key] = row }
+    }
+
+    mutating func remove(_ key: String) throws {
+        try table.remove(key)
+        rows[key] = nil
+    }
+
+    /// Removes what is over and was confirmed before the page was requested. A clock that was set back starts the time of
+    /// a row again.
+    mutating func clean(before position: Int64) throws {
+        for (key, row) in rows {
+            if row.at > now {
+                var row = row
+                row.at = now
+                try save(row)
+            } else if row.isConfirmed, row.position <= position, !isAlive(row) {
+                try remove(key)
+            }
+        }
+    }
+}

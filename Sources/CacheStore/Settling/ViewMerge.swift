@@ -1,0 +1,69 @@
+internal import EntitySchema
+internal import JSONText
+
+/// What is known of a record after one of its views came: a view replaces only what it is a view of.
+///
+/// A view that has all members that are known replaces them byte for byte. From one that lacks some, the members that
+/// other views have stay, and those that the same view had before go. An answer to a change removes nothing.
+struct ViewMerge {
+    let entity: Entity
+    let view: RecordView
+    /// Members that no view has had are what was sent; only the record's own address shows that they are gone, and only
+    /// once it has caught up.
+    let isSettling: Bool
+
+    struct Result: Equatable {
+        var record: JSONText
+        /// Nil when the list has all members.
+        var members: ViewTable.Members?
+    }
+
+    /// The view from which a record without a row in `sync_view` has its members.
+    static func main(of entity: Entity) -> RecordView { entity.pull == nil ? .embedded : .list }
+
+    func result(_ shown: JSONText, over known: JSONText?, _ members: ViewTable.Members?) -> Result {
+        let main = Self.main(of: entity)
+        let names = Set(shown.members.map(\.key))
+        guard let known, known.kind == .object else {
+            return Result(record: shown, members: view == main ? nil : [view: names])
+        }
+        let knownNames = Set(known.members.map(\.key))
+        if view == main, members == nil { return Result(record: shown, members: nil) }
+        var after = members ?? [main: knownNames]
+        let before = after[view] ?? []
+        after[view] = view == .answer ? before.union(names) : names
+        let lacking = knownNames.subtracting(names)
+        let gone = lacking.intersection(gone(knownNames, before, after))
+        let moved = moved(by: shown)
+        let left = lacking.subtracting(gone).subtracting(moved)
+        // Where the list has all members, nothing needs to be kept about the others.
+        let byView = after[main]?.isSuperset(of: left.union(names)) == true ? nil : after
+        if left.isEmpty { return Result(record: shown, members: byView) }
+        var rest = known
+        if !gone.isEmpty || !moved.isDisjoint(with: lacking) {
+            rest = .object(members: known.members.filter { left.contains($0.key) || names.contains($0.key) })
+        }
+        return Result(record: rest.setting(shown), members: byView)
+    }
+
+    /// The members that the view shows to be gone.
+    private func gone(_ known: Set<String>, _ before: Set<String>, _ after: ViewTable.Members) -> Set<String> {
+        guard view != .answer else { return [] }
+        var gone = before
+        for (other, names) in after where other != view { gone.subtract(names) }
+        if view == .single, !isSettling {
+            gone.formUnion(after.values.reduce(known) { $0.subtracting($1) })
+        }
+        gone.remove(entity.key)
+        return gone
+    }
+
+    /// Fields that the view has in their other place: what the record has under their names is older.
+    private func moved(by shown: JSONText) -> Set<String> {
+        Set(
+            entity.fields.filter { field in
+                guard let source = field.source, shown[field.name]?.kind ?? .null == .null else { return false }
+                return shown.at(path: source).map { $0.kind != .null } ?? false
+            }.map(\.name))
+    }
+}

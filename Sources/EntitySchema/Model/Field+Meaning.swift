@@ -1,0 +1,104 @@
+package import JSONText
+
+/// Compares values by what they mean, because a server may write a value otherwise than it was sent.
+extension Field {
+    /// Whether two values of this field mean the same: money and numbers by amount, times by instant, booleans also as
+    /// 0 and 1, keys as text, sets in any order; all of them also after one of `forms`.
+    ///
+    /// `directed`: only the second may be the other's normal form.
+    package func isSame(
+        _ one: JSONText, _ other: JSONText, under forms: Set<NormalForm> = [], directed: Bool = false
+    ) -> Bool {
+        if one.isEquivalent(to: other) { return true }
+        if forms.contains(.emptied), one.isNothing, other.isNothing { return true }
+        guard one.kind != .null, other.kind != .null else {
+            guard forms.contains(.emptied), forms.contains(.trimmed) else { return false }
+            return one.trimmed.isNothing && other.trimmed.isNothing
+        }
+        switch kind {
+        case .integer, .number, .money: return isSameAmount(one, other, forms, directed)
+        case .boolean: return one.truth != nil && one.truth == other.truth
+        case .time: return isSameTime(one, other, forms, directed)
+        case .string, .enum, .reference: return isSameText(one, other, forms, directed)
+        case .list: return isSameList(one, other, forms)
+        case .object: return false
+        }
+    }
+
+    private func isSameAmount(
+        _ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>, _ directed: Bool
+    ) -> Bool {
+        guard let mine = one.amount, let theirs = other.amount else { return false }
+        guard mine != theirs, forms.contains(.rounded) else { return mine == theirs }
+        return theirs.isRounded(from: mine) || !directed && mine.isRounded(from: theirs)
+    }
+
+    private func isSameTime(
+        _ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>, _ directed: Bool
+    ) -> Bool {
+        guard let mine = one.string.flatMap(Timestamp.init(iso8601:)),
+            let theirs = other.string.flatMap(Timestamp.init(iso8601:))
+        else { return false }
+        if mine == theirs { return true }
+        let unit: Int64? = forms.contains(.minutes) ? 60_000 : forms.contains(.seconds) ? 1000 : nil
+        guard let unit, abs(mine.milliseconds - theirs.milliseconds) < unit else { return false }
+        return theirs.milliseconds % unit == 0 || !directed && mine.milliseconds % unit == 0
+    }
+
+    private func isSameText(
+        _ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>, _ directed: Bool
+    ) -> Bool {
+        guard one.isScalar, other.isScalar else { return false }
+        func form(_ text: String) -> String {
+            var text = text
+            if forms.contains(.trimmed) { text = text.withoutSpaceAround }
+            if forms.contains(.lowercased) { text = text.lowercased() }
+            if forms.contains(.uppercased) { text = text.uppercased() }
+            return text
+        }
+        // Swift compares text by canonical equivalence, so NFC and NFD are the same.
+        return directed ? form(one.plain) == other.plain : form(one.plain) == form(other.plain)
+    }
+
+    private func isSameList(_ one: JSONText, _ other: JSONText, _ forms: Set<NormalForm>) -> Bool {
+        guard one.kind == .array, other.kind == .array else { return false }
+        let (mine, theirs) = (one.elements, other.elements)
+        guard mergesAsSet || forms.contains(.sorted) else {
+            return mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0.isSameElement(as: $1) }
+        }
+        return mine.allSatisfy { element in theirs.contains { $0.isSameElement(as: element) } }
+            && theirs.allSatisfy { element in mine.contains { $0.isSameElement(as: element) } }
+            && (mergesAsSet || mine.count == theirs.count)
+    }
+}
+
+extension JSONText {
+    fileprivate var isNothing: Bool { kind == .null || kind == .string && plain.isEmpty }
+
+    fileprivate var isScalar: Bool { kind != .object && kind != .array }
+
+    fileprivate var trimmed: JSONText { kind == .string ? .string(plain.withoutSpaceAround) : self }
+
+    fileprivate var truth: Bool? {
+        switch plain.lowercased() {
+        case "true", "1": true
+        case "false", "0": false
+        default: nil
+        }
+    }
+
+    /// A list names the same thing by a number or its text.
+    fileprivate func isSameElement(as other: JSONText) -> Bool {
+        isEquivalent(to: other)
+            || isScalar && other.isScalar && kind != .null && other.kind != .null
+                && plain == other.plain
+    }
+}
+
+extension String {
+    fileprivate var withoutSpaceAround: String {
+        let tail = drop { $0.isWhitespace }
+        guard let end = tail.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+        return String(tail[...end])
+    }
+}

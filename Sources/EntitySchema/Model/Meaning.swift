@@ -1,0 +1,27 @@
+package import JSONText
+
+/// What the values of one entity mean to its server: the kinds of its fields, and the normal forms that it was seen to
+/// make of them.
+package struct Meaning: Sendable, Equatable {
+    package let entity: Entity
+    package var forms: [String: Set<NormalForm>]
+
+    package init(_ entity: Entity, forms: [String: Set<NormalForm>] = [:]) {
+        self.entity = entity
+        self.forms = forms
+    }
+
+    /// Whether two values of a field mean the same to the server.
+    package func isSame(_ one: JSONText, _ other: JSONText, of field: String) -> Bool {
+        guard let known = entity[field: field], !known.secret else { return one.isEquivalent(to: other) }
+        return known.isSame(one, other, under: forms[field] ?? [])
+    }
+
+    /// The forms that lead from a value to a server's answer and were not known before; nil if none does. Empty for
+    /// values that mean the same.
+    package func newForms(from value: JSONText, to answer: JSONText, of field: String) -> Set<NormalForm>? {
+        if isSame(value, answer, of: field) { return [] }
+        guard let known = entity[field: field], !known.secret else { return nil }
+        return known.forms(from: value, to: answer)?.subtracting(forms[field] ?? [])
+    }
+}

@@ -1,0 +1,44 @@
+package import JSONText
+
+/// What a server was seen to make of the values of one field that it was sent.
+package enum NormalForm: String, Sendable, Equatable, CaseIterable {
+    /// Text without the spaces around it.
+    case trimmed
+    case lowercased, uppercased
+    /// Fewer digits after the point.
+    case rounded
+    /// Times without what is less than a second, or a minute.
+    case seconds, minutes
+    /// A list in another order.
+    case sorted
+    /// No text as null, or null as no text.
+    case emptied
+}
+
+extension Field {
+    /// The forms of which a server's `answer` to `value` is evidence: none if both mean the same, nil if no known form
+    /// leads from one to the other.
+    package func forms(from value: JSONText, to answer: JSONText) -> Set<NormalForm>? {
+        if isSame(value, answer) { return [] }
+        return Self.combinations.first { forms in
+            forms.allSatisfy(isPossible) && isSame(value, answer, under: Set(forms), directed: true)
+        }.map(Set.init)
+    }
+
+    /// From the least to the most.
+    private static let combinations: [[NormalForm]] = [
+        [.trimmed], [.lowercased], [.uppercased], [.rounded], [.seconds], [.minutes], [.sorted], [.emptied],
+        [.trimmed, .lowercased], [.trimmed, .uppercased], [.trimmed, .emptied],
+    ]
+
+    private func isPossible(_ form: NormalForm) -> Bool {
+        switch (form, kind) {
+        case (.trimmed, .string), (.trimmed, .enum), (.trimmed, .reference), (.lowercased, .string),
+            (.lowercased, .enum), (.uppercased, .string), (.uppercased, .enum), (.emptied, .string), (.emptied, .enum),
+            (.emptied, .reference), (.emptied, .time), (.rounded, .number), (.rounded, .money), (.rounded, .integer),
+            (.seconds, .time), (.minutes, .time), (.sorted, .list):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import CacheStore
+internal import EntitySchema
+internal import JSONText
+internal import Upstream
+
+/// Reads the records whose acknowledged changes the upstream has not shown although the time to settle is over. What it
+/// answers then is the truth.
+struct SettlingReader {
+    let environment: SyncEnvironment
+    let upstream: any Upstream
+
+    private var store: CacheStore { environment.store }
+
+    private static let most = 100
+    /// A record that cannot be read for so long stays as it is until the next full pull.
+    private static let patience = Duration.seconds(3600)
+
+    /// Throws what concerns the whole upstream.
+    func read() async throws {
+        for record in try await store.unconfirmed(limit: Self.most, at: environment.now()) {
+            do {
+                try await read(record)
+            } catch let error as UpstreamError {
+                if error.concernsWholeUpstream { throw error }
+                guard environment.now().since(record.at) > Self.patience else { continue }
+                try await settle(record)
+            }
+        }
+    }
+
+    private func read(_ record: CacheStore.UnconfirmedRecord) async throws {
+        guard let entity = environment.schema[record.entity], entity.recordPath(of: record.known) != nil else {
+            return try await settle(record)
+        }
+        let position = try store.position()
+        // That one record is not found deletes nothing: the next full pull finds out.
+        guard let found = try await upstream.record(of: entity, known: record.known),
+            found.record[entity.key]?.plain == record.key
+        else { return try await settle(record) }
+        let page = PulledPage(
+            entity: entity.name, records: JSONText.array([found.record]).text, position: position,
+            version: found.version, view: .single)
+        _ = try await store.apply(page, at: environment.now())
+        try await settle(record)
+    }
+
+    private func settle(_ record: CacheStore.UnconfirmedRecord) async throws {
+        try await store.settled(record.entity, key: record.key, at: environment.now())
+    }
+}

@@ -1,0 +1,159 @@
+import EntitySchema
+import JSONText
+import SQLiteStore
+import Testing
+
+@testable import CacheStore
+
+@Suite("Changes that the server refused, or that cannot be sent")
+struct CorrectedChangeTests {
+    private let now = TestCache.now
+
+    private func ready(_ cache: TestCache) throws -> [OutboxChange] { try cache.store.readyChanges(limit: 9, at: now) }
+
+    private func settle(_ cache: TestCache, _ outcome: PushOutcome) async throws {
+        let change = try #require(try ready(cache).first)
+        #expect(try await cache.store.begin(change, at: now))
+        try await cache.store.settle(change.id, outcome, at: now)
+    }
+
+    private func refuse(_ cache: TestCache, _ kind: String = "refused") async throws {
+        try await settle(cache, .failed(PushFailure(kind: kind, status: 422, message: "no")))
+    }
+
+    private func edit(_ cache: TestCache, _ key: String, _ body: String) async throws {
+        try await cache.store.update("orders", key: key, body: JSONText(parsing: body), at: now)
+    }
+
+    @Test("#17 deleting a record whose creation was refused cancels both", arguments: ["refused", "conflict"])
+    func deletion(kind: String) async throws {
+        let cache = try TestCache()
+        let key = try await cache.make("orders", #"{"notes":"n"}"#)
+        try await refuse(cache, kind)
+        try await edit(cache, key, #"{"status":"open"}"#)
+        try await cache.store.delete("orders", key: key, at: now)
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try cache.record("orders", key) == nil)
+    }
+
+    @Test("deleting a record whose creation may have arrived waits for that creation")
+    func unclear() async throws {
+        let cache = try TestCache()
+        let key = try await cache.make("orders", #"{"notes":"n"}"#)
+        try await refuse(cache, "unclear")
+        try await cache.store.delete("orders", key: key, at: now)
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 1))
+        #expect(try ready(cache).isEmpty)
+    }
+
+    @Test("#17 a refused edit does not block the deletion of its record")
+    func refusedEdit() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        try await edit(cache, "a", #"{"notes":"bad"}"#)
+        try await refuse(cache)
+        try await cache.store.delete("orders", key: "a", at: now)
+        #expect(try ready(cache).map(\.operation) == [.delete])
+    }
+
+    @Test("#17 a good value for a refused field replaces it and is sent")
+    func goodValue() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        try await edit(cache, "a", #"{"notes":"bad","total":2}"#)
+        let refused = try #require(try ready(cache).first)
+        try await refuse(cache)
+        try await edit(cache, "a", #"{"notes":"good"}"#)
+        let change = try #require(try ready(cache).first)
+        #expect(change.id == refused.id && change.idempotencyKey != refused.idempotencyKey)
+        #expect(change.body.text == #"{"notes":"good","total":2}"# && !change.isTried)
+        try await settle(cache, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"good","total":2}"#)))
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+    }
+
+    @Test("#17 any edit corrects a refused creation, which may have lacked just that field")
+    func creation() async throws {
+        let cache = try TestCache()
+        let key = try await cache.make("orders", #"{"notes":"n"}"#)
+        try await refuse(cache)
+        try await edit(cache, key, #"{"status":"open"}"#)
+        let change = try #require(try ready(cache).first)
+        #expect(change.operation == .create && change.body["status"] == "open" && change.body["notes"] == "n")
+    }
+
+    @Test("an edit of another field waits behind a refused edit; a newer value behind it stays the newest")
+    func otherField() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","total":1}]"#)
+        try await edit(cache, "a", #"{"notes":"bad"}"#)
+        try await refuse(cache)
+        try await edit(cache, "a", #"{"total":2}"#)
+        #expect(try ready(cache).isEmpty)
+        try await edit(cache, "a", #"{"notes":"good","total":3}"#)
+        #expect(try ready(cache).isEmpty)
+        #expect(try cache.record("orders", "a")?["notes"] == "good")
+    }
+
+    // MARK: An entity that the schema lost
+
+    private static let withoutMessages = """
+        schema: shop
+        upstream: { base_url: http://localhost }
+        entities:
+          orders:
+            fields: { id: { type: string }, notes: { type: string } }
+            pull: { path: /orders, deleted: deleted_at }
+            push: { update: { call: "PATCH /orders/{id}" } }
+        """
+
+    @Test("#14 changes of an entity that the schema lost take no slot, and say why they wait")
+    func lostEntity() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"},{"id":"b","notes":"n"}]"#)
+        for number in 1...9 { _ = try await cache.make("messages", #"{"order_id":"a","text":"\#(number)"}"#) }
+        let tried = try #require(try ready(cache).first)
+        _ = try await cache.store.begin(tried, at: now)
+        let lost = PushFailure(kind: "timeout", message: "no answer")
+        try await cache.store.settle(tried.id, .waiting(lost, at: now, counted: true), at: now)
+        try await edit(cache, "b", #"{"notes":"m"}"#)
+        let other = try cache.reopened(schema: Self.withoutMessages)
+        let change = try #require(try other.store.readyChanges(limit: 2, at: now).first)
+        #expect(change.key == "b")
+        #expect(try other.store.leastTriedChange() == nil)
+        #expect(try other.store.nextAttempt() == nil)
+        _ = try await other.store.begin(change, at: now)
+        try await other.store.settle(change.id, .waiting(lost, at: now + .seconds(5), counted: true), at: now)
+        #expect(try other.store.leastTriedChange()?.key == "b")
+        #expect(try other.store.nextAttempt() == now + .seconds(5))
+        let waiting = try #require(try other.store.pending(limit: 1).changes.first)
+        #expect(waiting["state"] == "blocked")
+        #expect(waiting.at(path: "error.message")?.string?.contains("no longer has the entity messages") == true)
+        // They are sent once the schema has it again.
+        let again = try other.reopened()
+        #expect(try again.store.readyChanges(limit: 20, at: now).contains { $0.entity == "messages" })
+    }
+
+    @Test("#20 a record that is gone is not found under the key that the caller knows")
+    func knownKey() async throws {
+        let cache = try TestCache()
+        let order = try await cache.make("orders", #"{"notes":"n"}"#)
+        try await settle(cache, .acknowledged(record: JSONText(parsing: #"{"id":"srv-1"}"#)))
+        try await cache.store.delete("orders", key: order, at: now)
+        await #expect(throws: CacheError.notFound("orders/\(order) is not in the cache")) {
+            try await edit(cache, order, #"{"notes":"x"}"#)
+        }
+    }
+
+    @Test("#20 an edit answered with another key renames the record; an answer that says something else does not")
+    func renamed() async throws {
+        let answers = [(#"{"id":"new-title","notes":"New title"}"#, "new-title"), (#"{"id":"x","notes":"?"}"#, "a")]
+        for (answer, key) in answers {
+            let cache = try TestCache()
+            _ = try await cache.pull("orders", #"[{"id":"a","notes":"Title"}]"#)
+            try await edit(cache, "a", #"{"notes":"New title"}"#)
+            try await settle(cache, .acknowledged(record: JSONText(parsing: answer)))
+            #expect(try cache.keys(ListQuery(entity: "orders")) == [key])
+            #expect(try cache.record("orders", "a")?["notes"] == "New title")
+        }
+    }
+}

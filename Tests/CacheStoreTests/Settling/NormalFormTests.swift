@@ -1,0 +1,108 @@
+import EntitySchema
+import JSONText
+import SQLiteStore
+import Testing
+
+@testable import CacheStore
+
+@Suite("What a server makes of our values is no news")
+struct NormalFormTests {
+    private let now = TestCache.now
+
+    private func cache(_ policy: String, _ record: String = #"{"id":"a","notes":"A","total":1}"#) async throws
+        -> TestCache
+    {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(policy)\n"))
+        _ = try await cache.pull("orders", "[\(record)]")
+        return cache
+    }
+
+    private func edit(_ cache: TestCache, _ body: String) async throws {
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: body), at: now)
+    }
+
+    private func begin(_ cache: TestCache) async throws -> OutboxChange {
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        return change
+    }
+
+    private func acknowledge(_ cache: TestCache, _ change: OutboxChange, _ answer: String) async throws {
+        try await cache.store.settle(
+            change.id, .acknowledged(record: try JSONText(parsing: answer)), at: now)
+    }
+
+    private func conflicts(_ cache: TestCache) throws -> Int {
+        try cache.store.conflicts(before: nil, open: false, limit: 100).conflicts.count
+    }
+
+    private static let policies = ["manual", "server_wins", "local_wins", "last_write_wins"]
+
+    @Test("#9 a server that trims, rounds and lower-cases makes no conflicts, in any policy", arguments: policies)
+    func normalized(policy: String) async throws {
+        let cache = try await cache(policy)
+        try await edit(cache, #"{"notes":"  Bob ","total":12.346}"#)
+        let first = try await begin(cache)
+        try await edit(cache, #"{"notes":"  Carl ","total":9.999}"#)
+        try await acknowledge(cache, first, #"{"id":"a","notes":"bob","total":"12.35"}"#)
+        let second = try await begin(cache)
+        #expect(second.body["notes"] == "  Carl ")
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"bob","total":12.35}]"#)
+        try await acknowledge(cache, second, #"{"id":"a","notes":"carl","total":"10.00"}"#)
+        #expect(try cache.record("orders", "a")?["notes"] == "carl")
+        #expect(try cache.record("orders", "a")?["total"]?.text == #""10.00""#)
+        #expect(try cache.store.pendingCount().pending == 0)
+        #expect(try conflicts(cache) == 0)
+    }
+
+    @Test("#9 a lost answer whose change the server has normalized is no conflict, and not sent again")
+    func lostAnswer() async throws {
+        for policy in Self.policies {
+            let cache = try await cache(policy)
+            try await edit(cache, #"{"notes":" Bob "}"#)
+            let change = try await begin(cache)
+            let lost = PushFailure(kind: "timeout", message: "no answer")
+            try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
+            _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
+            #expect(try conflicts(cache) == 0, "\(policy)")
+            let again = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+            let found = try JSONText(parsing: #"{"id":"a","notes":"Bob"}"#)
+            let entity = try #require(cache.store.schema["orders"])
+            #expect(again.isSaid(by: found, of: entity, ["notes"]))
+        }
+    }
+
+    @Test("a value that was never sent is not taken for the normal form of ours")
+    func notSent() async throws {
+        let cache = try await cache("manual")
+        try await edit(cache, #"{"notes":" Bob "}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
+        #expect(try conflicts(cache) == 1)
+    }
+
+    @Test("#9 a form is remembered for its field, and a look-up compares by it")
+    func remembered() async throws {
+        let cache = try await cache("manual")
+        try await edit(cache, #"{"notes":"  B "}"#)
+        try await acknowledge(cache, begin(cache), #"{"id":"a","notes":"B","total":1}"#)
+        let reopened = try cache.reopened(
+            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
+        try await edit(reopened, #"{"notes":" C","status":"open"}"#)
+        let change = try #require(try reopened.store.readyChanges(limit: 1, at: now).first)
+        let entity = try #require(reopened.store.schema["orders"])
+        #expect(change.isSaid(by: try JSONText(parsing: #"{"notes":"C"}"#), of: entity, ["notes"]))
+        #expect(!change.isSaid(by: try JSONText(parsing: #"{"status":"OPEN"}"#), of: entity, ["status"]))
+    }
+
+    @Test("#17 an open manual conflict closes when both sides agree by now")
+    func agreement() async throws {
+        let cache = try await cache("manual")
+        try await edit(cache, #"{"notes":"mine","total":2}"#)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","total":1}]"#)
+        #expect(try cache.store.conflicts(before: nil, open: true, limit: 9).conflicts.count == 1)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"mine","total":1}]"#)
+        #expect(try cache.store.conflicts(before: nil, open: true, limit: 9).conflicts.isEmpty)
+        #expect(try cache.store.readyChanges(limit: 9, at: now).count == 1)
+    }
+}

@@ -1,0 +1,223 @@
+import EntitySchema
+import JSONText
+import SQLiteStore
+import Testing
+
+@testable import CacheStore
+
+/// What a server shows after a change is the change, or older.
+@Suite("Settling: what comes back from our own writes is no news")
+struct SettlingTests {
+    private let now = TestCache.now
+
+    private func cache(_ record: String = #"{"id":"a","notes":"A"}"#, _ policy: String = "manual") async throws
+        -> TestCache
+    {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("  orders:\n", with: "  orders:\n    conflict: \(policy)\n"))
+        _ = try await cache.pull("orders", "[\(record)]")
+        return cache
+    }
+
+    private func edit(_ cache: TestCache, _ body: String) async throws {
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: body), at: now)
+    }
+
+    /// Sends the next change; `answer` is nil for one without a record.
+    private func send(_ cache: TestCache, _ answer: String?) async throws {
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        let record = try answer.map { try JSONText(parsing: $0) }
+        try await cache.store.settle(change.id, .acknowledged(record: record), at: now)
+    }
+
+    private func pull(
+        _ cache: TestCache, _ records: String, after seconds: Int = 1, view: RecordView = .list
+    ) async throws {
+        let page = PulledPage(entity: "orders", records: records, view: view)
+        _ = try await cache.store.apply(page, at: now + .seconds(seconds))
+    }
+
+    private func notes(_ cache: TestCache) throws -> String? { try cache.record("orders", "a")?["notes"]?.string }
+
+    private func conflicts(_ cache: TestCache) throws -> Int {
+        try cache.store.conflicts(before: nil, open: false, limit: 100).conflicts.count
+    }
+
+    private func ready(_ cache: TestCache) throws -> [String] {
+        try cache.store.readyChanges(limit: 100, at: now).map(\.body.text)
+    }
+
+    private func unconfirmed(_ cache: TestCache, after seconds: Int) async throws -> [String] {
+        try await cache.store.unconfirmed(limit: 10, at: now + .seconds(seconds)).map(\.key)
+    }
+
+    @Test("#7 an acknowledged value does not flicker back", arguments: [RecordView.list, .single])
+    func flicker(view: RecordView) async throws {
+        let cache = try await cache()
+        try await edit(cache, #"{"notes":"B"}"#)
+        try await send(cache, #"{"id":"a","notes":"B"}"#)
+        try await pull(cache, #"[{"id":"a","notes":"A"}]"#, view: view)
+        #expect(try notes(cache) == "B")
+        try await pull(cache, #"[{"id":"a","notes":"B"}]"#, after: 5, view: view)
+        try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: 59, view: view)
+        #expect(try notes(cache) == "B")
+    }
+
+    @Test("#7 an edit that is answered with the old version loses neither itself nor the next one")
+    func oldAnswer() async throws {
+        for policy in ["manual", "server_wins", "local_wins", "last_write_wins"] {
+            let cache = try await cache(#"{"id":"a","notes":"A"}"#, policy)
+            try await edit(cache, #"{"notes":"B"}"#)
+            let first = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+            _ = try await cache.store.begin(first, at: now)
+            try await edit(cache, #"{"notes":"C"}"#)
+            let answer = try JSONText(parsing: #"{"id":"a","notes":"A"}"#)
+            try await cache.store.settle(first.id, .acknowledged(record: answer), at: now)
+            #expect(try cache.store.remote(of: "orders", key: "a")?["notes"] == "B")
+            for seen in ["A", "B", "A"] { try await pull(cache, #"[{"id":"a","notes":"\#(seen)"}]"#) }
+            #expect(try notes(cache) == "C")
+            #expect(try ready(cache) == [#"{"notes":"C"}"#])
+            try await send(cache, #"{"id":"a","notes":"B"}"#)
+            for seen in ["A", "B", "C", "B", "A"] {
+                try await pull(cache, #"[{"id":"a","notes":"\#(seen)"}]"#, after: 2)
+                #expect(try notes(cache) == "C", "\(policy): the server shows \(seen)")
+            }
+            #expect(try conflicts(cache) == 0, "\(policy)")
+        }
+    }
+
+    @Test("#7 a version that is older than the acknowledged one is stale as a whole")
+    func olderVersion() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"A","total":1,"updated_at":"2026-01-01T00:00:01Z"}"#)
+        try await edit(cache, #"{"notes":"B"}"#)
+        try await send(cache, #"{"id":"a","notes":"B","total":2,"updated_at":"2026-01-01T00:00:03Z"}"#)
+        try await pull(cache, #"[{"id":"a","notes":"X","total":1,"updated_at":"2026-01-01T00:00:02Z"}]"#)
+        #expect(try notes(cache) == "B")
+        #expect(try cache.record("orders", "a")?["total"] == 2)
+        #expect(try await unconfirmed(cache, after: 61).isEmpty)
+    }
+
+    @Test("a newer version is news, even if it has the earlier value again")
+    func newerVersion() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"A","updated_at":"2026-01-01T00:00:01Z"}"#)
+        try await edit(cache, #"{"notes":"B"}"#)
+        try await send(cache, #"{"id":"a","notes":"B","updated_at":"2026-01-01T00:00:03Z"}"#)
+        try await pull(cache, #"[{"id":"a","notes":"A","updated_at":"2026-01-01T00:00:04Z"}]"#)
+        #expect(try notes(cache) == "A")
+    }
+
+    @Test("another person's value is news, and does not flicker either")
+    func news() async throws {
+        let cache = try await cache()
+        try await edit(cache, #"{"notes":"B"}"#)
+        try await send(cache, #"{"id":"a","notes":"B"}"#)
+        for (seen, shown) in [("theirs", "theirs"), ("B", "theirs"), ("A", "theirs"), ("theirs", "theirs")] {
+            try await pull(cache, #"[{"id":"a","notes":"\#(seen)"}]"#)
+            #expect(try notes(cache) == shown)
+        }
+    }
+
+    @Test("a stale field does not keep the other fields of the same answer back")
+    func others() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"A","total":1}"#)
+        try await edit(cache, #"{"notes":"B"}"#)
+        try await send(cache, #"{"id":"a","notes":"B","total":1}"#)
+        try await pull(cache, #"[{"id":"a","notes":"A","total":7}]"#)
+        #expect(try notes(cache) == "B")
+        #expect(try cache.record("orders", "a")?["total"] == 7)
+    }
+
+    @Test("when the time is over, what the server says is the truth, and it is asked only if it contradicted")
+    func truth() async throws {
+        let cache = try await cache()
+        try await edit(cache, #"{"notes":"B"}"#)
+        try await send(cache, #"{"id":"a","notes":"B"}"#)
+        #expect(try await unconfirmed(cache, after: 61).isEmpty, "the answer had shown it")
+        try await edit(cache, #"{"notes":"C"}"#)
+        try await send(cache, nil)
+        #expect(try await unconfirmed(cache, after: 59).isEmpty)
+        #expect(try await unconfirmed(cache, after: 61) == ["a"])
+        try await pull(cache, #"[{"id":"a","notes":"B"}]"#, after: 62, view: .single)
+        #expect(try notes(cache) == "B")
+        #expect(try await unconfirmed(cache, after: 63).isEmpty)
+    }
+
+    @Test("an answer without a record is confirmed by the page that shows the change, also byte for byte")
+    func confirmed() async throws {
+        let cache = try await cache()
+        try await edit(cache, #"{"notes":"B"}"#)
+        try await send(cache, nil)
+        try await pull(cache, #"[{"id":"a","notes":"B"}]"#)
+        #expect(try await unconfirmed(cache, after: 61).isEmpty)
+    }
+
+    @Test("#7 a new record is not deleted, and its queued edit not dropped, because a list is behind")
+    func newRecord() async throws {
+        let cache = try await cache()
+        let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"n"}"#), at: now)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        _ = try await cache.store.begin(creation, at: now)
+        let answer = try JSONText(parsing: #"{"id":"srv","notes":"n"}"#)
+        try await cache.store.settle(creation.id, .acknowledged(record: answer), at: now)
+        try await cache.store.update("orders", key: key, body: JSONText(parsing: #"{"notes":"m"}"#), at: now)
+        let seen = try cache.store.startDeletionSweep(of: "orders")
+        _ = try await cache.store.deleteUnseen(of: "orders", seen, at: now + .seconds(5))
+        #expect(try cache.record("orders", "srv")?["notes"] == "m")
+        try await cache.store.forget("orders", key: "srv", position: .max, at: now + .seconds(5))
+        #expect(try cache.record("orders", "srv")?["notes"] == "m")
+        // The replica that is asked for the change does not have the record yet.
+        let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        _ = try await cache.store.begin(edit, at: now)
+        let missing = PushFailure(kind: "gone", status: 404, message: "no such record")
+        try await cache.store.settle(edit.id, .gone(missing, retryAt: now + .seconds(7)), at: now + .seconds(5))
+        let again = try #require(try cache.store.readyChanges(limit: 1, at: now + .seconds(9)).first)
+        #expect(again.body["notes"] == "m" && again.attemptCount == 0)
+        // Once the time is over, it is gone like any other record.
+        try await cache.store.forget("orders", key: "srv", position: .max, at: now + .seconds(70))
+        #expect(try conflicts(cache) == 1)
+    }
+
+    @Test("#7 a deleted record does not return because a list is behind; if it stays there, it is read once")
+    func deleted() async throws {
+        let cache = try await cache()
+        try await cache.store.delete("orders", key: "a", at: now)
+        try await send(cache, nil)
+        try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: 20)
+        #expect(try cache.record("orders", "a") == nil)
+        #expect(try await unconfirmed(cache, after: 61) == ["a"])
+        try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: 62, view: .single)
+        #expect(try notes(cache) == "A")
+    }
+
+    @Test("#13 a tombstone that is older than the record's creation is stale")
+    func tombstone() async throws {
+        let cache = try await cache(#"{"id":"b"}"#)
+        _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"a","notes":"n"}"#), at: now)
+        try await send(cache, #"{"id":"a","notes":"n","updated_at":"2026-01-01T00:00:05Z"}"#)
+        try await pull(cache, #"[{"id":"a","deleted_at":"x","updated_at":"2026-01-01T00:00:04Z"}]"#)
+        #expect(try notes(cache) == "n")
+        try await pull(cache, #"[{"id":"a","deleted_at":"x","updated_at":"2026-01-01T00:00:06Z"}]"#)
+        #expect(try notes(cache) == nil)
+    }
+
+    @Test("a clock that is set back starts the time again, and does not make it endless")
+    func clock() async throws {
+        let cache = try await cache()
+        try await edit(cache, #"{"notes":"B"}"#)
+        try await send(cache, nil)
+        try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: -86_400)
+        #expect(try notes(cache) == "B")
+        #expect(try await unconfirmed(cache, after: -86_400 + 61) == ["a"])
+    }
+
+    @Test("the time to settle is read from the schema")
+    func schema() async throws {
+        let address = "base_url: http://localhost"
+        let yaml = TestCache.shop.replacing(address, with: "\(address)\n  settle: 5s")
+        #expect(try EntitySchema(yaml: yaml, file: "x.yaml").upstream.settle == .seconds(5))
+        #expect(throws: SchemaError.self) {
+            try EntitySchema(yaml: yaml.replacing("settle: 5s", with: "settle: 2h"), file: "x.yaml")
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import EntitySchema
+import GRDB
+import JSONText
+import SQLiteStore
+import Testing
+
+@testable import CacheStore
+
+@Suite("Views: missing is not null")
+struct ViewTests {
+    private static let schema = """
+        schema: shop
+        upstream: { base_url: http://localhost }
+        entities:
+          orders:
+            conflict: manual
+            fields:
+              id: { type: string }
+              notes: { type: string }
+              total: { type: money, from: totals.total, index: true }
+              place: { type: string }
+              deep: { type: string }
+            pull: { path: /orders, deleted: deleted_at }
+            push:
+              create: { call: POST /orders }
+              update: { call: "PATCH /orders/{id}" }
+              delete: { call: "DELETE /orders/{id}" }
+        """
+
+    private let now = TestCache.now
+
+    private func cache(_ list: String? = nil) async throws -> TestCache {
+        let cache = try TestCache(schema: Self.schema)
+        if let list { _ = try await show(cache, list) }
+        return cache
+    }
+
+    @discardableResult
+    private func show(_ cache: TestCache, _ record: String, _ view: RecordView = .list) async throws -> PageOutcome {
+        let page = PulledPage(entity: "orders", records: "[\(record)]", view: view)
+        return try await cache.store.apply(page, at: now + .seconds(600))
+    }
+
+    private func remote(_ cache: TestCache) throws -> String? { try cache.store.remote(of: "orders", key: "a")?.text }
+
+    private func send(_ cache: TestCache, _ answer: String?) async throws {
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        let record = try answer.map { try JSONText(parsing: $0) }
+        try await cache.store.settle(change.id, .acknowledged(record: record), at: now)
+    }
+
+    private func edit(_ cache: TestCache, _ body: String) async throws {
+        try await cache.store.update("orders", key: "a", body: JSONText(parsing: body), at: now)
+    }
+
+    private func conflicts(_ cache: TestCache) throws -> Int {
+        try cache.store.conflicts(before: nil, open: false, limit: 100).conflicts.count
+    }
+
+    @Test("#8 an answer with a part of the record replaces only that part", arguments: [#"{"id":"a"}"#, "{}", nil])
+    func partialAnswer(answer: String?) async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n","place":"p"}"#)
+        try await edit(cache, #"{"notes":"m"}"#)
+        try await send(cache, answer)
+        #expect(try remote(cache) == #"{"id":"a","notes":"m","place":"p"}"#)
+    }
+
+    @Test("#8 a creation answered with its key alone has what was sent, and keeps it when the list shows less")
+    func partialCreation() async throws {
+        let cache = try await cache()
+        _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"n","deep":"d"}"#), at: now)
+        try await send(cache, #"{"id":"a"}"#)
+        #expect(try remote(cache) == #"{"id":"a","notes":"n","deep":"d"}"#)
+        try await show(cache, #"{"id":"a","notes":"n"}"#)
+        #expect(try cache.record("orders", "a")?["deep"] == "d")
+        // The record's own address says what there is.
+        try await show(cache, #"{"id":"a","notes":"n"}"#, .single)
+        #expect(try cache.record("orders", "a")?["deep"] == nil)
+    }
+
+    @Test("#8 a list with fewer members than the record erases none, and each view takes back its own")
+    func narrowList() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+        try await show(cache, #"{"id":"a","notes":"n","deep":"d","place":"p"}"#, .single)
+        #expect(try await show(cache, #"{"id":"a","notes":"n"}"#).changed == false)
+        #expect(try remote(cache) == #"{"id":"a","notes":"n","deep":"d","place":"p"}"#)
+        try await show(cache, #"{"id":"a","notes":"m"}"#)
+        #expect(try remote(cache) == #"{"id":"a","notes":"m","deep":"d","place":"p"}"#)
+        try await show(cache, #"{"id":"a","notes":"m","deep":"d"}"#, .single)
+        #expect(try remote(cache) == #"{"id":"a","notes":"m","deep":"d"}"#)
+    }
+
+    @Test("a member that the list had and no longer has is gone, byte for byte as the server says")
+    func sameView() async throws {
+        let cache = try await cache(#"{"id":"a", "notes":"n", "place":"p"}"#)
+        try await show(cache, #"{"id":"a",  "place":"p"}"#)
+        #expect(try remote(cache) == #"{"id":"a",  "place":"p"}"#)
+        try await show(cache, #"{"place":"q","id":"a","deep":"d"}"#, .single)
+        #expect(try remote(cache) == #"{"place":"q","id":"a","deep":"d"}"#)
+    }
+
+    @Test("#8 a field that a view has in another place has its newest value")
+    func moved() async throws {
+        let cache = try await cache(#"{"id":"a","total":1,"place":"p"}"#)
+        try await show(cache, #"{"id":"a","totals":{"total":2}}"#, .single)
+        #expect(try total(cache) == 2)
+        #expect(try cache.record("orders", "a")?["place"] == "p")
+        try await show(cache, #"{"id":"a","total":3,"place":"p"}"#)
+        #expect(try total(cache) == 3)
+        try await show(cache, #"{"id":"a","totals":{"total":4}}"#, .single)
+        #expect(try total(cache) == 4)
+    }
+
+    @Test("#8 a member that a list lacks is neither a conflict with a queued edit nor erased by it")
+    func missingIsNotNull() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+        try await show(cache, #"{"id":"a","notes":"n","deep":"d"}"#, .single)
+        try await edit(cache, #"{"deep":"mine"}"#)
+        try await show(cache, #"{"id":"a","notes":"x"}"#)
+        #expect(try conflicts(cache) == 0)
+        #expect(try cache.record("orders", "a")?["deep"] == "mine")
+    }
+
+    @Test("a value that another view shows for the first time is no change; the same view would have had it")
+    func fuller() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+        try await edit(cache, #"{"deep":"mine"}"#)
+        try await show(cache, #"{"id":"a","notes":"n","deep":"d"}"#, .single)
+        #expect(try conflicts(cache) == 0)
+        try await show(cache, #"{"id":"a","notes":"n","deep":"theirs"}"#, .single)
+        #expect(try conflicts(cache) == 1)
+        let other = try await self.cache(#"{"id":"a","notes":"n"}"#)
+        try await edit(other, #"{"deep":"mine"}"#)
+        try await show(other, #"{"id":"a","notes":"n","deep":"theirs"}"#)
+        #expect(try conflicts(other) == 1)
+    }
+
+    @Test("a deletion is no conflict because another view has more members")
+    func deletion() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+        try await cache.store.delete("orders", key: "a", at: now)
+        try await show(cache, #"{"id":"a","notes":"n","deep":"d"}"#, .single)
+        #expect(try conflicts(cache) == 0)
+    }
+
+    @Test("what views have is forgotten with the record, and follows its key")
+    func cleanedUp() async throws {
+        let cache = try await cache()
+        let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"n"}"#), at: now)
+        try await send(cache, #"{"id":"a","deep":"d"}"#)
+        #expect(try views(cache) == ["a"])
+        #expect(try cache.record("orders", key)?["notes"] == "n")
+        try await show(cache, #"{"id":"a","deleted_at":"x"}"#)
+        #expect(try views(cache).isEmpty)
+    }
+
+    private func total(_ cache: TestCache) throws -> Int? {
+        let entity = try #require(cache.store.schema["orders"])
+        return try cache.record("orders", "a").flatMap { entity.value(of: "total", in: $0)?.integer }
+    }
+
+    private func views(_ cache: TestCache) throws -> [String] {
+        try cache.store.read { db in try String.fetchAll(db, sql: "SELECT record_key FROM sync_view") }
+    }
+}

@@ -1,0 +1,71 @@
+import JSONText
+import Testing
+
+@testable import EntitySchema
+
+@Suite("What values mean")
+struct MeaningTests {
+    private func field(_ kind: Field.Kind, set: Bool = false) -> Field {
+        var field = Field(name: "f", kind: kind)
+        field.mergesAsSet = set
+        return field
+    }
+
+    private func json(_ text: String) throws -> JSONText { try JSONText(parsing: text) }
+
+    @Test(
+        "#9 values that a server only writes otherwise are the same",
+        arguments: [
+            (Field.Kind.money, "12.5", #""12.50""#), (.number, "1e3", "1000"), (.integer, #""7""#, "7"),
+            (.time, #""2026-11-21T10:42:00Z""#, #""2026-11-21T11:42:00.000+01:00""#), (.boolean, "true", "1"),
+            (.boolean, #""false""#, "0"), (.reference(to: "orders"), "1001", #""1001""#), (.string, "5", #""5""#),
+            (.string, "\"e\u{301}\"", "\"\u{e9}\""), (.list, "[1,2]", #"["1","2"]"#),
+        ])
+    func same(kind: Field.Kind, one: String, other: String) throws {
+        #expect(field(kind).isSame(try json(one), try json(other)))
+        #expect(field(kind).isSame(try json(other), try json(one)))
+    }
+
+    @Test(
+        "values that differ are not the same",
+        arguments: [
+            (Field.Kind.money, "12.5", "12.51"), (.time, #""2026-11-21T10:42:00Z""#, #""2026-11-21T10:42:01Z""#),
+            (.boolean, "true", "0"), (.string, #""a""#, #""A""#), (.string, "null", #""""#), (.list, "[1,2]", "[2,1]"),
+            (.money, #""twelve""#, "12"), (.object, #"{"a":1}"#, #"{"a":2}"#), (.boolean, "null", "false"),
+        ])
+    func different(kind: Field.Kind, one: String, other: String) throws {
+        #expect(!field(kind).isSame(try json(one), try json(other)))
+    }
+
+    @Test("the form that a server made of a value is recognized")
+    func forms() throws {
+        let cases: [(Field.Kind, String, String, Set<NormalForm>)] = [
+            (.string, #""  a b ""#, #""a b""#, [.trimmed]), (.string, #"" Ab""#, #""ab""#, [.trimmed, .lowercased]),
+            (.string, #""ab""#, #""AB""#, [.uppercased]), (.money, "12.346", "12.35", [.rounded]),
+            (.money, "12.346", #""12.34""#, [.rounded]), (.money, "9.996", "10", [.rounded]),
+            (.money, "-0.004", "0", [.rounded]),
+            (.time, #""2026-11-21T10:42:07.123Z""#, #""2026-11-21T10:42:07Z""#, [.seconds]),
+            (.time, #""2026-11-21T10:42:07Z""#, #""2026-11-21T10:42:00Z""#, [.minutes]),
+            (.list, "[2,1]", "[1,2]", [.sorted]), (.string, #""""#, "null", [.emptied]), (.money, "1", #""1.00""#, []),
+        ]
+        for (kind, value, answer, forms) in cases {
+            #expect(field(kind).forms(from: try json(value), to: try json(answer)) == forms, "\(value) to \(answer)")
+        }
+    }
+
+    @Test(
+        "another value is no normal form",
+        arguments: [
+            (Field.Kind.string, #""a""#, #"" a""#), (.string, #""a""#, #""b""#), (.money, "12.3", "12.34"),
+            (.money, "12.346", "12.36"), (.time, #""2026-11-21T10:42:07Z""#, #""2026-11-21T10:43:07Z""#),
+            (.list, "[1]", "[1,2]"),
+        ])
+    func noForm(kind: Field.Kind, value: String, answer: String) throws {
+        #expect(field(kind).forms(from: try json(value), to: try json(answer)) == nil)
+    }
+
+    @Test("a set is the same in any order")
+    func set() throws {
+        #expect(field(.list, set: true).isSame(try json(#"["a","b"]"#), try json(#"["b","a"]"#)))
+    }
+}

@@ -1,0 +1,39 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("Reading a record that did not settle")
+struct SettlingReaderTests {
+    /// The newer record moves the watermark, so that no later pull lists the other one.
+    private func list(_ notes: String) -> String {
+        """
+        [{"id":"a","notes":"\(notes)","updated_at":"2026-01-01T00:00:00Z"},
+         {"id":"b","notes":"n","updated_at":"2026-06-01T00:00:00Z"}]
+        """
+    }
+
+    @Test("#7 a change that the upstream never shows is asked for once when the time is over")
+    func reads() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", list("n"))
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.change("a", #"{"notes":"mine"}"#)
+            test.upstream.answerEmpty(times: 1)
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.store.pendingCount().pending == 0)
+            try test.upstream.set("/orders", list("theirs"))
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.record("a")?["notes"] == "mine", "no list shows it")
+            test.clock.advance(by: .seconds(61))
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.record("a")?["notes"] == "theirs")
+            #expect(try await test.store.unconfirmed(limit: 9, at: test.clock.timestamp + .seconds(90)).isEmpty)
+        }
+    }
+}
