@@ -24,11 +24,11 @@ extension CacheStore {
         return try read { db in
             let statement = try db.cachedStatement(
                 sql: "SELECT count(*) FROM \(table.name) WHERE _pk BETWEEN ?1 AND ?2 AND \(Self.isUnseen)")
+            let since = now - schema.upstream.settle
             var count = 0
             var start: Int64 = 1
             while let gap = seen.gap(from: start) {
-                count += try Int.fetchOne(
-                    statement, arguments: Self.bounds(gap, seen, of: entity, since: now - schema.upstream.settle)) ?? 0
+                count += try Int.fetchOne(statement, arguments: Self.bounds(gap, seen, of: entity, since: since)) ?? 0
                 start = gap.upperBound + 1
             }
             return count
@@ -115,7 +115,9 @@ extension CacheStore {
                         WHERE _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2
                         """),
                 arguments: [JSONText.array(keys.map(JSONText.string)).text, position])
-            return try PageApplier(table: table, context: context).delete(keys: old, isInferred: true)
+            let new = try context.newKeys(of: entity)
+            return try PageApplier(table: table, context: context)
+                .delete(keys: old.filter { !new.contains($0) }, isInferred: true)
         }
     }
 
@@ -189,7 +191,8 @@ extension CacheStore {
         var rows: [Row] = []
         var start = start
         while let gap = seen.gap(from: start) {
-            rows += try Row.fetchAll(statement, arguments: bounds(gap, seen, of: table.entity.name, since: since) + [limit - rows.count])
+            let bounds = bounds(gap, seen, of: table.entity.name, since: since)
+            rows += try Row.fetchAll(statement, arguments: bounds + [limit - rows.count])
             if rows.count == limit, let last = rows.last { return (rows, (last["_pk"] as Int64) + 1) }
             start = gap.upperBound + 1
         }

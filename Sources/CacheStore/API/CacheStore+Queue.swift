@@ -247,7 +247,8 @@ extension CacheStore {
             attemptCount: row["attempt_count"], tried: row["tried"], version: version,
             createdAt: Timestamp(milliseconds: row["created_at"]),
             content: try ContentTable(db: db).change(row["content"]), replaced: replaced?.record,
-            lastFailure: row["error_class"], meaning: Meaning(entity, forms: try NormalFormTable(db: db).forms(of: entity.name)),
+            lastFailure: row["error_class"],
+            meaning: Meaning(entity, forms: try NormalFormTable(db: db).forms(of: entity.name)),
             lastAttemptAt: (row["last_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)))
     }
 

@@ -1,4 +1,4 @@
-package import EntitySchema
+internal import EntitySchema
 internal import GRDB
 package import JSONText
 

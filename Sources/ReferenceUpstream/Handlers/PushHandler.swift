@@ -129,7 +129,8 @@ struct PushHandler {
         guard store.habits[.replacingPut], call.route.method == "PUT",
             let record = store.record(call.entity.name, key: call.key)
         else { return call.fields }
-        let kept = [call.entity.key, call.entity.pull?.changedAt].compactMap(\.self) + Array(call.route.conditions.keys)
+        let kept =
+            [call.entity.key, call.entity.pull?.changedAt].compactMap(\.self) + Array(call.route.conditions.keys)
         return call.entity.fields.reduce(call.fields) { fields, field in
             guard !kept.contains(field.name), !field.isDerivedHere, call.route.canSend(field.name),
                 fields[field.name] == nil, call.entity.value(of: field.name, in: record) ?? .null != .null

@@ -56,7 +56,8 @@ struct CreateReconciler {
         if let found = try await reader.record(of: entity, known: change.record) { return .applied(found) }
         guard hasSettled(change) else { return .notYet("the upstream does not show the record yet") }
         // That it has another one shows that it serves single records, and this account.
-        if let other = try store.anotherRecord(of: entity.name, than: change.key), entity.recordPath(of: other) != nil,
+        if let other = try store.anotherRecord(of: entity.name, than: [change.key]),
+            entity.recordPath(of: other) != nil,
             try await upstream.record(of: entity, known: other) == nil
         {
             throw UpstreamError.unclear(

@@ -169,8 +169,8 @@ struct Pusher {
         case .applied(let found): try await acknowledge(change, found)
         case .notYet(let reason):
             let failure = PushFailure(
-                kind: "unclear",
-                message: "the answer was lost, and \(reason); looking again later")
+                kind: change.wasAccepted ? PushFailure.accepted : "unclear",
+                message: "the upstream's answer had no record, and \(reason); looking again later")
             try await settle(
                 lookedUp: change, as: .waiting(failure, at: monotonicNow() + Self.lookUpWait, counted: false))
         case .unknowable(let reason):

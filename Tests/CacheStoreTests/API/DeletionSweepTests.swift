@@ -162,9 +162,9 @@ struct DeletionSweepTests {
             change.id, .acknowledged(record: JSONText(parsing: #"{"id":"a"}"#)), at: TestCache.now)
         let seen = try cache.store.startDeletionSweep(of: "orders")
         #expect(try cache.store.countUnseen(of: "orders", seen, at: TestCache.now) == 0)
-        #expect(try cache.store.isSettling("a", of: "orders", at: TestCache.now))
+        #expect(try cache.store.isNew("orders", key: "a", at: TestCache.now))
         let later = TestCache.now + .seconds(61)
         #expect(try cache.store.countUnseen(of: "orders", seen, at: later) == 1)
-        #expect(try !cache.store.isSettling("a", of: "orders", at: later))
+        #expect(try !cache.store.isNew("orders", key: "a", at: later))
     }
 }

@@ -164,7 +164,7 @@ struct SettlingTests {
         let seen = try cache.store.startDeletionSweep(of: "orders")
         _ = try await cache.store.deleteUnseen(of: "orders", seen, at: now + .seconds(5))
         #expect(try cache.record("orders", "srv")?["notes"] == "m")
-        try await cache.store.forget("orders", key: "srv", position: .max, at: now + .seconds(5))
+        _ = try await cache.store.delete(["srv"], of: "orders", position: .max, at: now + .seconds(5))
         #expect(try cache.record("orders", "srv")?["notes"] == "m")
         // The replica that is asked for the change does not have the record yet.
         let edit = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
@@ -174,7 +174,7 @@ struct SettlingTests {
         let again = try #require(try cache.store.readyChanges(limit: 1, at: now + .seconds(9)).first)
         #expect(again.body["notes"] == "m" && again.attemptCount == 0)
         // Once the time is over, it is gone like any other record.
-        try await cache.store.forget("orders", key: "srv", position: .max, at: now + .seconds(70))
+        _ = try await cache.store.delete(["srv"], of: "orders", position: .max, at: now + .seconds(70))
         #expect(try conflicts(cache) == 1)
     }
 

@@ -195,8 +195,9 @@ struct SystemScript {
                 try later.entity == write.entity && !Set(later.fields).isDisjoint(with: write.fields)
                     && reader().current(later.entity, later.key) == current
             }
-            // A replacing PUT sends earlier values again.
-            if count > 1, world.schema.upstream.idempotencyHeader != nil, world.plan.habits.isEmpty {
+            // A PUT sends earlier values again.
+            let isPut = world.schema[write.entity]?.push.update.contains { $0.method == "PUT" } ?? false
+            if count > 1, world.schema.upstream.idempotencyHeader != nil, world.plan.habits.isEmpty, !isPut {
                 throw Violation(rule: .onlyOnce, detail: "\(marker) was applied \(count) times")
             }
             guard count == 0, !isSuperseded, !world.deletedEntities.contains(write.entity),
