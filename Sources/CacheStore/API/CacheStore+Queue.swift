@@ -70,7 +70,8 @@ extension CacheStore {
     }
 
     /// The least tried of the changes that were tried before, due or not: used to probe an upstream that may be back.
-    package func leastTriedChange() throws -> OutboxChange? {
+    /// Creations that are only looked for say nothing about that, so they count once they are due.
+    package func leastTriedChange(at now: Timestamp) throws -> OutboxChange? {
         try read { db in
             func least(_ condition: String) throws -> Row? {
                 try Row.fetchOne(
@@ -81,8 +82,11 @@ extension CacheStore {
                               UNION ALL
                               SELECT * FROM sync_outbox WHERE state = \(OutboxState.waiting.sql)
                             ) AS change
-                            WHERE tried > 0 AND \(condition) AND \(Self.freeSQL) ORDER BY tried, id LIMIT 1
-                            """))
+                            WHERE tried > 0 AND \(condition) AND \(Self.freeSQL)
+                              AND (next_attempt_at <= ?1 OR error_class IS NULL OR error_class NOT IN (?2, ?3))
+                            ORDER BY tried, id LIMIT 1
+                            """),
+                    arguments: [now.milliseconds, PushFailure.accepted, PushFailure.unseen])
             }
             let row = try least(PushLane.fields.sql)
             guard let row, isLost(row) else { return try row.flatMap { row in try outboxChange(row, db) } }

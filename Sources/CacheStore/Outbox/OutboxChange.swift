@@ -109,6 +109,11 @@ package enum PushOutcome: Sendable, Equatable {
 }
 
 package struct PushFailure: Error, Sendable, Equatable {
+    /// A creation that the upstream accepted and does not list yet: it is looked for, and not sent again.
+    package static let accepted = "accepted"
+    /// A creation whose answer was lost, and that the upstream may have without showing it yet: it is looked for.
+    package static let unseen = "unseen"
+
     /// One word for scripts: `timeout`, `server`, `refused`, …
     package var kind: String
     package var status: Int?

@@ -28,6 +28,8 @@ actor HealthMonitor {
     }
     private(set) var freshness: Freshness
     private var budget = RetryBudget()
+    /// Attempts under way that the budget was charged for.
+    private var charged: Set<Int64> = []
     private var isAskingElsewhere = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { environment.isolation.unownedExecutor }
@@ -206,6 +208,7 @@ actor HealthMonitor {
         }
         guard budget.wait(at: time) == .zero else { return false }
         budget.spend(at: time)
+        charged.insert(change)
         return true
     }
 
@@ -227,7 +230,15 @@ actor HealthMonitor {
 
     func noteBegin(of change: Int64) { bar.begin(change) }
 
-    func noteEnd(of change: Int64) { bar.end(change) }
+    func noteEnd(of change: Int64) {
+        charged.remove(change)
+        bar.end(change)
+    }
+
+    /// The change was only looked up, which shows nothing about whether changes are accepted.
+    func noteLookUp(of change: Int64) {
+        if charged.remove(change) != nil { budget.takeBack() }
+    }
 
     /// Someone asks for a sync: the next change may find out at once whether changes get through.
     func hurryTrials() { bar.hurry() }

@@ -10,6 +10,7 @@ struct RetryBudget: Equatable {
     private var tenths = Self.reserve
     private var trials = 0
     private var lastTrial: Timestamp?
+    private var trialBefore: Timestamp?
 
     private static let reserve = 30
     private static let most = 100
@@ -46,7 +47,15 @@ struct RetryBudget: Equatable {
     mutating func spend(at now: Timestamp) {
         guard isExhausted else { return tenths -= Self.price }
         trials += 1
+        trialBefore = lastTrial
         lastTrial = now
+    }
+
+    /// The change that was paid for last was not sent after all.
+    mutating func takeBack() {
+        guard trials > 0 else { return tenths = min(tenths + Self.price, Self.most) }
+        trials -= 1
+        lastTrial = trialBefore
     }
 
     /// Changes are accepted, or refused for good: in both cases the upstream works.

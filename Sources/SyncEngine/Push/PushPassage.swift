@@ -2,6 +2,8 @@
 struct PushPassage: Sendable {
     /// The change is about to be sent.
     var begins: @Sendable (Int64) async -> Void = { _ in }
+    /// A look-up or a merge left nothing to send.
+    var looksUp: @Sendable (Int64) async -> Void = { _ in }
     /// The upstream accepted the change, or refused it for what it says.
     var passes: @Sendable (Int64) async -> Void = { _ in }
     /// The upstream did not let the change through. `hasOthers`: changes that were not barred are ready.
@@ -19,7 +21,8 @@ struct PushPassage: Sendable {
 extension PushPassage {
     init(_ monitor: HealthMonitor) {
         self.init(
-            begins: { await monitor.noteBegin(of: $0) }, passes: { await monitor.notePass(of: $0) },
+            begins: { await monitor.noteBegin(of: $0) }, looksUp: { await monitor.noteLookUp(of: $0) },
+            passes: { await monitor.notePass(of: $0) },
             verdict: { await monitor.verdict(onBarred: $0, $1, hasOthers: $2) },
             ends: { await monitor.noteEnd(of: $0) },
             barred: { await monitor.bar.changes }, wait: { await monitor.barWait ?? .zero })

@@ -131,7 +131,3 @@ extension OutboxChange {
     /// The upstream has accepted the creation; only the record is not known yet.
     var wasAccepted: Bool { lastFailure == PushFailure.accepted }
 }
-
-extension PushFailure {
-    static let accepted = "accepted"
-}

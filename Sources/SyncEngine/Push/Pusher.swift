@@ -82,7 +82,7 @@ struct Pusher {
             return try ready(limit: limit, notOf: inFlight)
         }
         let untried = try store.readyChanges(limit: limit, at: monotonicNow(), untried: true, in: lane, notOf: inFlight)
-        guard allowance == .trial, let trial = try store.leastTriedChange(), !inFlight.contains(trial.id) else {
+        guard allowance == .trial, let trial = try store.leastTriedChange(at: monotonicNow()), !inFlight.contains(trial.id) else {
             return untried
         }
         return [trial] + untried.prefix(limit - 1)
@@ -116,8 +116,11 @@ struct Pusher {
         guard let entity = schema[change.entity] else { return nil }
         do {
             guard change.unreadable.isEmpty else { return try await refuse(change) }
-            guard let change = try await prepared(change, entity) else { return nil }
-            return try await attempt(change, entity)
+            guard let prepared = try await prepared(change, entity) else {
+                await passage.looksUp(change.id)
+                return nil
+            }
+            return try await attempt(prepared, entity)
         } catch UpstreamError.cancelled {
             // Stays `uploading`: sent again with the same key at the next start.
             throw CancellationError()
@@ -169,8 +172,9 @@ struct Pusher {
         case .applied(let found): try await acknowledge(change, found)
         case .notYet(let reason):
             let failure = PushFailure(
-                kind: change.wasAccepted ? PushFailure.accepted : "unclear",
-                message: "the upstream's answer had no record, and \(reason); looking again later")
+                kind: change.wasAccepted ? PushFailure.accepted : PushFailure.unseen,
+                message: "\(change.wasAccepted ? "the answer had no record" : "the answer was lost"), and \(reason); "
+                    + "looking again later")
             try await settle(
                 lookedUp: change, as: .waiting(failure, at: monotonicNow() + Self.lookUpWait, counted: false))
         case .unknowable(let reason):

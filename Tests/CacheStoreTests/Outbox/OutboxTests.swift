@@ -152,8 +152,21 @@ struct OutboxTests {
         #expect(try cache.store.pendingCount() == PendingCount(pending: 2, failed: 1))
         #expect(try await cache.store.retry(nil, at: now) == 1)
         // It has been attempted, so it can probe a failing upstream.
-        #expect(try cache.store.leastTriedChange() != nil)
+        #expect(try cache.store.leastTriedChange(at: now) != nil)
         #expect(try cache.store.pendingCount() == PendingCount(pending: 3, failed: 0))
+    }
+
+    @Test("a creation that is only looked for does not probe a failing upstream before it is due")
+    func lookedForIsNoProbe() async throws {
+        let cache = try TestCache()
+        let due = now + .seconds(10)
+        for (kind, notes) in [(PushFailure.unseen, "one"), (PushFailure.accepted, "two"), ("server", "three")] {
+            _ = try await cache.store.create("orders", body: .object(["notes": .string(notes)]), at: now)
+            let change = try #require(try ready(cache).last)
+            try await send(change, .waiting(PushFailure(kind: kind, message: "…"), at: due, counted: false), cache)
+        }
+        #expect(try cache.store.leastTriedChange(at: now)?.body["notes"] == "three")
+        #expect(try cache.store.leastTriedChange(at: due)?.body["notes"] == "one")
     }
 
     @Test("discarding a change in the middle keeps the order of the rest")

@@ -133,7 +133,7 @@ struct CacheReader {
                     sql: """
                         WITH RECURSIVE stuck (id) AS (
                           SELECT id FROM sync_outbox WHERE state = 'failed'
-                            OR ? AND state = 'waiting' AND error_class = 'unclear'
+                            OR ? AND state = 'waiting' AND error_class IN ('accepted', 'unseen')
                           UNION SELECT change_id FROM sync_conflict WHERE winner IS NULL
                           UNION SELECT change_id FROM sync_dependency JOIN stuck ON needs_id = stuck.id)
                         SELECT id FROM stuck

@@ -148,6 +148,21 @@ struct OutageTests {
         #expect(!budget.isExhausted && budget.wait(at: time) == .zero)
     }
 
+    @Test("a change that was only looked up costs the budget nothing, and makes no trial wait longer")
+    func lookUpsAreFree() {
+        var budget = RetryBudget()
+        let full = budget
+        budget.spend(at: now)
+        budget.takeBack()
+        #expect(budget == full)
+        while !budget.isExhausted { budget.spend(at: now) }
+        budget.spend(at: now)
+        let wait = budget.wait(at: now)
+        budget.spend(at: now + wait)
+        budget.takeBack()
+        #expect(budget.wait(at: now) == wait && budget.allowance(at: now + wait) == .trial)
+    }
+
     @Test("no more retries are made at once than the budget allows, and no wait gets longer")
     func repeatedAtOnce() async throws {
         let test = try engine(orders: 8)
