@@ -124,6 +124,13 @@ struct CacheReader {
         }
     }
 
+    /// Entities whose last list was not believed.
+    func heldEntities() throws -> Set<String> {
+        try store.pool.read { db in
+            try String.fetchSet(db.cachedStatement(sql: "SELECT entity FROM sync_cursor WHERE held IS NOT NULL"))
+        }
+    }
+
     /// Changes that wait for a user, and those that wait for these.
     /// `orLookedUp`: also lost creations that wait until the upstream shows everything it has, and what waits for them.
     func stuckChanges(orLookedUp: Bool = false) throws -> Set<Int64> {

@@ -83,11 +83,11 @@ extension World {
         }
     }
 
-    func sync(_ daemon: SimulatedDaemon, full: Bool) {
+    func sync(_ daemon: SimulatedDaemon, full: Bool, deletes: Set<String> = []) {
         guard let life = daemon.life else { return }
         Task { [log, number = daemon.number] in
             do throws(SyncError) {
-                try await life.engine.sync(SyncRequest(full: full))
+                try await life.engine.sync(SyncRequest(full: full, deletes: deletes))
                 log.add("d\(number) has synced")
             } catch {
                 log.add("d\(number) has not synced: \(error)")
