@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Runs a seed's script, or a part of it, and returns the outcome.
 struct Simulation {
     struct Outcome {
@@ -50,8 +52,8 @@ struct Simulation {
             seed \(seed) breaks \(outcome.violation ?? violation)
             shortest script (of \(script.count) steps):
             \(short.map { "  \($0)" }.joined(separator: "\n"))
-            its log ends:
-            \(outcome.log.suffix(40).map { "  \($0)" }.joined(separator: "\n"))
+            \(TestRun.replayed == nil ? "its log ends" : "its log"):
+            \(outcome.log.suffix(TestRun.replayed == nil ? 40 : .max).map { "  \($0)" }.joined(separator: "\n"))
             replay with: make simulate SEED=\(seed)
             """
     }
