@@ -70,7 +70,7 @@ extension CacheStore {
         outcome.deletedMeanwhile = isDeletedMeanwhile
         if let children = prepared.children {
             outcome.children = try PageApplier(table: children.table, context: context)
-                .apply(children.pulled, position: page.position)
+                .apply(children.pulled, of: table, position: page.position)
         }
         if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
         for detail in page.details { try markFetched(detail, db) }

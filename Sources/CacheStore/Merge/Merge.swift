@@ -183,8 +183,12 @@ struct Merge {
     /// change that failed, whatever the policy: failed changes are kept until someone acts.
     func mergeDeletion(of key: String, isInferred: Bool = false) throws {
         let changes = try queue.changes(of: entity.name, key: key)
-        // A creation makes the record again, even after the server deleted another with its key.
-        if changes.contains(where: { $0.operation == .create }) { return try forgetRemote(of: key) }
+        // A creation makes the record again, even after the server deleted another with its key. Only what is served
+        // with a parent goes with that, also if the answer to the creation is still to come.
+        if let creation = changes.first(where: { $0.operation == .create }) {
+            if creation.state == .uploading, entity.pull == nil { try writer.markGone(key) }
+            return try forgetRemote(of: key)
+        }
         // The outcome of a change that is being sent merges again.
         guard !changes.contains(where: { $0.state == .uploading }) else { return try writer.markGone(key) }
         guard let first = changes.first, let content = try row.load(key) else { return }

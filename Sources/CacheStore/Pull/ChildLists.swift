@@ -12,10 +12,17 @@ struct SealedChildren: Sendable {
 /// Writes the children that came with their parents, and deletes those that no longer do.
 extension PageApplier {
     /// `position`: the end of the change log when the parents or their children were requested.
-    func apply(_ sealed: SealedChildren, position: Int64) throws -> ChildOutcome {
+    func apply(_ sealed: SealedChildren, of parents: EntityTable, position: Int64) throws -> ChildOutcome {
         let children = sealed.children
-        let page = IncomingPage(sealed.records, of: table.entity)
-        let clear = IncomingPage(children.records, of: table.entity)
+        var page = IncomingPage(sealed.records, of: table.entity)
+        var clear = IncomingPage(children.records, of: table.entity)
+        // A parent that was deleted since it was asked for has taken its children along.
+        let row = RecordRow(table: parents, db: db)
+        let gone = try children.parents.filter { try !row.exists(KeyAlias.current(of: $0, parents.entity.name, db)) }
+        if !gone.isEmpty {
+            page.remove(where: children.by, isIn: Set(gone))
+            clear.remove(where: children.by, isIn: Set(gone))
+        }
         let written = try apply(page, clear: clear, Bounds(position: position, view: .embedded))
         var outcome = ChildOutcome(written: written.written, deleted: written.deleted)
         let missing = try missing(children, Set(page.records.compactMap { $0.key ?? $0.unreadableKey }), position)

@@ -59,6 +59,11 @@ struct IncomingPage {
         }
     }
 
+    /// Leaves out the records whose field has one of these values.
+    mutating func remove(where field: String, isIn values: Set<String>) {
+        records.removeAll { record in record.text[field].map { values.contains($0.plain) } ?? false }
+    }
+
     /// The page of some of its records.
     func text(of indices: [Int]) -> String {
         JSONText.array(indices.map { records[$0].text }).text

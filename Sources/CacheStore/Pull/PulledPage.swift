@@ -75,6 +75,8 @@ package struct PulledChildren: Sendable {
     package var by: String
     /// A JSON array: the children of all the parents.
     package var records: String
+    /// The keys of all the parents.
+    package var parents: [String]
     /// Keys of the parents whose children are complete here: any others in the cache were deleted upstream.
     package var complete: [String]
     /// Which of the missing children are deleted; the others are only named (`ChildOutcome.missing`).
@@ -86,10 +88,13 @@ package struct PulledChildren: Sendable {
         case only(Set<String>)
     }
 
-    package init(entity: String, by: String, records: String, complete: [String], deletes: Deletes = .all) {
+    package init(
+        entity: String, by: String, records: String, parents: [String], complete: [String], deletes: Deletes = .all
+    ) {
         self.entity = entity
         self.by = by
         self.records = records
+        self.parents = parents
         self.complete = complete
         self.deletes = deletes
     }

@@ -37,7 +37,10 @@ struct Acknowledgement {
     func result(_ answer: JSONText?, _ view: RecordView, known: JSONText?) throws -> Result {
         let comparison = try context.comparison(entity)
         var settling = try begun(known, comparison)
-        let answer = answer.flatMap { isOlder($0, than: settling.changedAt) || isAnother($0, settling) ? nil : $0 }
+        if let known, let answer, isOlder(answer, than: entity.changeTime(of: known)), isSaid(answer, comparison) {
+            return try overtaken(by: known, settling, comparison)
+        }
+        let answer = answer.flatMap { isOlder($0, than: settling.changedAt) || isAnother($0, comparison) ? nil : $0 }
         let known = change.operation == .create ? nil : known
         let assumed = assumed(over: known)
         let members = try views.members(of: change.key)
@@ -83,12 +86,35 @@ struct Acknowledgement {
     }
 
     /// An edit answered with another key: a rename if the answer has what was sent, otherwise not this record.
-    private func isAnother(_ answer: JSONText, _ settling: Settling) -> Bool {
+    private func isAnother(_ answer: JSONText, _ comparison: ValueComparison) -> Bool {
         guard change.operation == .update, let key = answer[entity.key]?.plain, key != change.key else { return false }
-        guard let comparison = try? context.comparison(entity), !change.body.members.isEmpty else { return true }
-        return !change.body.members.allSatisfy { field, sent in
-            entity.value(of: field, in: answer).map { comparison.isSame($0, sent, of: field) } ?? false
+        return !isSaid(answer, comparison)
+    }
+
+    /// Whether the answer has all that was sent.
+    private func isSaid(_ answer: JSONText, _ comparison: ValueComparison) -> Bool {
+        !change.body.members.isEmpty
+            && change.body.members.allSatisfy { field, sent in
+                entity.value(of: field, in: answer).map { comparison.isSame($0, sent, of: field) } ?? false
+            }
+    }
+
+    /// The answer has the change, and a pull has brought a later version before it: others have edited the record since.
+    private func overtaken(
+        by known: JSONText, _ begun: Settling, _ comparison: ValueComparison
+    ) throws -> Result {
+        var settling = begun
+        for field in settling.parts.keys {
+            guard let value = entity.value(of: field, in: known) else { continue }
+            settling.parts[field]?.earlier.removeAll { comparison.isSame($0, value, of: field) }
+            if settling.parts[field].map({ comparison.isSame($0.ours, value, of: field) }) == false {
+                settling.parts[field]?.replace(by: value)
+            }
         }
+        settling.changedAt = entity.changeTime(of: known)
+        settling.isExact = true
+        return Result(
+            remote: known, members: try views.members(of: change.key), hasNewMembers: false, settling: settling)
     }
 
     /// The record with what was sent.

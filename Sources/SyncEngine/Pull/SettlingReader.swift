@@ -33,10 +33,17 @@ struct SettlingReader {
             return try await settle(record)
         }
         let position = try store.position()
-        // That one record is not found deletes nothing: the next full pull finds out.
-        guard let found = try await upstream.record(of: entity, known: record.known),
-            found.record[entity.key]?.plain == record.key
-        else { return try await settle(record) }
+        let judge = AbsenceJudge(store: store, upstream: upstream, schema: environment.schema, now: environment.now)
+        guard let found = try await judge.read(record.known, of: entity) else {
+            // A creation that was answered without its record may have another key upstream.
+            if case .known = try store.remoteState(of: record.key, entity.name),
+                try await judge.verdict(on: record.known, of: entity, wasRead: true) == .gone
+            {
+                _ = try await store.delete([record.key], of: entity.name, position: position, at: environment.now())
+            }
+            return try await settle(record)
+        }
+        guard found.record[entity.key]?.plain == record.key else { return try await settle(record) }
         let page = PulledPage(
             entity: entity.name, records: JSONText.array([found.record]).text, position: position,
             version: found.version, view: .single)

@@ -62,9 +62,19 @@ extension Pusher {
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch is UpstreamError {
-            guard hasLookUp(change, entity) else { return .acknowledged(record: nil) }
+            guard hasLookUp(change, entity) else { return repeated(change) }
         }
         return notListed(change)
+    }
+
+    /// The record cannot be read now; its key shows when the request is repeated, or else in a pull.
+    private func repeated(_ change: OutboxChange) -> PushOutcome {
+        guard schema.upstream.idempotencyHeader != nil else { return .acknowledged(record: nil) }
+        let failure = PushFailure(
+            kind: "malformed", message: "the answer held no record with a key, and reading it failed; repeating later")
+        let outcome = again(change, failure)
+        if case .failed = outcome { return .acknowledged(record: nil) }
+        return outcome
     }
 
     private func hasLookUp(_ change: OutboxChange, _ entity: Entity) -> Bool {

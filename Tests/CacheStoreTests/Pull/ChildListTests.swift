@@ -7,11 +7,12 @@ import Testing
 @Suite("Child lists")
 struct ChildListTests {
     private func apply(
-        _ records: String, complete: [String], deletes: PulledChildren.Deletes = .all, position: Int64 = .max,
-        _ cache: TestCache
+        _ records: String, parents: [String] = ["a", "b"], complete: [String],
+        deletes: PulledChildren.Deletes = .all, position: Int64 = .max, _ cache: TestCache
     ) async throws -> ChildOutcome {
         let children = PulledChildren(
-            entity: "messages", by: "order_id", records: records, complete: complete, deletes: deletes)
+            entity: "messages", by: "order_id", records: records, parents: parents, complete: complete,
+            deletes: deletes)
         return try await cache.store.apply(
             PulledPage(entity: "orders", records: "[]", position: position, children: children), at: TestCache.now
         ).children
@@ -77,6 +78,34 @@ struct ChildListTests {
         try await cache.store.settle(change.id, .acknowledged(record: nil), at: TestCache.now)
         #expect(try await apply(#"[{"id":"m"},{"id":"n"}]"#, complete: ["a"], position: position, cache).deleted == 0)
         #expect(try cache.record("messages", "x") != nil)
+    }
+
+    @Test("children of a parent that was deleted since they were asked for are not stored")
+    func parentDeleted() async throws {
+        let cache = try await filled()
+        _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-03-01T10:00:00Z"}]"#)
+        let outcome = try await apply(
+            #"[{"id":"m","order_id":"a"},{"id":"o","order_id":"b"},{"id":"p","order_id":"b"}]"#, complete: ["a", "b"],
+            cache)
+        #expect(outcome.written == 1)
+        #expect(try cache.keys(ListQuery(entity: "messages")) == ["o", "p"])
+    }
+
+    @Test("a child that is being created when its parent is deleted upstream goes with it")
+    func createdMeanwhile() async throws {
+        let cache = try await filled()
+        for name in ["x", "y"] {
+            let body = try JSONText(parsing: #"{"id":"\#(name)","order_id":"a","text":"t"}"#)
+            _ = try await cache.store.create("messages", body: body, at: TestCache.now)
+        }
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change, at: TestCache.now)
+        _ = try await cache.pull("orders", #"[{"id":"a","deleted_at":"2026-03-01T10:00:00Z"}]"#)
+        #expect(try cache.record("messages", "x") != nil, "its outcome is not known yet")
+        let answer = try JSONText(parsing: #"{"id":"x","order_id":"a","text":"t"}"#)
+        try await cache.store.settle(change.id, .acknowledged(record: answer), at: TestCache.now)
+        #expect(try cache.record("messages", "x") == nil)
+        #expect(try cache.record("messages", "y") != nil, "what was not sent is kept")
     }
 
     @Test("the field that refers to the parent is always indexed, so that a page costs no table scan")

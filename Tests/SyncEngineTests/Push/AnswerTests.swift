@@ -94,6 +94,22 @@ struct AnswerTests {
         #expect(test.upstream.pushes.count == 1)
     }
 
+    @Test("a creation without a record is repeated under its key while the record cannot be read")
+    func notReadable() async throws {
+        let test = try await test()
+        let key = try await create(#"{"notes":"new"}"#, test)
+        test.upstream.answerEmpty(times: 2)
+        test.upstream.failRecords(.malformed("no"))
+        try await send(test)
+        try await send(test)
+        #expect(try test.store.pending(limit: 1).changes.first?["retry_count"] == 1)
+        test.clock.advance(by: .seconds(60))
+        try await send(test)
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(Set(test.upstream.pushes.map(\.key)).count == 1)
+        #expect(try test.record(key)?["id"] == "server-1" && test.store.rowCounts()["orders"] == 2)
+    }
+
     @Test("an edit accepted without the record is followed by one read of the record")
     func editWithoutRecord() async throws {
         let test = try await test()
