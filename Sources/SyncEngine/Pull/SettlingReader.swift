@@ -44,10 +44,7 @@ struct SettlingReader {
             return try await settle(record)
         }
         guard found.record[entity.key]?.plain == record.key else { return try await settle(record) }
-        let page = PulledPage(
-            entity: entity.name, records: JSONText.array([found.record]).text, position: position,
-            version: found.version, view: .single)
-        _ = try await store.apply(page, at: environment.now())
+        _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: environment.now())
         try await settle(record)
     }
 

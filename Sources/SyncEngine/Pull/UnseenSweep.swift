@@ -59,9 +59,8 @@ struct UnseenSweep {
         let position = try store.position()
         guard let findings = try await puller.judge.findings(on: suspects, of: entity) else { return nil }
         if !findings.here.isEmpty {
-            let page = PulledPage(
-                entity: entity.name, records: JSONText.array(findings.here.map(\.record)).text, position: position)
-            _ = try await store.apply(page, at: puller.now())
+            _ = try await store.apply(
+                PulledPage(single: findings.here, of: entity, position: position), at: puller.now())
         }
         var outcome = Outcome()
         outcome.deleted = try await store.delete(

@@ -220,10 +220,7 @@ struct Pusher {
     func refresh(_ change: OutboxChange, _ entity: Entity) async throws -> RemoteRecord? {
         let position = try store.position()
         guard let found = try await reader.record(of: entity, known: change.record) else { return nil }
-        let page = PulledPage(
-            entity: entity.name, records: JSONText.array([found.record]).text, position: position,
-            version: found.version, view: .single)
-        _ = try await store.apply(page, at: now())
+        _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: now())
         return found
     }
 

@@ -70,13 +70,11 @@ struct RecordRefresher: Sendable {
     }
 
     private func page(of found: RemoteRecord, _ entity: Entity, _ position: Int64) -> PulledPage {
-        let records = JSONText.array([found.record])
-        var page = PulledPage(
-            entity: entity.name, records: records.text, position: position, version: found.version,
-            view: .single)
+        var page = PulledPage(single: [found], of: entity, position: position)
         if let detail = entity.pull?.detail, detail.path == nil {
             let reader = ChildReader(parent: entity, detail: detail)
-            page.children = reader.pulled(reader.embedded(in: records).families, deletes: .none)
+            page.children = reader.pulled(
+                reader.embedded(in: JSONText.array([found.record])).families, deletes: .none)
         }
         return page
     }

@@ -93,6 +93,21 @@ struct AbsencePullTests {
         #expect(test.upstream.reads.filter { $0 != "k11" } == ["k0", "k4", "k5"])
     }
 
+    @Test("a record that was asked for keeps the members that only its list shows")
+    func listMembers() async throws {
+        let test = try TestPull()
+        func listed(_ keys: [String]) -> String {
+            "[\(keys.map { #"{"id":"\#($0)","notes":"n","updated_at":"2026-01-01"}"# }.joined(separator: ","))]"
+        }
+        let singles = #"[{"id":"a","updated_at":"2026-01-01"},{"id":"b","updated_at":"2026-01-01"}]"#
+        try test.upstream.serve([listed(["a", "b"])])
+        try test.upstream.serveSingles(of: singles)
+        try await test.pull()
+        try test.upstream.serve([listed(["a"])])
+        #expect(try await test.pull(full: true).deleted == 0)
+        #expect(try test.store.remote(of: "orders", key: "b")?["notes"] == "n")
+    }
+
     @Test("#2 a gateway that answers 404 to single reads deletes nothing")
     func gateway() async throws {
         let test = try await filled(12)
