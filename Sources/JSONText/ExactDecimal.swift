@@ -5,8 +5,11 @@ package struct ExactDecimal: Sendable, Equatable {
     private var digits: [UInt8] = []
     private var exponent = 0
 
-    /// `text` is a validated JSON number.
-    init(json text: String) {
+    /// No amount of anything has a larger exponent.
+    private static let exponents = -1_000_000...1_000_000
+
+    /// `text` is a validated JSON number; nil for one beyond all amounts.
+    init?(json text: String) {
         var fraction = 0
         var isFraction = false
         var rest = Array(text.utf8)[...]
@@ -15,7 +18,9 @@ package struct ExactDecimal: Sendable, Equatable {
             case UInt8(ascii: "-"): isNegative = true
             case UInt8(ascii: "."): isFraction = true
             case UInt8(ascii: "e"), UInt8(ascii: "E"):
-                exponent = Int(String(decoding: rest.drop { $0 == UInt8(ascii: "+") }, as: UTF8.self)) ?? .max / 2
+                let written = Int(String(decoding: rest.drop { $0 == UInt8(ascii: "+") }, as: UTF8.self))
+                guard let written, Self.exponents.contains(written) else { return nil }
+                exponent = written
                 rest = []
             default:
                 if isFraction { fraction += 1 }

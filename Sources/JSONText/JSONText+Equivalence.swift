@@ -8,7 +8,7 @@ extension JSONText {
         switch kind {
         case .null, .boolean: return false
         case .string: return string == other.string
-        case .number: return ExactDecimal(json: text) == ExactDecimal(json: other.text)
+        case .number: return ExactDecimal(json: text).map { $0 == ExactDecimal(json: other.text) } ?? false
         case .array:
             let (mine, others) = (elements, other.elements)
             return mine.count == others.count && zip(mine, others).allSatisfy { $0.isEquivalent(to: $1) }

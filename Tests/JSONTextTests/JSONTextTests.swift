@@ -119,8 +119,20 @@ struct EquivalenceTests {
         arguments: [
             ("1", #""1""#), ("1", "10"), ("1", "-1"), ("null", "false"), ("true", "false"), ("[1,2]", "[2,1]"),
             (#"{"a":1}"#, #"{"a":1,"b":null}"#), ("123456789012345678901234567890", "123456789012345678901234567891"),
+            ("1e9223372036854775807", "2e9223372036854775807"), ("10e9223372036854775807", "1e400"),
+            ("1.5e-9223372036854775808", "0"), ("1e99999999999999999999", "1e99999999999999999998"),
         ])
     func different(_ one: String, _ other: String) throws {
         #expect(try !JSONText(parsing: one).isEquivalent(to: JSONText(parsing: other)))
+    }
+
+    @Test("a number beyond all amounts is none, and equal only to itself")
+    func beyond() throws {
+        for text in ["10e9223372036854775807", "1.5e-9223372036854775808", #""1e99999999999999999999""#] {
+            let number = try JSONText(parsing: text)
+            #expect(number.amount == nil)
+            #expect(number.isEquivalent(to: number))
+        }
+        #expect(try JSONText(parsing: "1e-400").amount?.places == 400)
     }
 }
