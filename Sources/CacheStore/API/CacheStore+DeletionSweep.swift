@@ -82,7 +82,7 @@ extension CacheStore {
                 for row in rows {
                     let (pk, key): (Int64, String) = (row["_pk"], row["_key"])
                     let isMissing = try !onlyMissing || Missing(entity: entity, db: context.db).contains(pk, key)
-                    // Nobody has asked for it by its key: a change decides when it is sent.
+                    // It was not asked for by its key: its change decides when it is sent.
                     let isEdited = (row["_local"] as String?) != nil
                     guard !(onlyMissing && isEdited) else { continue }
                     if isMissing { going.append(key) } else { staying.append((pk, key)) }

@@ -38,10 +38,7 @@ extension CacheStore {
                     db.cachedStatement(sql: Self.readySQL(condition)),
                     arguments: [now.milliseconds, limit + others.count])
             }
-            var rows = try ready(condition)
-            // Changes that cannot be sent take no place among those that can.
-            if rows.contains(where: isLost) { rows = try ready("\(condition) AND \(sendable)") }
-            let wanted = rows.filter { !others.contains($0["id"]) }
+            let wanted = try sendable(condition, ready).filter { !others.contains($0["id"]) }
                 .sorted { ($0["id"] as Int64) < $1["id"] }.prefix(limit)
             return try wanted.compactMap { row in try outboxChange(row, db) }
         }
@@ -73,8 +70,8 @@ extension CacheStore {
     /// Creations that are only looked for say nothing about that, so they count once they are due.
     package func leastTriedChange(at now: Timestamp) throws -> OutboxChange? {
         try read { db in
-            func least(_ condition: String) throws -> Row? {
-                try Row.fetchOne(
+            func least(_ condition: String) throws -> [Row] {
+                try Row.fetchAll(
                     db.cachedStatement(
                         sql: """
                             SELECT * FROM (
@@ -88,9 +85,7 @@ extension CacheStore {
                             """),
                     arguments: [now.milliseconds, PushFailure.accepted, PushFailure.unseen])
             }
-            let row = try least(PushLane.fields.sql)
-            guard let row, isLost(row) else { return try row.flatMap { row in try outboxChange(row, db) } }
-            return try least("\(PushLane.fields.sql) AND \(sendable)").flatMap { row in try outboxChange(row, db) }
+            return try sendable(PushLane.fields.sql, least).first.flatMap { row in try outboxChange(row, db) }
         }
     }
 
@@ -127,26 +122,25 @@ extension CacheStore {
     /// When the next waiting change is due; nil when none waits.
     package func nextAttempt(in lane: PushLane = .fields) throws -> Timestamp? {
         try read { db in
-            func next(_ condition: String) throws -> Row? {
-                try Row.fetchOne(
+            func next(_ condition: String) throws -> [Row] {
+                try Row.fetchAll(
                     db.cachedStatement(
                         sql: """
                             SELECT next_attempt_at, entity FROM sync_outbox
                             WHERE state = \(OutboxState.waiting.sql) AND \(condition) ORDER BY next_attempt_at LIMIT 1
                             """))
             }
-            let row = try next(lane.sql)
-            guard let row, isLost(row) else { return row?["next_attempt_at"] as Int64? }
-            return try next("\(lane.sql) AND \(sendable)")?["next_attempt_at"] as Int64?
+            return try sendable(lane.sql, next).first?["next_attempt_at"] as Int64?
         }.map(Timestamp.init(milliseconds:))
     }
 
-    /// Whether the schema no longer has the change's entity.
-    private func isLost(_ row: Row) -> Bool { schema[row["entity"]] == nil }
-
-    /// True for changes of entities that the schema has.
-    private var sendable: String {
-        "entity IN (\(schema.entities.map { "'\($0.name)'" }.joined(separator: ", ")))"
+    /// The first changes under a condition that can be sent: those of entities that the schema no longer has take no
+    /// place among them. They are rare, so they are left out only once one was found.
+    private func sendable(_ condition: String, _ query: (_ condition: String) throws -> [Row]) throws -> [Row] {
+        let rows = try query(condition)
+        guard rows.contains(where: { schema[$0["entity"]] == nil }) else { return rows }
+        let names = schema.entities.map { "'\($0.name)'" }.joined(separator: ", ")
+        return try query("\(condition) AND entity IN (\(names))")
     }
 
     /// Records the attempt before it is made. False when the change is not as it was read: it left the queue, is being

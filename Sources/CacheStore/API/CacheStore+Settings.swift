@@ -16,11 +16,7 @@ extension CacheStore {
     }
 
     package func setSetting(_ name: String, to value: String) async throws {
-        try await writer.write { db in
-            try db.execute(
-                sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-                arguments: [name, value])
-        }
+        try await writer.write { db in try SettingTable(db: db).set(name, to: value) }
     }
 
     /// Stores the origin of the records, unless the file has one already or the address is not known.

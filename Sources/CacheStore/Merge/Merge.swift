@@ -43,7 +43,7 @@ struct Merge {
     }
 
     /// Takes values that the server shows for the first time, in another view than those so far, as what the queued
-    /// changes of these fields were based on: nobody has set them since.
+    /// changes of these fields were based on: they have not been set since.
     func adopt(_ fields: [String], of key: String) throws {
         guard !fields.isEmpty, let remote = try row.remote(of: key) else { return }
         for change in try queue.changes(of: entity.name, key: key)
@@ -76,7 +76,7 @@ struct Merge {
             let dispute = Conflict.Dispute(
                 change: change, field: field, base: change.base[field], local: local,
                 server: entity.value(of: field, in: remote),
-                localAt: change.editedAt(field), serverAt: serverTime(of: remote))
+                localAt: change.editedAt(field), serverAt: entity.changeTime(of: remote))
             if let winner = try decide(dispute) { change = try apply(winner, of: field, in: change) }
         }
     }
@@ -118,7 +118,7 @@ struct Merge {
         if isOurs { return try queue.store(change.body, base: remote, of: change, makeID: context.makeID) }
         let dispute = Conflict.Dispute(
             change: change, field: nil, base: change.base, local: nil, server: remote,
-            localAt: change.editedAt(OutboxTable.wholeRecord), serverAt: serverTime(of: remote))
+            localAt: change.editedAt(OutboxTable.wholeRecord), serverAt: entity.changeTime(of: remote))
         if let winner = try decide(dispute) { try apply(winner, ofDeletion: change) }
     }
 
@@ -261,10 +261,6 @@ struct Merge {
             guard let serverAt = dispute.serverAt else { return .local }
             return dispute.localAt > serverAt ? .local : .server
         }
-    }
-
-    private func serverTime(of remote: JSONText) -> Timestamp? {
-        entity.pull?.changedAt.flatMap { entity.value(of: $0, in: remote)?.string }.flatMap(Timestamp.init(iso8601:))
     }
 }
 

@@ -160,10 +160,8 @@ struct PageApplier {
         _ tombstone: IncomingPage.Record, _ known: RecordImage, _ acknowledged: Int64, _ bounds: Bounds
     ) -> Bool {
         guard acknowledged <= bounds.position else { return true }
-        guard let pull = entity.pull, let field = pull.changedAt,
-            let created = known.remote?[field]?.string.flatMap(Timestamp.init(iso8601:))
-        else { return false }
-        let times = [tombstone.changed, pull.deleted.flatMap { tombstone.text[$0] }].compactMap { time in
+        guard let created = known.remote.flatMap(entity.changeTime) else { return false }
+        let times = [tombstone.changed, entity.pull?.deleted.flatMap { tombstone.text[$0] }].compactMap { time in
             // A day without a time says too little.
             time?.string.flatMap { $0.utf8.count > 10 ? Timestamp(iso8601: $0) : nil }
         }

@@ -94,17 +94,12 @@ struct SearchIndex {
 
     /// The step at which merging stands, which is kept across restarts; nil when nothing is to be merged.
     func mergeStep() throws -> Int? {
-        try Int.fetchOne(
-            db.cachedStatement(sql: "SELECT value FROM sync_setting WHERE name = ?"), arguments: [merging])
+        try SettingTable(db: db)[merging].flatMap { Int($0) }
     }
 
     private func setMerging(_ step: Int?) throws {
-        guard let step else {
-            return try db.cachedStatement(sql: "DELETE FROM sync_setting WHERE name = ?").execute(arguments: [merging])
-        }
-        try db.cachedStatement(
-            sql: "INSERT INTO sync_setting VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
-        ).execute(arguments: [merging, step])
+        let settings = SettingTable(db: db)
+        if let step { try settings.set(merging, to: String(step)) } else { try settings.remove(merging) }
     }
 
     /// Merges some of the segments that a load left, so that a term is looked up once instead of in each of them;

@@ -82,10 +82,3 @@ struct Settling: Equatable {
         return .counts(keeping: kept)
     }
 }
-
-extension Entity {
-    /// When the server changed this version of a record, if it says so.
-    func changeTime(of record: JSONText) -> Timestamp? {
-        pull?.changedAt.flatMap { value(of: $0, in: record)?.string }.flatMap(Timestamp.init(iso8601:))
-    }
-}

@@ -102,6 +102,11 @@ extension Entity {
         return mark.kind != .null && mark.boolean != false
     }
 
+    /// When the upstream changed this version of a record, if it says so (`pull.since`).
+    package func changeTime(of record: JSONText) -> Timestamp? {
+        pull?.changedAt.flatMap { value(of: $0, in: record)?.string }.flatMap(Timestamp.init(iso8601:))
+    }
+
     /// The record's display name; its key when no title template can be filled without a secret field.
     package func title(of record: JSONText) -> String {
         for title in titles {

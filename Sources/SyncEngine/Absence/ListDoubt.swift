@@ -3,7 +3,7 @@ internal import Upstream
 
 /// Finds out whether a list can be complete. One that may be cut shows what there is, and nothing about what is gone.
 struct ListDoubt {
-    /// Limits that servers set when nobody asks for pages.
+    /// Limits that servers set on a list that is asked for without pages.
     private static let limits: Set<Int> = [50, 100, 250, 500, 1000]
 
     /// Why a list that ended may be cut, in words; nil if nothing suggests it.

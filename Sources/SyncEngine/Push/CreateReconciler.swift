@@ -142,8 +142,7 @@ struct CreateReconciler {
 
     /// Whether the server changed the record after the attempt. A time in the future says nothing.
     private func isNewer(_ record: JSONText, than change: OutboxChange, _ entity: Entity) -> Bool {
-        guard let clockOffset, let attempt = change.lastAttemptAt, let field = entity.pull?.changedAt,
-            let time = entity.value(of: field, in: record)?.string.flatMap(Timestamp.init(iso8601:))
+        guard let clockOffset, let attempt = change.lastAttemptAt, let time = entity.changeTime(of: record)
         else { return false }
         return time > attempt + clockOffset + Self.tolerance && time <= now + clockOffset + Self.tolerance
     }

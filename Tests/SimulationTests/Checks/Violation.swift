@@ -14,7 +14,7 @@ struct Violation: Error, Sendable, CustomStringConvertible {
         case consistent =
             "columns, overlays, derived fields, counters, search and reminders agree with records and queue"
         case cheapOutage = "an outage costs few requests, and the queue is sent at once after it"
-        case noSelfConflict = "while nobody else writes, nothing conflicts"
+        case noSelfConflict = "without other writers nothing conflicts"
         case failsNothing = "nothing fails for good on an upstream that refuses nothing"
         case noStepBack = "a value that was acknowledged never steps back for readers"
         case endsCleanly = "a cancelled engine ends"

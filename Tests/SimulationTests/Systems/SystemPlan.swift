@@ -14,7 +14,7 @@ struct SystemPlan {
     var mutation: SystemMutation?
     /// As many records has the entity that has most.
     var rows = 9
-    /// Nobody writes upstream, so nothing may ever conflict, get lost, arrive twice or step back.
+    /// No one else writes upstream, so nothing may ever conflict, get lost, arrive twice or step back.
     var hasOneWriter = false
     /// Records are deleted, which explains why others vanish.
     var deletes = true
