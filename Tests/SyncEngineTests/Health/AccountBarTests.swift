@@ -92,18 +92,6 @@ struct AccountBarTests {
         test.engine.noteLocalWrite()
     }
 
-    /// Advances the clock until the condition holds.
-    private func until(
-        _ test: TestEngine, step: Duration = .milliseconds(500), _ condition: () async throws -> Bool
-    ) async throws {
-        for _ in 1...20_000 where try await !condition() {
-            await test.clock.waitForSleepers(2)
-            test.clock.advance(by: step)
-            await Task.yield()
-        }
-        #expect(try await condition())
-    }
-
     @Test(
         "#2 an account that is refused everything loses nothing, and its changes go out when it is accepted again",
         arguments: [402, 403, 302, 200])
@@ -115,7 +103,7 @@ struct AccountBarTests {
             test.upstream.refuse { _ in barred }
             try await change(20, test)
             let end = test.clock.timestamp + .seconds(4 * 3600)
-            try await until(test, step: .seconds(10)) { test.clock.timestamp >= end }
+            try await test.until(step: .seconds(10)) { test.clock.timestamp >= end }
             #expect(try test.store.pendingCount() == PendingCount(pending: 20, failed: 0))
             let requests = test.upstream.pushes.count
             #expect(requests > 150 && requests < 4 * 3600 / 60 + 20, "\(requests)")
@@ -125,7 +113,7 @@ struct AccountBarTests {
             #expect(status.error?.contains("sign in again") == true)
 
             test.upstream.refuse(nil)
-            try await until(test) { try test.store.pendingCount().pending == 0 }
+            try await test.until { try test.store.pendingCount().pending == 0 }
             #expect(try test.store.pendingCount().failed == 0)
             #expect(test.upstream.pushes.count < requests + 40)
             #expect(await test.engine.status().error == nil)
@@ -140,7 +128,7 @@ struct AccountBarTests {
             let barred = barred
             test.upstream.refuse { $0.path == "/orders/o3" ? barred : nil }
             try await change(20, test)
-            try await until(test) { try test.store.pendingCount().pending == 0 }
+            try await test.until { try test.store.pendingCount().pending == 0 }
             #expect(try test.store.pendingCount().failed == 1)
             let failed = try #require(try test.store.pending(after: 0, limit: 1).changes.first)
             #expect(failed["record_id"] == "o3" && failed.at(path: "error.class") == "refused")
@@ -161,9 +149,9 @@ struct AccountBarTests {
             for round in 1...20 where try test.store.pendingCount().failed == 0 {
                 try await test.change("o2", #"{"notes":"\#(round)"}"#)
                 test.engine.noteLocalWrite()
-                try await until(test, step: .seconds(1)) { try test.store.pendingCount().pending <= 1 }
+                try await test.until(step: .seconds(1)) { try test.store.pendingCount().pending <= 1 }
                 let time = test.clock.timestamp + .seconds(60)
-                try await until(test, step: .seconds(1)) { test.clock.timestamp >= time }
+                try await test.until(step: .seconds(1)) { test.clock.timestamp >= time }
             }
             #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
         }
@@ -177,10 +165,10 @@ struct AccountBarTests {
             let barred = barred
             test.upstream.refuse { $0.path == "/orders/o1" ? barred : .refused(status: 422, "too long") }
             try await change(1, test)
-            try await until(test) { await test.engine.status().error != nil }
+            try await test.until { await test.engine.status().error != nil }
             try await test.change("o2", #"{"notes":"mine"}"#)
             test.engine.noteLocalWrite()
-            try await until(test) { try test.store.pendingCount().failed == 2 }
+            try await test.until { try test.store.pendingCount().failed == 2 }
             #expect(await test.engine.status().error == nil)
         }
     }

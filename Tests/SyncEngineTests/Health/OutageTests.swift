@@ -86,19 +86,6 @@ struct OutageTests {
         for number in 1...count { try await test.change("\(number)", #"{"notes":"mine"}"#) }
     }
 
-    /// Lets the engine's delays pass until `condition` holds; stops after some hours of the engine's time.
-    private func until(
-        _ test: TestEngine, step: Duration = .milliseconds(500), _ condition: () async throws -> Bool
-    ) async throws {
-        for _ in 1...20_000 where try await !condition() {
-            // Both loops sleep: nothing is left to do at this time.
-            await test.clock.waitForSleepers(2)
-            test.clock.advance(by: step)
-            await Task.yield()
-        }
-        #expect(try await condition())
-    }
-
     @Test("an outage costs few requests; after it come one trial, then everything")
     func budget() async throws {
         let test = try engine(orders: 100)
@@ -111,13 +98,13 @@ struct OutageTests {
             await #expect(throws: SyncError.self) { try await test.engine.sync(SyncRequest()) }
             #expect(await test.engine.status().state == .error)
             let end = test.clock.timestamp + .seconds(3600)
-            try await until(test, step: .seconds(10)) { test.clock.timestamp >= end }
+            try await test.until(step: .seconds(10)) { test.clock.timestamp >= end }
             #expect(test.upstream.pushes.count < 10)
             test.upstream.clearFailures()
             test.upstream.failProbes(false)
             for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
             let failed = test.upstream.pushes.count
-            try await until(test) { try test.store.pendingCount().pending == 0 }
+            try await test.until { try test.store.pendingCount().pending == 0 }
             #expect(test.upstream.pushes.count == failed + 100)
             #expect(try test.store.pendingCount().failed == 0)
         }
@@ -177,7 +164,7 @@ struct OutageTests {
             #expect(test.upstream.pushes.count == 8 + 3 + 1)
             test.upstream.clearFailures()
             let healed = test.clock.timestamp
-            try await until(test) { try test.store.pendingCount().pending == 0 }
+            try await test.until { try test.store.pendingCount().pending == 0 }
             #expect(test.clock.timestamp.since(healed) < .seconds(5))
         }
     }
@@ -191,12 +178,12 @@ struct OutageTests {
             test.upstream.fail(failure, times: 1000)
             try await test.engine.sync(SyncRequest())
             let end = test.clock.timestamp + .seconds(1800)
-            try await until(test, step: .seconds(10)) { test.clock.timestamp >= end }
+            try await test.until(step: .seconds(10)) { test.clock.timestamp >= end }
             // Every change once, a tenth of that and the reserve again, then the trials.
             #expect(test.upstream.pushes.count > 55 && test.upstream.pushes.count <= 50 + 8 + 36)
 
             test.upstream.clearFailures()
-            try await until(test) { try test.store.pendingCount().pending == 0 }
+            try await test.until { try test.store.pendingCount().pending == 0 }
             #expect(try test.store.pendingCount().failed == 0)
         }
     }
@@ -209,11 +196,11 @@ struct OutageTests {
             test.upstream.breakMethod("PATCH")
             try await changeOrders(9, test)
             try await test.engine.sync(SyncRequest())
-            try await until(test, step: .seconds(10)) { try test.store.pendingCount().failed == 9 }
+            try await test.until(step: .seconds(10)) { try test.store.pendingCount().failed == 9 }
             test.upstream.breakMethod("none")
             #expect(try await test.store.retry(nil, at: test.clock.timestamp) == 9)
             test.engine.noteLocalWrite()
-            try await until(test) { try test.store.pendingCount() == PendingCount(pending: 0, failed: 0) }
+            try await test.until { try test.store.pendingCount() == PendingCount(pending: 0, failed: 0) }
         }
     }
 
@@ -262,12 +249,12 @@ struct OutageTests {
             try await test.engine.sync(SyncRequest())
             #expect(test.upstream.pushes.count == 1, "not a moment too early")
             test.upstream.fail(.throttled(.seconds(30), "too many"))
-            try await until(test) { test.upstream.pushes.count == 2 }
+            try await test.until { test.upstream.pushes.count == 2 }
             let held = try #require(await test.engine.status().retryAfter).since(test.clock.timestamp)
             #expect(held > .zero && held <= .seconds(30))
             let next = try #require(await test.engine.status().nextSyncAt).since(test.clock.timestamp)
             #expect(next > .zero && next <= .seconds(990))
-            try await until(test) { try test.store.pendingCount().pending == 0 }
+            try await test.until { try test.store.pendingCount().pending == 0 }
         }
     }
 
@@ -341,7 +328,7 @@ struct OutageTests {
             test.clock.advance(by: .seconds(1))
             try editThere(test, at: test.clock.timestamp)
             if isPaused { await test.engine.resume() } else { test.upstream.setOffline(false) }
-            try await until(test) { try test.store.pendingCount().pending == 0 }
+            try await test.until { try test.store.pendingCount().pending == 0 }
             #expect(test.upstream.pushes.isEmpty, "the last write was theirs")
             #expect(try test.record("a")?["notes"] == "theirs, later")
         }
@@ -382,7 +369,7 @@ struct OutageTests {
             try editThere(test, at: test.clock.timestamp)
             for list in ["/orders", "/parts"] { test.upstream.failList(list, nil) }
             test.upstream.failProbes(false)
-            try await until(test) { try test.store.pendingCount().pending == 0 }
+            try await test.until { try test.store.pendingCount().pending == 0 }
             #expect(test.upstream.pushes.isEmpty, "the last write was theirs")
         }
     }

@@ -28,12 +28,7 @@ struct AbsencePushTests {
     }
 
     private func send(_ test: TestEngine, after delay: Duration = .seconds(600)) async throws {
-        let now = test.clock.timestamp + delay
-        let pusher = Pusher(
-            schema: test.store.schema, store: test.store, upstream: test.upstream,
-            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
-            freshness: Freshness(callableSince: test.clock.timestamp))
-        for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
+        try await test.send(after: delay)
     }
 
     private func attempts(_ test: TestEngine) throws -> [Int] {

@@ -24,16 +24,6 @@ struct AnswerTests {
         return test
     }
 
-    /// Sends what is ready, once.
-    private func send(_ test: TestEngine) async throws {
-        let now = test.clock.timestamp
-        let pusher = Pusher(
-            schema: test.store.schema, store: test.store, upstream: test.upstream,
-            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
-            freshness: Freshness(callableSince: now))
-        for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
-    }
-
     private func create(_ body: String, _ test: TestEngine) async throws -> String {
         try await test.store.create("orders", body: JSONText(parsing: body), at: test.clock.timestamp)
     }
@@ -51,7 +41,7 @@ struct AnswerTests {
         let test = try await test()
         let key = try await create(#"{"notes":"new"}"#, test)
         test.upstream.answerLocations(times: 1)
-        try await send(test)
+        try await test.send()
         #expect(try test.store.pendingCount().pending == 0)
         #expect(test.upstream.pushes.count == 1)
         #expect(try test.record("server-1")?["notes"] == "new")
@@ -65,11 +55,11 @@ struct AnswerTests {
             _ = try await create(#"{"notes":"new"}"#, test)
             test.upstream.answerEmpty(times: 9)
             test.upstream.failList("/orders", isListed ? nil : .unclear(status: 503, "down"))
-            try await send(test)
+            try await test.send()
             #expect(try test.store.pendingCount().pending == (isListed ? 0 : 1))
             if !isListed { #expect(try error(test) == "accepted") }
             test.upstream.failList("/orders", nil)
-            try await send(test)
+            try await test.send()
             #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
             #expect(test.upstream.pushes.count == 1)
             #expect(try test.record("server-1")?["notes"] == "new")
@@ -82,12 +72,12 @@ struct AnswerTests {
         _ = try await create(#"{"notes":"new"}"#, test)
         test.upstream.answerEmpty(times: 9)
         test.upstream.failList("/orders", .unclear(status: 503, "down"))
-        try await send(test)
+        try await test.send()
         try test.upstream.set("/orders", "[]")
         test.upstream.failList("/orders", nil)
         for _ in 1...9 {
             test.clock.advance(by: .seconds(30))
-            try await send(test)
+            try await test.send()
         }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
         #expect(try error(test) == "unclear")
@@ -100,11 +90,11 @@ struct AnswerTests {
         let key = try await create(#"{"notes":"new"}"#, test)
         test.upstream.answerEmpty(times: 2)
         test.upstream.failRecords(.malformed("no"))
-        try await send(test)
-        try await send(test)
+        try await test.send()
+        try await test.send()
         #expect(try test.store.pending(limit: 1).changes.first?["retry_count"] == 1)
         test.clock.advance(by: .seconds(60))
-        try await send(test)
+        try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(Set(test.upstream.pushes.map(\.key)).count == 1)
         #expect(try test.record(key)?["id"] == "server-1" && test.store.rowCounts()["orders"] == 2)
@@ -116,7 +106,7 @@ struct AnswerTests {
         try await test.change("a", #"{"notes":"mine"}"#)
         try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":2}]"#)
         test.upstream.answerEmpty(times: 1)
-        try await send(test)
+        try await test.send()
         #expect(test.upstream.recordRequests == 1)
         #expect(try test.record("a")?["notes"] == "mine" && test.record("a")?["total"] == 2)
     }
@@ -131,7 +121,7 @@ struct AnswerTests {
         } else {
             test.upstream.onPush { [upstream = test.upstream] in upstream.failRecords(.malformed("no")) }
         }
-        try await send(test)
+        try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(try test.record("a")?["notes"] == "mine" && test.record("a")?["total"] == 1)
     }
@@ -144,10 +134,10 @@ struct AnswerTests {
             let test = try await test()
             try await test.change("a", #"{"notes":"mine"}"#)
             test.upstream.fail(unrecognised, afterApplying: isApplied)
-            try await send(test)
+            try await test.send()
             #expect(try test.store.pendingCount().pending == (isApplied ? 0 : 1))
             #expect(try test.record("a")?["notes"] == "mine")
-            try await send(test)
+            try await test.send()
             #expect(test.upstream.pushes.count == (isApplied ? 1 : 2))
             #expect(test.upstream.records("/orders").first?["notes"] == "mine")
         }
@@ -162,9 +152,9 @@ struct AnswerTests {
             _ = try await test.store.apply(PulledPage(entity: "orders", records: both), at: test.clock.timestamp)
             try await test.store.delete("orders", key: "a", at: test.clock.timestamp)
             test.upstream.fail(unrecognised, afterApplying: isApplied)
-            try await send(test)
+            try await test.send()
             #expect(try test.store.pendingCount().pending == (isApplied ? 0 : 1))
-            try await send(test)
+            try await test.send()
             #expect(try test.store.pendingCount().pending == 0)
             #expect(test.upstream.pushes.count == (isApplied ? 1 : 2))
             #expect(test.upstream.records("/orders").map { $0["id"] } == ["b"])
@@ -176,7 +166,7 @@ struct AnswerTests {
         let test = try await test()
         _ = try await create(#"{"notes":"new"}"#, test)
         test.upstream.fail(unrecognised, afterApplying: true, times: 9)
-        for _ in 1...5 { try await send(test) }
+        for _ in 1...5 { try await test.send() }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
         #expect(try error(test, "message") == unrecognised.message)
         #expect(Set(test.upstream.pushes.map(\.key)).count == 1)
@@ -190,7 +180,7 @@ struct AnswerTests {
         let test = try await test(TestEngine.shop.replacing("PATCH /orders", with: "PUT /orders"))
         try await test.change("a", #"{"notes":"mine"}"#)
         try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":2,"by":"them"}]"#)
-        try await send(test)
+        try await test.send()
         #expect(
             test.upstream.pushes.map { $0.request.body?.text }
                 == [#"{"id":"a","notes":"mine","total":2,"by":"them"}"#])

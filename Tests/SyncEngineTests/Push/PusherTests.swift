@@ -21,16 +21,6 @@ struct PusherTests {
         return test
     }
 
-    /// Sends what is ready, once.
-    private func send(_ test: TestEngine) async throws {
-        let now = test.clock.timestamp
-        let pusher = Pusher(
-            schema: test.store.schema, store: test.store, upstream: test.upstream,
-            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
-            freshness: Freshness(callableSince: now))
-        for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
-    }
-
     private func create(_ entity: String, _ body: String, _ test: TestEngine) async throws -> String {
         try await test.store.create(entity, body: JSONText(parsing: body), at: test.clock.timestamp)
     }
@@ -46,9 +36,9 @@ struct PusherTests {
         let test = try await test()
         let key = try await create("orders", #"{"notes":"new"}"#, test)
         test.upstream.answerEmpty(times: times)
-        try await send(test)
+        try await test.send()
         #expect(try test.store.pendingCount().pending == 1)
-        try await send(test)
+        try await test.send()
         #expect(try test.store.pendingCount().pending == 0)
         #expect(Set(test.upstream.pushes.map(\.key)).count == 1)
         let given = try #require(test.upstream.records("/orders").last?["id"]?.string)
@@ -66,10 +56,10 @@ struct PusherTests {
         try await test.change("a", #"{"notes":"mine"}"#)
         try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":5}]"#)
         test.upstream.fail(.changed(status: 412, "not this version"))
-        try await send(test)
+        try await test.send()
         #expect(try test.record("a")?["total"] == 5)
         #expect(try test.store.pendingCount().pending == 1)
-        try await send(test)
+        try await test.send()
         #expect(try test.store.pendingCount().pending == 0)
         #expect(test.upstream.records("/orders").map(\.text) == [#"{"id":"a","notes":"mine","total":5}"#])
     }
@@ -79,7 +69,7 @@ struct PusherTests {
         let test = try await test()
         try await test.change("a", #"{"notes":"mine"}"#)
         test.upstream.fail(.changed(status: 409, "no"), times: 9)
-        for _ in 1...9 { try await send(test) }
+        for _ in 1...9 { try await test.send() }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
         #expect(test.upstream.pushes.count == 3)
     }
@@ -91,7 +81,7 @@ struct PusherTests {
             PulledPage(entity: "orders", records: #"[{"id":"other"}]"#), at: test.clock.timestamp)
         try await test.change("a", #"{"notes":"mine"}"#)
         try test.upstream.set("/orders", #"[{"id":"other"}]"#)
-        try await send(test)
+        try await test.send()
         #expect(try test.record("a") == nil)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         let conflict = try #require(try test.store.conflicts(before: nil, open: false, limit: 9).conflicts.first)
@@ -103,7 +93,7 @@ struct PusherTests {
         let test = try await test()
         try await test.change("a", #"{"notes":"mine"}"#)
         test.upstream.fail(.gone(status: 404, "no such path"), times: 2)
-        for _ in 1...2 { try await send(test) }
+        for _ in 1...2 { try await test.send() }
         #expect(try test.record("a")?["notes"] == "mine")
         #expect(try test.store.pendingCount().failed == 1)
     }
@@ -115,7 +105,7 @@ struct PusherTests {
             _ = try await create("orders", #"{"id":"b","notes":"new"}"#, test)
             try test.upstream.set("/orders", #"[{"id":"b","notes":"\#(there)"}]"#)
             test.upstream.fail(.changed(status: 409, "exists"))
-            try await send(test)
+            try await test.send()
             #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: failed))
         }
     }
@@ -129,9 +119,9 @@ struct PusherTests {
             let test = try await test()
             let key = try await create("orders", #"{"notes":"new"}"#, test)
             test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
-            try await send(test)
+            try await test.send()
             try test.upstream.set("/orders", list)
-            try await send(test)
+            try await test.send()
             #expect(try test.store.pendingCount().pending == 0)
             #expect(try test.record(key)?["notes"]?.string == notes)
         }
@@ -144,8 +134,8 @@ struct PusherTests {
         let test = try await test(withoutKeys)
         try await test.change("a", #"{"notes":"mine"}"#)
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
-        try await send(test)
-        try await send(test)
+        try await test.send()
+        try await test.send()
         #expect(try test.store.pendingCount().pending == 0)
         #expect(test.upstream.pushes.count == 1)
     }
@@ -155,8 +145,8 @@ struct PusherTests {
         let test = try await test(withoutKeys)
         try await test.change("a", #"{"notes":"mine"}"#)
         test.upstream.fail(.unclear(status: nil, "no answer"))
-        try await send(test)
-        try await send(test)
+        try await test.send()
+        try await test.send()
         #expect(try test.store.pendingCount().pending == 0)
         #expect(test.upstream.records("/orders").first?["notes"] == "mine")
     }
@@ -177,8 +167,8 @@ struct PusherTests {
             try await test.store.update(
                 "messages", key: "m", body: JSONText(parsing: #"{"text":"mine"}"#), at: test.clock.timestamp)
             test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
-            try await send(test)
-            try await send(test)
+            try await test.send()
+            try await test.send()
             #expect(try test.store.pendingCount().pending == 0)
             #expect(test.upstream.pushes.count == (arrives ? 1 : 2))
             let record = try #require(try test.record("m", "messages"))
@@ -193,8 +183,8 @@ struct PusherTests {
         let test = try await test(yaml, keepsKeys: true)
         _ = try await create("orders", #"{"id":"b","notes":"new"}"#, test)
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
-        try await send(test)
-        try await send(test)
+        try await test.send()
+        try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(test.upstream.pushes.count == 1)
     }
@@ -206,12 +196,12 @@ struct PusherTests {
             let test = try await test(yaml, keepsKeys: true)
             _ = try await create("orders", #"{"id":"b","notes":"new"}"#, test)
             test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
-            try await send(test)
-            try await send(test)
+            try await test.send()
+            try await test.send()
             // A server that does not show it yet may only be behind.
             #expect(try test.store.pendingCount().pending == (arrives ? 0 : 1))
             test.clock.advance(by: .seconds(61))
-            try await send(test)
+            try await test.send()
             #expect(try test.store.pendingCount().pending == 0)
             #expect(test.upstream.records("/orders").filter { $0["id"] == "b" }.count == 1)
             #expect(test.upstream.pushes.count == (arrives ? 1 : 2))
@@ -234,11 +224,11 @@ struct PusherTests {
                 at: test.clock.timestamp)
             _ = try await create("messages", #"{"order_id":"a","text":"ok"}"#, test)
             test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
-            try await send(test)
-            try await send(test)
+            try await test.send()
+            try await test.send()
             #expect(test.upstream.records("/orders/a/messages").count == (arrives ? 2 : 1))
             test.clock.advance(by: .seconds(61))
-            try await send(test)
+            try await test.send()
             #expect(try test.store.pendingCount().pending == 0)
             #expect(test.upstream.records("/orders/a/messages").count == 2)
             #expect(try test.store.rowCounts()["messages"] == 2)
@@ -255,9 +245,9 @@ struct PusherTests {
         let test = try await test(yaml)
         _ = try await create("orders", #"{"client_id":"c7"}"#, test)
         test.upstream.fail(.unclear(status: nil, "no answer"))
-        try await send(test)
+        try await test.send()
         try test.upstream.set("/orders", #"[{"id":"a"},{"id":"b","client":{"id":"c7"}}]"#)
-        try await send(test)
+        try await test.send()
         #expect(try test.store.pendingCount().pending == 0)
         #expect(test.upstream.pushes.count == 1)
     }
@@ -267,13 +257,13 @@ struct PusherTests {
         let test = try await test(withoutKeys)
         _ = try await create("orders", #"{"notes":"new"}"#, test)
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
-        try await send(test)
-        try await send(test)
+        try await test.send()
+        try await test.send()
         #expect(test.upstream.pushes.count == 1)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
         #expect(try error(test) == "unclear")
         _ = try await test.store.retry(nil, at: test.clock.timestamp)
-        try await send(test)
+        try await test.send()
         #expect(test.upstream.pushes.count == 2, "a user's retry sends it")
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
     }
@@ -285,19 +275,19 @@ struct PusherTests {
         let test = try await test(yaml)
         let key = try await create("orders", #"{"notes":"new"}"#, test)
         test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
-        try await send(test)
+        try await test.send()
         // The list is behind.
         let records = test.upstream.records("/orders")
         try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
         for _ in 1...5 {
             test.clock.advance(by: .seconds(11))
-            try await send(test)
+            try await test.send()
         }
         #expect(test.upstream.pushes.count == 1)
         #expect(try test.store.pending(limit: 1).changes.first?["retry_count"] == 1)
         try test.upstream.set("/orders", JSONText.array(records).text)
         test.clock.advance(by: .seconds(11))
-        try await send(test)
+        try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(try test.record(key)?["notes"] == "new" && test.store.rowCounts()["orders"] == 2)
     }
@@ -313,8 +303,8 @@ struct PusherTests {
         ).replacing("notes: { type: string }", with: "notes: { type: string }\n      status: { type: string }")
         let test = try await test(yaml)
         try await test.change("a", #"{"notes":"mine","status":"ready"}"#)
-        try await send(test)
-        try await send(test)
+        try await test.send()
+        try await test.send()
         #expect(test.upstream.pushes.map(\.request.path) == ["/orders/a", "/orders/a/status"])
         #expect(test.upstream.pushes.map { $0.request.body?.text } == [#"{"notes":"mine"}"#, #"{"status":"ready"}"#])
     }

@@ -1,10 +1,12 @@
-import CacheStore
 import EntitySchema
 import JSONText
 import Logging
-import SyncEngine
 import Synchronization
 import TestSupport
+import Testing
+
+@testable import CacheStore
+@testable import SyncEngine
 
 /// An engine with a real cache, a fake upstream and a clock that stands still.
 struct TestEngine {
@@ -52,6 +54,26 @@ struct TestEngine {
         }
         task.cancel()
         _ = await task.result
+    }
+
+    /// Lets the running engine's delays pass until `condition` holds; stops after some hours of the engine's time.
+    func until(step: Duration = .milliseconds(500), _ condition: () async throws -> Bool) async throws {
+        for _ in 1...20_000 where try await !condition() {
+            // Both loops sleep: nothing is left to do at this time.
+            await clock.waitForSleepers(2)
+            clock.advance(by: step)
+            await Task.yield()
+        }
+        #expect(try await condition())
+    }
+
+    /// Sends what is ready after a while, once, without the engine.
+    func send(after delay: Duration = .zero) async throws {
+        let now = clock.timestamp + delay
+        let pusher = Pusher(
+            schema: store.schema, store: store, upstream: upstream, retry: RetryPolicy(maximumAttempts: 3),
+            now: { now }, monotonicNow: { now }, random: { 0 }, freshness: Freshness(callableSince: clock.timestamp))
+        for change in try store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
     }
 
     func record(_ key: String, _ entity: String = "orders") throws -> JSONText? {
