@@ -47,17 +47,17 @@ struct SystemSimulationTests {
         }
     }
 
-    /// `HABIT_SURVEY=all`, or the names of some, prints which rule each habit breaks alone while one user writes.
+    /// `HABIT_SURVEY=all`, or the names of some, prints which rule each habit breaks alone while one user writes;
+    /// `TEST_SEED` replays one seed.
     @Test("survey of the habits", .enabled(if: TestRun.environment["HABIT_SURVEY"] != nil))
     func survey() throws {
         let databases = try DatabaseFolder()
         defer { databases.remove() }
-        let seeds = TestRun.environment["SEEDS"].flatMap { UInt64($0) } ?? 10
         let named = (TestRun.environment["HABIT_SURVEY"] ?? "").split(separator: ",").map(String.init)
         for habit in Habit.allCases where named == ["all"] || named.contains(habit.rawValue) {
-            var broken: [String: [UInt64]] = [:]
+            var broken: [String] = []
             var effects = 0
-            for seed in 1...seeds {
+            for seed in SimulationSeeds.chosen(10, full: 50) {
                 var plan = try SystemPlan.own(seed: seed, among: [], always: [habit])
                 plan.hasOneWriter = true
                 plan.deletes = seed % 2 == 0
@@ -65,10 +65,11 @@ struct SystemSimulationTests {
                 let simulation = try SystemSimulation(plan, databases: databases)
                 let result = try simulation.run()
                 effects += result.effects[habit] ?? 0
-                if let violation = result.violation { broken["\(violation.rule)", default: []].append(seed) }
+                if TestRun.replayed != nil { print(simulation.world.log.text.joined(separator: "\n")) }
+                if let violation = result.violation { broken.append("seed \(seed) breaks \(violation)") }
             }
-            let rules = broken.sorted { $0.key < $1.key }.map { "\($0) \($1)" }.joined(separator: ", ")
-            print("survey: \(habit.rawValue), \(effects) effects: \(rules.isEmpty ? "holds" : rules)")
+            print("survey: \(habit.rawValue), \(effects) effects: \(broken.isEmpty ? "holds" : "breaks")")
+            for line in broken { print("survey:   \(line)") }
         }
     }
 }
