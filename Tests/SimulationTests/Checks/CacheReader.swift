@@ -23,6 +23,8 @@ struct CacheReader {
         var state: String
         var attempts: Int
         var idempotencyKey: String
+        /// Why the last attempt failed; nil if none did.
+        var error: String?
     }
 
     /// A conflict between a local edit and one upstream that was resolved.
@@ -72,13 +74,15 @@ struct CacheReader {
             try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT id, entity, record_key, operation, body, state, attempt_count, idempotency_key
+                        SELECT id, entity, record_key, operation, body, state, attempt_count, idempotency_key,
+                          error_class || ': ' || error_message
                         FROM sync_outbox ORDER BY id
                         """)
             ).map { row in
                 Change(
                     id: row[0], entity: row[1], key: row[2], operation: Operation(rawValue: row[3]) ?? .update,
-                    body: try JSONText(parsing: row[4]), state: row[5], attempts: row[6], idempotencyKey: row[7])
+                    body: try JSONText(parsing: row[4]), state: row[5], attempts: row[6], idempotencyKey: row[7],
+                    error: row[8])
             }
         }
     }

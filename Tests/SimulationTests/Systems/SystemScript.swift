@@ -141,9 +141,10 @@ struct SystemScript {
         for change in try reader().changes() where !stuck.contains(change.id) && world.schema[change.entity] != nil {
             throw Violation(
                 rule: .equalInTheEnd,
-                detail:
-                    "still queued: \(change.operation) \(change.entity)/\(change.key) \(change.body.text) \(change.state)"
-            )
+                detail: """
+                    still queued: \(change.operation) \(change.entity)/\(change.key) \(change.body.text) \
+                    \(change.state): \(change.error ?? "")
+                    """)
         }
     }
 

@@ -10,15 +10,15 @@ final class SystemTransport: HTTPTransport {
     let reference: ReferenceUpstream
     private let executor: SimulatedExecutor
     private let clock: SimulatedClock
-    private let header: String?
+    private let log: EventLog
     private let online = Mutex(true)
     private let sent = Mutex<[String]>([])
 
-    init(_ reference: ReferenceUpstream, _ schema: EntitySchema, clock: SimulatedClock, executor: SimulatedExecutor) {
+    init(_ reference: ReferenceUpstream, clock: SimulatedClock, executor: SimulatedExecutor, log: EventLog) {
         self.reference = reference
         self.clock = clock
         self.executor = executor
-        header = schema.upstream.idempotencyHeader
+        self.log = log
     }
 
     func setOnline(_ isOnline: Bool) { online.withLock { $0 = isOnline } }
@@ -35,13 +35,17 @@ final class SystemTransport: HTTPTransport {
         guard online.withLock({ $0 }) else { throw .unreachable("no route") }
         try await travel()
         let answer: Response
+        let what = "\(request.method) \(request.url.dropFirst("http://simulated".count))"
+        log.add("daemon requests \(what) \(String(decoding: request.body ?? [], as: UTF8.self))")
         do {
             // No other job runs between these two, so the request is the next one in the upstream's log.
             sent.withLock { $0.append(String(decoding: request.body ?? [], as: UTF8.self)) }
             answer = try await reference.exchange(Self.received(request))
         } catch {
+            log.add("upstream: \(what) → \(error)")
             throw error == .refused ? .unreachable("refused") : .ambiguous("\(error)")
         }
+        log.add("upstream: \(what) → \(answer.status) \(Self.start(of: answer.body))")
         try await travel()
         guard online.withLock({ $0 }) else { throw .ambiguous("the connection was cut") }
         guard answer.ending == .complete, case .bytes(let body) = answer.body else { throw .ambiguous("cut off") }
@@ -55,6 +59,11 @@ final class SystemTransport: HTTPTransport {
         } catch {
             throw .cancelled
         }
+    }
+
+    private static func start(of body: Response.Body) -> String {
+        guard case .bytes(let bytes) = body else { return "" }
+        return String(decoding: bytes.prefix(400), as: UTF8.self)
     }
 
     private static func received(_ request: HTTPRequest) -> Request {

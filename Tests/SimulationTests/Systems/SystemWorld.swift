@@ -78,7 +78,7 @@ final class SystemWorld {
         settings.habits = plan.habits
         let reference = ReferenceUpstream(
             schema: schema, records: samples, settings: settings, clock: clock, now: { [clock] in clock.timeOfDay })
-        transport = SystemTransport(reference, schema, clock: clock, executor: executor)
+        transport = SystemTransport(reference, clock: clock, executor: executor, log: log)
         self.databases = databases
         path = try databases.newDatabase(of: schema, from: plan.yaml)
         if plan.hasOneWriter { watch = OneWriterCheck(self) }
