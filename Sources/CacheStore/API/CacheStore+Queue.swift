@@ -51,17 +51,16 @@ extension CacheStore {
         }
     }
 
-    /// One change as it is now; nil when it may no longer be sent.
-    package func readyChange(_ id: Int64, at now: Timestamp) throws -> OutboxChange? {
+    /// One change as it is now, due or not; nil when it may no longer be sent.
+    package func sendableChange(_ id: Int64) throws -> OutboxChange? {
         try read { db in
             let row = try Row.fetchOne(
                 db.cachedStatement(
                     sql: """
-                        SELECT * FROM sync_outbox AS change WHERE id = ?2 AND \(Self.freeSQL)
-                          AND (state = \(OutboxState.queued.sql)
-                            OR state = \(OutboxState.waiting.sql) AND next_attempt_at <= ?1)
+                        SELECT * FROM sync_outbox AS change
+                        WHERE id = ? AND state IN (\(OutboxState.queued.sql), \(OutboxState.waiting.sql)) AND \(Self.freeSQL)
                         """),
-                arguments: [now.milliseconds, id])
+                arguments: [id])
             return try row.flatMap { row in try outboxChange(row, db) }
         }
     }

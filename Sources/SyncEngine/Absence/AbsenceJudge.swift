@@ -82,6 +82,14 @@ struct AbsenceJudge: Sendable {
 
     // MARK: Lists
 
+    /// Whether the upstream serves the list of an entity, with content if the cache has some. Throws `.barred` when it
+    /// answers that there is no such list.
+    func isServing(_ entity: Entity) async throws -> Bool {
+        guard let plan = entity.pull else { return try await isWell(beside: entity) != false }
+        let count = try await page(plan, of: entity, at: nil).count
+        return try count > 0 || store.rowCounts()[entity.name] ?? 0 == 0
+    }
+
     private func search(
         for key: String, of entity: Entity, _ plan: PullPlan, isReadable: Bool
     ) async throws -> Verdict {
@@ -142,7 +150,9 @@ struct AbsenceJudge: Sendable {
             throw UpstreamError.barred(
                 status: 404, "the upstream answers with nothing to every request, as it does for an expired token")
         }
-        return .cannotSay("the list of \(entity.name) is empty, the cache has \(rows)")
+        let reason = "the list of \(entity.name) is empty, the cache has \(rows.grouped)"
+        guard rows <= 1 else { throw UpstreamError.barred(status: 404, reason) }
+        return .cannotSay(reason)
     }
 
     /// Whether something else is served now that must be there; nil if there is nothing to ask for.

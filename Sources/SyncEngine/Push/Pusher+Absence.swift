@@ -43,6 +43,24 @@ extension Pusher {
         }
     }
 
+    /// The server answered a creation with 404: what it belongs to is gone, or a gateway answers for the server. It fails
+    /// when it is answered so again while the server is well.
+    func confirmRefusal(
+        _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
+    ) async throws -> UpstreamError? {
+        do {
+            let judge = AbsenceJudge(store: store, upstream: upstream, schema: schema, now: now)
+            let listed = try reader.parent(of: entity, change.record)?.entity ?? entity
+            guard try await judge.isServing(listed) else {
+                throw UpstreamError.barred(status: failure.status ?? 404, failure.message)
+            }
+            let outcome: PushOutcome = change.attemptCount > 0 ? .failed(failure) : again(change, failure)
+            return try await settle(change, as: outcome)
+        } catch let error as UpstreamError {
+            return try await settle(change, as: try await outcome(ofDoubt: error, change, failure), after: error)
+        }
+    }
+
     /// Whether the upstream lacks a record. `wasRead`: it was just asked for, in vain.
     func verdict(
         on known: JSONText, _ entity: Entity, wasRead: Bool = false

@@ -125,9 +125,9 @@ struct Pusher {
             // Stays `uploading`: sent again with the same key at the next start.
             throw CancellationError()
         } catch let error as UpstreamError {
-            // Only the lookup failed; the change itself was not sent.
+            // Only the look-up failed; the change itself was not sent.
             guard try await store.begin(change, at: now(), isLookUp: true) else { return nil }
-            return try await settle(change, as: try await outcome(of: error, change), after: error)
+            return try await settle(change, as: try await outcome(ofLookUp: error, change), after: error)
         }
     }
 
@@ -140,9 +140,9 @@ struct Pusher {
         let isUnclear = change.isTried && schema.upstream.idempotencyHeader == nil
         if change.operation == .create, isUnclear || change.wasAccepted { return try await lookedUp(change, entity) }
         guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
-        // The server's version decides what is left of the change.
-        guard let found = try await refresh(change, entity) else { return change }
-        guard let change = try store.readyChange(change.id, at: monotonicNow()) else { return nil }
+        // The server's version decides what is left of the change, if it can be read.
+        guard let found = try await readable({ try await refresh(change, entity) }) else { return change }
+        guard let change = try store.sendableChange(change.id) else { return nil }
         guard isUnclear, change.isSaid(by: found.record, of: entity, change.body.members.map(\.key)) else {
             return change
         }
@@ -224,6 +224,26 @@ struct Pusher {
         return found
     }
 
+    /// Nil also if the upstream refuses to show the record by its key.
+    private func readable(_ read: () async throws -> RemoteRecord?) async throws -> RemoteRecord? {
+        do { return try await read() } catch UpstreamError.refused { return nil }
+    }
+
+    /// A look-up that fails says nothing about the change, so it is no failed attempt.
+    private func outcome(ofLookUp error: UpstreamError, _ change: OutboxChange) async throws -> PushOutcome {
+        switch error {
+        case .unclear(let status, let message):
+            let failure = PushFailure(kind: status == nil ? "timeout" : "server", status: status, message: message)
+            let delay = retry.delay(attempt: max(change.tried, 1), random: random())
+            return .waiting(failure, at: monotonicNow() + delay, counted: false)
+        case .gone(let status, let message):
+            return try await outcome(of: .barred(status: status, message), change)
+        case .refused(let status, let message):
+            return again(change, PushFailure(kind: "unclear", status: status, message: message))
+        default: return try await outcome(of: error, change)
+        }
+    }
+
     // MARK: An attempt
 
     private func attempt(_ change: OutboxChange, _ entity: Entity) async throws -> UpstreamError? {
@@ -245,6 +265,9 @@ struct Pusher {
         } catch .gone(let status, let message) where change.operation != .create {
             let failure = PushFailure(kind: "gone", status: status, message: message)
             return try await confirmGone(change, entity, failure)
+        } catch .gone(let status, let message) {
+            let failure = PushFailure(kind: "gone", status: status, message: message)
+            return try await confirmRefusal(change, entity, failure)
         } catch .unclear(let status?, let message) where (200..<300).contains(status) {
             let failure = PushFailure(kind: "malformed", status: status, message: message)
             return try await settle(change, as: outcome(ofUnrecognised: change, entity, failure))
