@@ -59,15 +59,19 @@ struct Merge {
 
     private func mergeUpdate(_ change: OutboxTable.Entry, _ remote: JSONText, _ own: OwnValues) throws {
         var change = change
+        var shown: [(field: String, value: JSONText, before: JSONText)] = []
         for (field, local) in change.body.members {
             // A member that is missing says nothing.
             guard let server = entity.value(of: field, in: remote) else { continue }
             guard !own.comparison.isSame(server, change.base[field] ?? .null, of: field) else { continue }
+            let isShown = change.tried && own.comparison.isSame(server, local, of: field)
+            if isShown { shown.append((field, server, change.base[field] ?? .null)) }
             if let merged = mergedSet(field, base: change.base[field], local: local, server: server) {
                 change = try apply(merged, of: field, in: change)
                 continue
             }
             if try isOurs(server, of: field, change, own) {
+                if change.tried, !isShown { shown.append((field, server, change.base[field] ?? .null)) }
                 change = try apply(.local, of: field, in: change)
                 // Both sides agree by now.
                 try conflicts.decideOpen(of: change.id, field: field, .local)
@@ -79,6 +83,27 @@ struct Merge {
                 localAt: change.editedAt(field), serverAt: entity.changeTime(of: remote))
             if let winner = try decide(dispute) { change = try apply(winner, of: field, in: change) }
         }
+        try settle(shown, of: change, remote, own.comparison)
+    }
+
+    /// The server shows what an attempt without an answer has set, so that earlier values are older from now on.
+    private func settle(
+        _ shown: [(field: String, value: JSONText, before: JSONText)], of change: OutboxTable.Entry,
+        _ remote: JSONText, _ comparison: ValueComparison
+    ) throws {
+        guard !shown.isEmpty else { return }
+        let rows = SettlingTable(entity: entity.name, db: context.db)
+        let alive = try rows.row(of: change.key).flatMap {
+            $0.isAlive(at: context.now, context.schema.upstream.settle) ? $0 : nil
+        }
+        var row = alive ?? Settling(key: change.key, kind: .written, at: context.now, position: 0)
+        for (field, value, before) in shown { row.set(field, to: value, from: before, comparison) }
+        row.at = context.now
+        if let time = entity.changeTime(of: remote) {
+            row.changedAt = time
+            row.isExact = true
+        }
+        try rows.save(row)
     }
 
     /// Whether the server has a value from this change or from one before it, or what it made of one that it was sent.

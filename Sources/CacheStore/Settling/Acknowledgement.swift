@@ -69,13 +69,8 @@ struct Acknowledgement {
         settling.parts = before?.parts ?? [:]
         settling.changedAt = [before?.changedAt, known.flatMap(entity.changeTime)].compactMap(\.self).max()
         for (field, sent) in change.body.members where field != entity.key {
-            var part = settling.parts[field] ?? Settling.Part(ours: sent, earlier: [])
-            if settling.parts[field] != nil { part.replace(by: sent) }
-            if change.operation == .update {
-                part.earlier.append(known.flatMap { entity.value(of: field, in: $0) } ?? .null)
-            }
-            part.earlier.removeAll { comparison.isSame($0, sent, of: field) }
-            settling.parts[field] = part
+            let before = known.flatMap { entity.value(of: field, in: $0) } ?? .null
+            settling.set(field, to: sent, from: change.operation == .update ? .some(before) : .none, comparison)
         }
         return settling
     }
@@ -106,10 +101,7 @@ struct Acknowledgement {
         var settling = begun
         for field in settling.parts.keys {
             guard let value = entity.value(of: field, in: known) else { continue }
-            settling.parts[field]?.earlier.removeAll { comparison.isSame($0, value, of: field) }
-            if settling.parts[field].map({ comparison.isSame($0.ours, value, of: field) }) == false {
-                settling.parts[field]?.replace(by: value)
-            }
+            settling.set(field, to: value, from: nil, comparison)
         }
         settling.changedAt = entity.changeTime(of: known)
         settling.isExact = true

@@ -45,7 +45,7 @@ struct CreateReconciler {
     }
 
     /// Whether the upstream shows everything that the attempt did, wherever it is asked.
-    private func hasSettled(_ change: OutboxChange) -> Bool {
+    func hasSettled(_ change: OutboxChange) -> Bool {
         guard let attempt = change.lastAttemptAt, attempt <= now else { return true }
         return now.since(attempt) >= reader.schema.upstream.settle
     }

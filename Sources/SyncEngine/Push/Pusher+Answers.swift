@@ -26,7 +26,7 @@ extension Pusher {
             if let found = try await reader.record(of: entity, known: known) {
                 return acknowledged(asRead: found)
             }
-            guard change.isTried, change.content == nil,
+            guard change.isTried, change.content == nil, reconciler.hasSettled(change),
                 try await verdict(on: known, entity, wasRead: true) == .gone
             else { return plain }
             return .vanished(record: answered?.record)

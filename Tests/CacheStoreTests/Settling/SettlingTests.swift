@@ -118,6 +118,23 @@ struct SettlingTests {
         }
     }
 
+    @Test("a change whose answer was lost does not flicker once a view has shown it")
+    func lostAnswer() async throws {
+        let cache = try await cache()
+        try await edit(cache, #"{"notes":"B"}"#)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(change, at: now))
+        let lost = PushFailure(kind: "timeout", message: "no answer")
+        try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
+        let shown = #"{"id":"a","notes":"B"}"#
+        try await pull(cache, "[\(shown)]", view: .single)
+        try await pull(cache, #"[{"id":"a","notes":"A"}]"#)
+        #expect(try conflicts(cache) == 0)
+        try await send(cache, shown)
+        try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: 5)
+        #expect(try notes(cache) == "B")
+    }
+
     @Test("an answer that another person's later edit has overtaken changes nothing")
     func overtaken() async throws {
         func version(_ notes: String, _ second: Int) -> String {
