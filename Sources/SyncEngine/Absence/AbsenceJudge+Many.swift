@@ -12,8 +12,8 @@ extension AbsenceJudge {
         var gone: [String] = []
         /// The list lacked them, yet the upstream has them.
         var here: [RemoteRecord] = []
-        /// How many cannot be decided, and why.
-        var undecided = 0
+        /// Those that cannot be decided, and why.
+        var undecided: [String] = []
         var reason: String?
     }
 
@@ -28,7 +28,7 @@ extension AbsenceJudge {
                 continue
             }
             if found.record[entity.key]?.plain != suspect.key {
-                findings.undecided += 1
+                findings.undecided.append(suspect.key)
                 findings.reason = "asked for \(suspect.key), the upstream answers another record"
             } else if entity.isDeleted(found.record) {
                 findings.gone.append(suspect.key)
@@ -41,7 +41,7 @@ extension AbsenceJudge {
         case .served: findings.gone += absent
         case .notServing: return nil
         case .none(let reason):
-            findings.undecided += absent.count
+            findings.undecided += absent
             findings.reason = reason
         }
         return findings

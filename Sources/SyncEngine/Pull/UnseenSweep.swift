@@ -6,7 +6,7 @@ internal import Upstream
 /// Decides what becomes of the records that a full pull did not see.
 ///
 /// Up to a hundred are asked for by their keys, and those that are gone are deleted. Where there are more, or the
-/// upstream serves no single records, a second full pull must agree, within the guard.
+/// upstream serves no single records, a second full pull must agree, within the guard, or a person.
 struct UnseenSweep {
     let puller: Puller
     let entity: Entity
@@ -38,17 +38,17 @@ struct UnseenSweep {
             return Outcome()
         }
         let rows = try store.rowCounts()[entity.name] ?? 0
-        if isConfirmed {
-            return Outcome(deleted: try await store.deleteUnseen(of: entity.name, seen, at: puller.now()))
-        }
         do {
             if count <= AbsenceJudge.most, let outcome = try await outcomeOfAsking(rows: rows) { return outcome }
-            if let reason = try await reasonToHold(count, rows: rows) { return try await held(count, reason) }
-        } catch let error as UpstreamError where !error.concernsWholeUpstream {
+            if !isConfirmed, let reason = try await reasonToHold(count, rows: rows) {
+                return try await held(count, reason)
+            }
+        } catch let error as UpstreamError where !error.concernsWholeUpstream && !isConfirmed {
             return Outcome(held: count, reason: "\(missing(count, rows)): \(error.message)", isOpen: true)
         }
         var outcome = Outcome()
-        outcome.deleted = try await store.deleteUnseen(of: entity.name, seen, onlyMissing: true, at: puller.now())
+        outcome.deleted = try await store.deleteUnseen(
+            of: entity.name, seen, onlyMissing: !isConfirmed, at: puller.now())
         outcome.isOpen = try store.hasMissing(of: entity.name)
         return outcome
     }
@@ -64,12 +64,13 @@ struct UnseenSweep {
         }
         var outcome = Outcome()
         outcome.deleted = try await store.delete(
-            findings.gone, of: entity.name, position: position, at: puller.now())
+            findings.gone + (isConfirmed ? findings.undecided : []), of: entity.name, position: position,
+            at: puller.now())
         try await store.forgetMissing(of: entity.name, at: puller.now())
-        if findings.undecided > 0 {
+        if !findings.undecided.isEmpty, !isConfirmed {
             let why = findings.reason.map { "; \($0)" } ?? ""
-            outcome.held = findings.undecided
-            outcome.reason = (listed == 0 ? empty(rows) : missing(findings.undecided, rows)) + why
+            outcome.held = findings.undecided.count
+            outcome.reason = (listed == 0 ? empty(rows) : missing(findings.undecided.count, rows)) + why
         }
         return outcome
     }
