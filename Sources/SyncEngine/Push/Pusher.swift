@@ -283,8 +283,8 @@ struct Pusher {
     private func believed(
         _ answer: PushAnswer, of change: OutboxChange, _ entity: Entity
     ) async throws -> PushAnswer {
-        guard change.operation == .update, let key = answer.record?.record[entity.key]?.plain, key != change.key,
-            try reader.canRead(entity, change.record)
+        guard change.operation == .update, let record = answer.record?.record,
+            let key = record[entity.key]?.plain, key != change.key, try reader.canRead(entity, change.record)
         else { return answer }
         do {
             guard let old = try await reader.record(of: entity, known: change.record) else { return answer }
@@ -292,7 +292,10 @@ struct Pusher {
         } catch UpstreamError.cancelled {
             throw CancellationError()
         } catch is UpstreamError {
-            return .accepted(location: nil)
+            // A record with all that was sent and a key that is new here can only be this one.
+            let isRenamed = try store.remoteState(of: key, entity.name) == .unknown
+                && change.isSaid(by: record, of: entity, change.body.members.map(\.key))
+            return isRenamed ? answer : .accepted(location: nil)
         }
     }
 

@@ -44,7 +44,7 @@ struct HabitSchema {
         }
         if habits[.wrongTotals] { tellsTotal = true }
         if habits[.cutLists] { pages = false }
-        if habits[.forgottenKeys] || habits[.repeatedRequests] { hasIdempotency = true }
+        if habits[.forgottenKeys] || habits[.repeatedRequests] || habits[.slugs] { hasIdempotency = true }
     }
 
     /// Starts with other schemas: a field added and one removed, another policy, an entity with another name.

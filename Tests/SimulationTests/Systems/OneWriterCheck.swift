@@ -79,10 +79,10 @@ final class OneWriterCheck {
         }
     }
 
-    /// Nothing fails for good on an upstream that refuses nothing.
+    /// Nothing fails for good on an upstream that refuses nothing, not even references to what it has just renamed.
     private func checkFailures(_ reader: CacheReader) throws {
         let plan = world.plan
-        guard !plan.hasPeople, !plan.deletes, !plan.habits[.locked], plan.otherYAMLs.isEmpty,
+        guard !plan.hasPeople, !plan.deletes, !plan.habits[.locked], !plan.habits[.slugs], plan.otherYAMLs.isEmpty,
             let failed = try reader.changes().first(where: { $0.state == "failed" })
         else { return }
         throw Violation(

@@ -80,5 +80,7 @@ struct SystemPlan {
     private mutating func settle(_ schema: EntitySchema) {
         // A gateway that repeats a creation without a key makes a second row, whatever the client does.
         if schema.upstream.idempotencyHeader == nil { habits.drop(.repeatedRequests) }
+        // Nor does anything tell the new key of a record that was renamed by a write whose answer was lost.
+        if schema.upstream.idempotencyHeader == nil { habits.drop(.slugs) }
     }
 }

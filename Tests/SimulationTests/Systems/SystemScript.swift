@@ -163,7 +163,7 @@ struct SystemScript {
                 if takesMissing, there[key] == nil || here[key] == nil { continue }
                 if there[key] == nil, habits.hidesDeletions { continue }
                 if habits[.cutLists], here[key] == nil || !world.plan.hasOneWriter { continue }
-                guard let difference = difference(there[key], here[key], entity) else { continue }
+                guard let difference = try difference(there[key], here[key], entity) else { continue }
                 throw Violation(
                     rule: .equalInTheEnd,
                     detail: """
@@ -174,12 +174,17 @@ struct SystemScript {
         }
     }
 
-    private func difference(_ there: JSONText?, _ here: JSONText?, _ entity: Entity) -> String? {
+    private func difference(_ there: JSONText?, _ here: JSONText?, _ entity: Entity) throws -> String? {
         guard let there, let here else { return there == nil && here == nil ? nil : "existence" }
         let hidden = world.plan.habits.names(.omittedMembers)
-        return entity.fields.first { field in
-            !field.secret && !hidden.contains(field.name)
-                && entity.value(of: field.name, in: there) != entity.value(of: field.name, in: here)
+        return try entity.fields.first { field in
+            guard !field.secret, !hidden.contains(field.name) else { return false }
+            let (one, two) = (entity.value(of: field.name, in: there), entity.value(of: field.name, in: here))
+            // A server that renames a record renames it in others too, without saying that those have changed.
+            if case .reference(let other) = field.kind, let one, let two {
+                return try reader().current(other, one.plain) != reader().current(other, two.plain)
+            }
+            return one != two
         }?.name
     }
 
