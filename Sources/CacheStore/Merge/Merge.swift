@@ -97,7 +97,7 @@ struct Merge {
             $0.isAlive(at: context.now, context.schema.upstream.settle) ? $0 : nil
         }
         var row = alive ?? Settling(key: change.key, kind: .written, at: context.now, position: 0)
-        for (field, value, before) in shown { row.set(field, to: value, from: before, comparison) }
+        for (field, value, before) in shown { row.set(field, to: value, from: [before], comparison) }
         row.at = context.now
         if let time = entity.changeTime(of: remote) {
             row.changedAt = time

@@ -69,8 +69,13 @@ struct Acknowledgement {
         settling.parts = before?.parts ?? [:]
         settling.changedAt = [before?.changedAt, known.flatMap(entity.changeTime)].compactMap(\.self).max()
         for (field, sent) in change.body.members where field != entity.key {
-            let before = known.flatMap { entity.value(of: field, in: $0) } ?? .null
-            settling.set(field, to: sent, from: change.operation == .update ? .some(before) : .none, comparison)
+            guard change.operation == .update else {
+                settling.set(field, to: sent, from: [], comparison)
+                continue
+            }
+            // A page may have brought the change before its answer.
+            let shown = known.flatMap { entity.value(of: field, in: $0) } ?? .null
+            settling.set(field, to: sent, from: [shown, change.base[field] ?? .null], comparison)
         }
         return settling
     }
@@ -101,7 +106,7 @@ struct Acknowledgement {
         var settling = begun
         for field in settling.parts.keys {
             guard let value = entity.value(of: field, in: known) else { continue }
-            settling.set(field, to: value, from: nil, comparison)
+            settling.set(field, to: value, from: [], comparison)
         }
         settling.changedAt = entity.changeTime(of: known)
         settling.isExact = true
@@ -128,7 +133,8 @@ struct Acknowledgement {
         // What was sent is part of no view yet.
         guard let known else { return merge.result(answer, over: assumed, members ?? [:]) }
         let knownNames = Set(known.members.map(\.key))
-        let isUsual = members == nil && names == knownNames
+        let sent = Set(change.body.members.map(\.key))
+        let isUsual = members == nil && names == knownNames && sent.isSubset(of: names)
         if isUsual { return ViewMerge.Result(record: answer, members: nil) }
         return merge.result(answer, over: assumed, members ?? [ViewMerge.main(of: entity): knownNames])
     }

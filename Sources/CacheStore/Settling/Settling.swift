@@ -42,11 +42,11 @@ struct Settling: Equatable {
     /// Whether the server may still be behind. A clock that was set back starts the time again (`SettlingTable`).
     func isAlive(at now: Timestamp, _ settle: Duration) -> Bool { now < at || now.since(at) < settle }
 
-    /// Notes that a field has this value from now on, and had the other one before; nil adds none.
-    mutating func set(_ field: String, to value: JSONText, from before: JSONText?, _ comparison: ValueComparison) {
+    /// Notes that a field has this value from now on, and had the others before.
+    mutating func set(_ field: String, to value: JSONText, from before: [JSONText], _ comparison: ValueComparison) {
         var part = parts[field] ?? Part(ours: value, earlier: [])
         if parts[field] != nil { part.replace(by: value) }
-        if let before { part.earlier.append(before) }
+        part.earlier += before
         part.earlier.removeAll { comparison.isSame($0, value, of: field) }
         parts[field] = part
     }

@@ -155,7 +155,8 @@ struct AbsenceJudge: Sendable {
         return .cannotSay(reason)
     }
 
-    /// Whether something else is served now that must be there; nil if there is nothing to ask for.
+    /// Whether something else is served now that must be there; nil if there is nothing to ask for. The account is no
+    /// such thing: who is signed in is told even to those who may see nothing.
     func isWell(beside entity: Entity) async throws -> Bool? {
         var isWell: Bool?
         let rows = try store.rowCounts()
@@ -165,7 +166,6 @@ struct AbsenceJudge: Sendable {
             isWell = false
             if try await page(plan, of: other, at: nil).count > 0 { return true }
         }
-        if let account = try store.setting("account") { return try await upstream.account() == account }
         return isWell
     }
 
