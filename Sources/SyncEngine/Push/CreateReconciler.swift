@@ -5,9 +5,9 @@ internal import Upstream
 
 /// Finds out whether a creation was applied when its answer was lost and no idempotency key allows a blind repeat.
 ///
-/// An upstream whose lists lag behind does not show a record that it has. So a record counts as absent only once the
-/// answer is known to be newer than the attempt: it has a change from after it, or the time to settle has passed and two
-/// readings agree.
+/// An upstream whose lists lag behind does not show a record that it has, and one that answered late or not at all may
+/// still be applying it. So a record counts as absent only once the time to settle has passed, and either its list has a
+/// change from after the attempt, or two readings agree.
 struct CreateReconciler {
     enum Finding {
         /// The upstream has it, as this record.
@@ -81,9 +81,8 @@ struct CreateReconciler {
             let reading = try await read(request, fields, change, entity)
             if let found = reading.found { return .applied(found) }
             let isNewer = reading.isNewer
-            guard isNewer || hasSettled(change) else {
-                return .notYet("the list may be older than the attempt")
-            }
+            if let doubt = reading.doubt { return .unknowable("the list may be cut: \(doubt)") }
+            guard hasSettled(change) else { return .notYet("the upstream may still apply the attempt") }
             if isNewer && reading.pages == 1 || reading.digest == before {
                 return reading.near.map { .unknowable("the upstream has a record that may be this one: \($0)") }
                     ?? .absent
@@ -103,7 +102,10 @@ struct CreateReconciler {
         /// The list has a change from after the attempt.
         var isNewer = false
         var pages = 0
+        var records = 0
         var digest: UInt64 = 0
+        /// Why the list may be cut; nil if nothing suggests it.
+        var doubt: String?
     }
 
     /// Reads the list once, or until the record is found.
@@ -131,8 +133,13 @@ struct CreateReconciler {
                 reading.near = key
             }
             reading.pages += 1
+            reading.records += page.count
             reading.digest = trail.digest
             request.position = page.next
+            if page.next == nil {
+                reading.doubt = ListDoubt.reason(
+                    request.list, pages: reading.pages, records: reading.records, last: page)
+            }
         } while request.position != nil
         return reading
     }

@@ -77,7 +77,7 @@ extension Pusher {
         return outcome
     }
 
-    private func hasLookUp(_ change: OutboxChange, _ entity: Entity) -> Bool {
+    func hasLookUp(_ change: OutboxChange, _ entity: Entity) -> Bool {
         entity.route(for: .create, record: change.record)?.lookUp != nil
     }
 

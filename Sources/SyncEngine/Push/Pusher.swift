@@ -138,7 +138,12 @@ struct Pusher {
         // Sending a content twice is the same as sending it once.
         guard change.content == nil else { return change }
         let isUnclear = change.isTried && schema.upstream.idempotencyHeader == nil
-        if change.operation == .create, isUnclear || change.wasAccepted { return try await lookedUp(change, entity) }
+        if change.operation == .create {
+            // Upstreams forget idempotency keys after a while.
+            let isForgotten = change.isTried && hasLookUp(change, entity) && reconciler.hasSettled(change)
+            guard isUnclear || change.wasAccepted || isForgotten else { return change }
+            return try await lookedUp(change, entity)
+        }
         guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
         // The server's version decides what is left of the change, if it can be read.
         guard let found = try await readable({ try await refresh(change, entity) }) else { return change }
@@ -164,12 +169,15 @@ struct Pusher {
     var reconciler: CreateReconciler { CreateReconciler(reader: reader, now: now(), clockOffset: clockOffset()) }
 
     private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+        let isRepeatable = schema.upstream.idempotencyHeader != nil && !change.wasAccepted
         switch try await reconciler.finding(for: change, entity) {
         case .absent where change.wasAccepted:
             guard try await store.begin(change, at: now()) else { return nil }
             try await settle(change, as: notListed(change))
         case .absent: return change
         case .applied(let found): try await acknowledge(change, found)
+        // The idempotency key keeps a repeat from creating a second record.
+        case .notYet where isRepeatable, .unknowable where isRepeatable: return change
         case .notYet(let reason):
             let failure = PushFailure(
                 kind: change.wasAccepted ? PushFailure.accepted : PushFailure.unseen,

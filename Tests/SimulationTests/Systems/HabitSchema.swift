@@ -36,6 +36,8 @@ struct HabitSchema {
         if habits[.integerIDs] || habits[.largeIDs] || habits[.hugeIDs] { hasIntegerKeys = random.chance(0.7) }
         if habits[.integerIDs] || habits[.largeIDs] || habits[.hugeIDs] || habits[.slugs] { serverKeys = true }
         if habits[.replacingPut] { putsWhole = true }
+        // A write that was accepted and then fails for its version is lost, whatever the client does.
+        if habits[.later] { version = 0 }
         if habits[.bareRecords] { wrapsRecords = true }
         if habits[.equalTimes] || habits[.futureTimes] || habits[.wholeSeconds] { isIncremental = true }
         if habits[.laggingTombstones] {

@@ -11,9 +11,9 @@ import Upstream
 struct CreateReconcilerTests {
     /// The finding for a creation with the notes "new", when the upstream answers these pages one after another.
     ///
-    /// `since`: how long ago its attempt was; nil if there was none.
+    /// `since`: how long ago its attempt was; nil if there was none. `more`: what says that there are more pages.
     private func finding(
-        _ pages: [String], notes: JSONText = "new", since: Duration? = nil
+        _ pages: [String], notes: JSONText = "new", since: Duration? = nil, more: String? = nil
     ) async throws -> (CreateReconciler.Finding, requests: Int) {
         let test = try TestPull(create: "call: POST /orders, look_up: { match: [notes] }")
         let body = JSONText.object(["notes": notes])
@@ -25,9 +25,11 @@ struct CreateReconcilerTests {
         let count = Counter()
         test.upstream.answering { request in
             let number = count.next() - 1
-            return .success(
-                Page(
-                    records: answers[number % answers.count], count: 2, next: request.position == nil ? "2" : nil))
+            let records = answers[number % answers.count]
+            var page = Page(
+                records: records, count: records.elements.count, next: request.position == nil ? "2" : nil)
+            page.unfollowed = more
+            return .success(page)
         }
         let orders = try #require(test.schema["orders"])
         let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
@@ -78,7 +80,7 @@ struct CreateReconcilerTests {
 
     @Test("#9 a list that may be older than the attempt does not say that the record is absent")
     func tooEarly() async throws {
-        for pages in [list(-60), list(1), list(3600), [#"[{"id":"a"}]"#, "[]"]] {
+        for pages in [list(-60), list(1), list(5), list(3600), [#"[{"id":"a"}]"#, "[]"]] {
             let (finding, _) = try await finding(pages, since: .seconds(10))
             guard case .notYet = finding else {
                 Issue.record("said to be \(finding) from \(pages)")
@@ -87,15 +89,23 @@ struct CreateReconcilerTests {
         }
     }
 
-    @Test("a list with a change from after the attempt is new enough; later any list is")
-    func newEnough() async throws {
-        for (pages, since) in [(list(5), 10), (list(-60), 60)] {
-            let (finding, _) = try await finding(pages, since: .seconds(since))
-            guard case .absent = finding else {
-                Issue.record("said to be \(finding)")
-                return
-            }
+    @Test("when the time to settle is over, a record that no list has is absent")
+    func settled() async throws {
+        let (finding, _) = try await finding(list(-60), since: .seconds(60))
+        guard case .absent = finding else {
+            Issue.record("said to be \(finding)")
+            return
         }
+    }
+
+    @Test("a list that may be cut does not say that the record is absent")
+    func cut() async throws {
+        let (finding, _) = try await finding(list(-60), since: .seconds(61), more: "Link")
+        guard case .unknowable(let reason) = finding else {
+            Issue.record("said to be \(finding)")
+            return
+        }
+        #expect(reason.contains("may be cut"))
     }
 
     @Test("#9 a record that may be the lost one, as the server writes it, is left to a person and never sent again")

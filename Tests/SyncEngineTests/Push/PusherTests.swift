@@ -121,6 +121,7 @@ struct PusherTests {
             test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
             try await test.send()
             try test.upstream.set("/orders", list)
+            test.clock.advance(by: .seconds(61))
             try await test.send()
             #expect(try test.store.pendingCount().pending == 0)
             #expect(try test.record(key)?["notes"]?.string == notes)
