@@ -26,7 +26,8 @@ extension CacheStore {
         }
     }
 
-    /// The server's last version, without secrets, of the newest other record of the entity; nil when there is none.
+    /// The server's last version, without secrets, of the newest other record of the entity that the server has shown;
+    /// nil when there is none.
     package func anotherRecord(of entity: String, than keys: [String]) throws -> JSONText? {
         let table = try table(entity)
         return try read { db in
@@ -35,9 +36,10 @@ extension CacheStore {
                     sql: """
                         SELECT _remote FROM \(table.name)
                         WHERE _remote IS NOT NULL AND _deleted = 0 AND _key NOT IN (SELECT value FROM json_each(?))
+                          AND _key NOT IN (SELECT record_key FROM sync_settling WHERE entity = ? AND confirmed = 0)
                         ORDER BY _pk DESC LIMIT 1
                         """),
-                arguments: [JSONText.array(keys.map(JSONText.string)).text]
+                arguments: [JSONText.array(keys.map(JSONText.string)).text, entity]
             ).map { sealers[entity].remove(from: try JSONText(parsing: $0)) }
         }
     }

@@ -95,7 +95,8 @@ package enum PushLane: Sendable {
 package enum PushOutcome: Sendable, Equatable {
     /// The upstream accepted it; `record` is its answer, nil when the answer had none.
     case acknowledged(record: JSONText?, version: String? = nil, view: RecordView = .answer)
-    /// The upstream accepted it and has deleted the record since; `record` is its answer.
+    /// The upstream accepted it, and has no such record when it is asked; `record` is its answer. An edited record was
+    /// deleted since; a created one may not be shown yet.
     case vanished(record: JSONText?)
     /// The record no longer exists: a conflict. With `retryAt`, a record that was created a moment ago is asked for again
     /// then, uncounted, because the upstream may only be behind.

@@ -16,7 +16,7 @@ struct OutcomeApplier {
         switch outcome {
         case .acknowledged(let record, let version, let view):
             return try acknowledge(change, record, version, view)
-        case .vanished(let record): return try acknowledge(change, record, nil, .answer, isGone: true)
+        case .vanished(let record): return try acknowledge(change, record, nil, .answer, isShown: false)
         case .gone(let failure, let retryAt):
             guard let next = retryAt, try isNew(change) else { return try forget(change, failure) }
             try queue.postpone(id, failure, until: next, counted: false)
@@ -70,20 +70,21 @@ struct OutcomeApplier {
         _ = try applier(table).delete(keys: [key])
     }
 
-    /// `isGone`: the server accepted the change and has deleted the record since.
+    /// `isShown`: false if the server accepted the change and then had no such record.
     private func acknowledge(
-        _ change: OutboxTable.Entry, _ record: JSONText?, _ version: String?, _ view: RecordView, isGone: Bool = false
+        _ change: OutboxTable.Entry, _ record: JSONText?, _ version: String?, _ view: RecordView, isShown: Bool = true
     ) throws {
         guard let table = context.table(change.entity) else { return try queue.remove(change.id) }
         guard change.operation != .delete else { return try acknowledge(deletion: change, table) }
         try queue.remove(change.id)
         // A look-up may find the tombstone of the record that an attempt created.
-        let isGone = try isGone || context.row(table).isGone(change.key) || record.map(table.entity.isDeleted) ?? false
+        let isGone = try !isShown && change.operation != .create || context.row(table).isGone(change.key) || record.map(table.entity.isDeleted) ?? false
         let sealed = try record.map(context.sealers[change.entity].seal)
         try DriftTable(table: table, db: db, now: now).count(record, sealed: sealed, key: change.key)
         let known = try context.row(table).remote(of: change.key)
         let acknowledgement = Acknowledgement(table: table, context: context, change: change)
         var result = try acknowledgement.result(sealed, view, known: known)
+        if !isShown { result.settling.isConfirmed = false }
         try context.writer(table).setRemote(result.remote, version: version, of: change.key, at: now)
         try keepContent(of: change, result.remote, table)
         try rebase(after: change, on: result.remote, table.entity)

@@ -20,11 +20,34 @@ extension AbsenceJudge {
     /// What became of at most `most` records. Nil if the upstream serves no single records of the entity.
     func findings(on suspects: [CacheStore.UnseenRecord], of entity: Entity) async throws -> Findings? {
         var findings = Findings()
-        var absent: [String] = []
-        for suspect in suspects.prefix(Self.most) {
+        guard var absent = try await absent(among: Array(suspects.prefix(Self.most)), of: entity, &findings) else {
+            return nil
+        }
+        // An upstream may be ill for a moment, so what it lacks is asked for twice, with a witness after each time.
+        for round in 1...2 where !absent.isEmpty {
+            switch try await witness(suspects, findings, entity) {
+            case .served where round == 1:
+                absent = try await self.absent(among: absent, of: entity, &findings) ?? absent
+            case .served: findings.gone += absent.map(\.key)
+            case .notServing: return nil
+            case .none(let reason):
+                findings.undecided += absent.map(\.key)
+                findings.reason = reason
+                return findings
+            }
+        }
+        return findings
+    }
+
+    /// The records that the upstream does not have when it is asked for them. Nil if it cannot be asked for one.
+    private func absent(
+        among suspects: [CacheStore.UnseenRecord], of entity: Entity, _ findings: inout Findings
+    ) async throws -> [CacheStore.UnseenRecord]? {
+        var absent: [CacheStore.UnseenRecord] = []
+        for suspect in suspects {
             guard entity.recordPath(of: suspect.remote) != nil else { return nil }
             guard let found = try await read(suspect.remote, of: entity) else {
-                absent.append(suspect.key)
+                absent.append(suspect)
                 continue
             }
             if found.record[entity.key]?.plain != suspect.key {
@@ -36,15 +59,7 @@ extension AbsenceJudge {
                 findings.here.append(found)
             }
         }
-        guard !absent.isEmpty else { return findings }
-        switch try await witness(suspects, findings, entity) {
-        case .served: findings.gone += absent
-        case .notServing: return nil
-        case .none(let reason):
-            findings.undecided += absent
-            findings.reason = reason
-        }
-        return findings
+        return absent
     }
 
     /// One of the first of many such records that the upstream still has; nil if it has none of them.

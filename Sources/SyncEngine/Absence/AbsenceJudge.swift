@@ -6,8 +6,8 @@ internal import Upstream
 /// Decides whether the upstream really lacks a record, after an answer without it.
 ///
 /// One 404, one empty list and one list that is shorter than before prove nothing: a gateway, an expired token or a page
-/// that slid may be the reason. Absence counts once a *witness* was served after it, with the same token: another record,
-/// or a list, that must be there. Where the upstream serves no single records, only its lists count.
+/// that slid may be the reason. Absence counts once a *witness* was served after it, with the same token, and it is
+/// answered so again: another record, or a list, that must be there. Where the upstream serves no single records, only its lists count.
 struct AbsenceJudge: Sendable {
     enum Verdict: Sendable, Equatable {
         /// The upstream is well and has no such record.
@@ -40,8 +40,14 @@ struct AbsenceJudge: Sendable {
             return entity.isDeleted(found.record) ? .gone : .here(found)
         }
         if try store.isNew(entity.name, key: key, at: now()) { return .settling }
-        if isReadable, try await servesAnother(of: entity, than: [key]) { return .gone }
-        return try await search(for: key, of: entity, plan, isReadable: isReadable)
+        if isReadable, try await servesAnother(of: entity, than: [key]) { return try await repeated(known, of: entity) }
+        return try await search(for: known, key, of: entity, plan, isReadable: isReadable)
+    }
+
+    /// The verdict once a witness was served. An upstream may have been ill for a moment, so it is asked once more.
+    private func repeated(_ known: JSONText, of entity: Entity) async throws -> Verdict {
+        guard let found = try await read(known, of: entity), !entity.isDeleted(found.record) else { return .gone }
+        return .here(found)
     }
 
     /// Reads a record by its key, and remembers that the upstream serves single records of the entity.
@@ -91,14 +97,14 @@ struct AbsenceJudge: Sendable {
     }
 
     private func search(
-        for key: String, of entity: Entity, _ plan: PullPlan, isReadable: Bool
+        for known: JSONText, _ key: String, of entity: Entity, _ plan: PullPlan, isReadable: Bool
     ) async throws -> Verdict {
         let first = try await page(plan, of: entity, at: nil)
         if let verdict = verdict(on: key, in: first.records, of: entity) { return verdict }
         guard first.count > 0 else { return try await verdictOfEmptyList(entity, plan) }
         if isReadable {
             let shown = first.records.elements.first { $0[entity.key] != nil && !entity.isDeleted($0) }
-            if let shown, try await read(shown, of: entity) != nil { return .gone }
+            if let shown, try await read(shown, of: entity) != nil { return try await repeated(known, of: entity) }
             if try hasServed(entity) {
                 guard let shown else { return .gone }
                 throw UpstreamError.barred(

@@ -26,9 +26,9 @@ extension Pusher {
             if let found = try await reader.record(of: entity, known: known) {
                 return acknowledged(asRead: found)
             }
-            guard change.isTried, change.content == nil, reconciler.hasSettled(change),
-                try await verdict(on: known, entity, wasRead: true) == .gone
-            else { return plain }
+            guard change.isTried, change.content == nil else { return plain }
+            // Whether a created record is only not shown yet is asked when it has settled.
+            if change.operation == .update, try await verdict(on: known, entity, wasRead: true) != .gone { return plain }
             return .vanished(record: answered?.record)
         } catch UpstreamError.cancelled {
             throw CancellationError()
@@ -85,9 +85,10 @@ extension Pusher {
     private func withoutLookUp(_ change: OutboxChange, _ entity: Entity) async throws -> PushOutcome {
         guard !change.isTried, schema.upstream.idempotencyHeader != nil else {
             // The upstream gave it another key, which a pull will bring; or it cannot be asked.
-            guard change.isTried, try reader.canRead(entity, change.record) else { return .acknowledged(record: nil) }
-            let found = try await reader.record(of: entity, known: change.record)
-            return found.map(acknowledged(asRead:)) ?? .vanished(record: nil)
+            guard change.isTried, try reader.canRead(entity, change.record),
+                let found = try await reader.record(of: entity, known: change.record)
+            else { return .acknowledged(record: nil) }
+            return acknowledged(asRead: found)
         }
         let failure = PushFailure(
             kind: "malformed", message: "the answer held no record with a key; repeating the request once")

@@ -90,7 +90,7 @@ struct AbsencePullTests {
         #expect(summary.deleted == 1)
         #expect(try test.keys() == Set((1..<12).map { "k\($0)" }))
         #expect(try test.store.pendingCount().pending == 1)
-        #expect(test.upstream.reads.filter { $0 != "k11" } == ["k0", "k4", "k5"])
+        #expect(test.upstream.reads.filter { $0 != "k11" } == ["k0", "k4", "k5", "k0"])
     }
 
     @Test("a record that was asked for keeps the members that only its list shows")
@@ -123,12 +123,12 @@ struct AbsencePullTests {
         }
     }
 
-    @Test("the reads of one pull are at most a hundred, and one more as a witness")
+    @Test("the reads of one pull are at most a hundred, twice, each time with one more as a witness")
     func bounded() async throws {
         let test = try await filled(600)
         try test.upstream.serve([page(0..<500)], total: 500, singles: true)
         #expect(try await test.pull(full: true).deleted == 100)
-        #expect(test.upstream.reads.count == 102, "one more after the first pull, to learn whether any are served")
+        #expect(test.upstream.reads.count == 203, "one more after the first pull, to learn whether any are served")
     }
 
     @Test("tombstones of more records than the guard allows wait, unless each record is gone when asked for")

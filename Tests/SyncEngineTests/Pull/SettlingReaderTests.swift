@@ -57,4 +57,23 @@ struct SettlingReaderTests {
             #expect(try test.record("server-1")?["notes"] == "new")
         }
     }
+
+    @Test("a creation answered again, whose record was deleted since, goes when the time to settle is over")
+    func deletedSince() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", list("n"))
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let key = try await test.store.create(
+                "orders", body: JSONText(parsing: #"{"notes":"new"}"#), at: test.clock.timestamp)
+            test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: true)
+            await #expect(throws: Never.self) { try await test.engine.sync(SyncRequest()) }
+            try test.upstream.set("/orders", list("n"))
+            try await test.until { try test.store.pendingCount().pending == 0 }
+            #expect(try test.record(key)?["notes"] == "new", "the upstream may only be behind")
+            test.clock.advance(by: .seconds(61))
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.record(key) == nil)
+        }
+    }
 }
