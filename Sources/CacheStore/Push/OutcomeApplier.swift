@@ -78,7 +78,9 @@ struct OutcomeApplier {
         guard change.operation != .delete else { return try acknowledge(deletion: change, table) }
         try queue.remove(change.id)
         // A look-up may find the tombstone of the record that an attempt created.
-        let isGone = try !isShown && change.operation != .create || context.row(table).isGone(change.key) || record.map(table.entity.isDeleted) ?? false
+        let isGone =
+            try !isShown && change.operation != .create || context.row(table).isGone(change.key)
+            || record.map(table.entity.isDeleted) ?? false
         let sealed = try record.map(context.sealers[change.entity].seal)
         try DriftTable(table: table, db: db, now: now).count(record, sealed: sealed, key: change.key)
         let known = try context.row(table).remote(of: change.key)

@@ -43,7 +43,8 @@ struct ChildReader {
         let records = families.flatMap { family in family.children.map { child(of: family.key, $0, by) } }
         return PulledChildren(
             entity: detail.entity, by: by, records: JSONText.array(records).text,
-            parents: families.map(\.key.plain), complete: families.filter(\.isComplete).map(\.key.plain), deletes: deletes)
+            parents: families.map(\.key.plain), complete: families.filter(\.isComplete).map(\.key.plain),
+            deletes: deletes)
     }
 
     /// Reads all pages of a parent's children.

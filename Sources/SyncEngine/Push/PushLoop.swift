@@ -79,7 +79,9 @@ actor PushLoop {
             if try store.pendingCount().pending == 0 { await monitor.clearBar() }
             if wait > .zero { return max(wait, .seconds(1)) }
         }
-        if let wait = await monitor.retryWait, try store.leastTriedChange(at: time) != nil { return max(wait, .seconds(1)) }
+        if let wait = await monitor.retryWait, try store.leastTriedChange(at: time) != nil {
+            return max(wait, .seconds(1))
+        }
         guard let next = try store.nextAttempt() else { return nil }
         // What is due and still queued cannot be sent now, so there is no hurry.
         return next > time ? next.since(time) : .seconds(1)

@@ -28,7 +28,9 @@ extension Pusher {
             }
             guard change.isTried, change.content == nil else { return plain }
             // Whether a created record is only not shown yet is asked when it has settled.
-            if change.operation == .update, try await verdict(on: known, entity, wasRead: true) != .gone { return plain }
+            if change.operation == .update, try await verdict(on: known, entity, wasRead: true) != .gone {
+                return plain
+            }
             return .vanished(record: answered?.record)
         } catch UpstreamError.cancelled {
             throw CancellationError()

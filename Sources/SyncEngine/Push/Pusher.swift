@@ -82,7 +82,9 @@ struct Pusher {
             return try ready(limit: limit, notOf: inFlight)
         }
         let untried = try store.readyChanges(limit: limit, at: monotonicNow(), untried: true, in: lane, notOf: inFlight)
-        guard allowance == .trial, let trial = try store.leastTriedChange(at: monotonicNow()), !inFlight.contains(trial.id) else {
+        guard allowance == .trial, let trial = try store.leastTriedChange(at: monotonicNow()),
+            !inFlight.contains(trial.id)
+        else {
             return untried
         }
         return [trial] + untried.prefix(limit - 1)
@@ -301,7 +303,8 @@ struct Pusher {
             throw CancellationError()
         } catch is UpstreamError {
             // A record with all that was sent and a key that is new here can only be this one.
-            let isRenamed = try store.remoteState(of: key, entity.name) == .unknown
+            let isRenamed =
+                try store.remoteState(of: key, entity.name) == .unknown
                 && change.isSaid(by: record, of: entity, change.body.members.map(\.key))
             return isRenamed ? answer : .accepted(location: nil)
         }

@@ -242,7 +242,8 @@ struct SealedSecretTests {
         let record = #"{"id":"o","devices":[{"id":"d","pin":"EMBEDDED","n":1.50},7],"total":2.50}"#
         var page = PulledPage(entity: "orders", records: "[\(record)]")
         page.children = PulledChildren(
-            entity: "devices", by: "order_id", records: #"[{"id":"d","pin":"EMBEDDED","order_id":"o"}]"#, parents: ["o"],
+            entity: "devices", by: "order_id", records: #"[{"id":"d","pin":"EMBEDDED","order_id":"o"}]"#,
+            parents: ["o"],
             complete: ["o"])
         _ = try await cache.store.apply(page, at: now)
         #expect(try files(of: cache, holding: "EMBEDDED") == [])

@@ -87,7 +87,9 @@ final class OneWriterCheck {
         else { return }
         throw Violation(
             rule: .failsNothing,
-            detail: "\(failed.operation) \(failed.entity)/\(failed.key) \(failed.body.text) has failed: \(failed.error ?? "")")
+            detail:
+                "\(failed.operation) \(failed.entity)/\(failed.key) \(failed.body.text) has failed: \(failed.error ?? "")"
+        )
     }
 
     private func checkPresence() throws {

@@ -41,12 +41,14 @@ struct SettlingReaderTests {
 
     @Test("a creation whose key upstream was never learned is not shown twice for ever")
     func keyNeverLearned() async throws {
-        let test = try TestEngine(schema: TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: ""))
+        let test = try TestEngine(
+            schema: TestEngine.shop.replacing("  idempotency_header: Idempotency-Key\n", with: ""))
         try test.upstream.set("/orders", list("n"))
         try await test.running {
             try await test.engine.sync(SyncRequest())
             _ = try await test.store.create(
-                "orders", body: JSONText(parsing: #"{"notes":"new","updated_at":"2026-07-01T00:00:00Z"}"#), at: test.clock.timestamp)
+                "orders", body: JSONText(parsing: #"{"notes":"new","updated_at":"2026-07-01T00:00:00Z"}"#),
+                at: test.clock.timestamp)
             test.upstream.answerEmpty(times: 1)
             try await test.engine.sync(SyncRequest())
             #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
