@@ -53,6 +53,23 @@ struct CreateReconciler {
     // MARK: By the key
 
     private func finding(byKey change: OutboxChange, _ entity: Entity) async throws -> Finding {
+        do {
+            return try await finding(bySingle: change, entity)
+        } catch UpstreamError.refused {
+            return try await finding(inList: change, entity)
+        }
+    }
+
+    /// Searches the list of an upstream that serves no single records.
+    private func finding(inList change: OutboxChange, _ entity: Entity) async throws -> Finding {
+        guard let plan = entity.pull, change.body[entity.key] != nil else {
+            return .unknowable("the upstream serves no single \(entity.name)")
+        }
+        let request = PageRequest(entity: entity.name, path: plan.path, query: plan.query, list: plan.list)
+        return try await match(request, [entity.key], change, entity)
+    }
+
+    private func finding(bySingle change: OutboxChange, _ entity: Entity) async throws -> Finding {
         if let found = try await reader.record(of: entity, known: change.record) { return .applied(found) }
         guard hasSettled(change) else { return .notYet("the upstream does not show the record yet") }
         // That it has another one shows that it serves single records, and this account.
@@ -60,6 +77,8 @@ struct CreateReconciler {
             entity.recordPath(of: other) != nil,
             try await upstream.record(of: entity, known: other) == nil
         {
+            let judge = AbsenceJudge(store: store, upstream: upstream, schema: reader.schema, now: { now })
+            guard try judge.hasServed(entity) else { return try await finding(inList: change, entity) }
             throw UpstreamError.unclear(
                 status: 404, "asked for a record that it lists, the upstream answers that there is none")
         }
@@ -120,17 +139,12 @@ struct CreateReconciler {
             try trail.add(page, of: request.path, askedAt: request.position)
             for record in page.records.elements {
                 reading.isNewer = reading.isNewer || isNewer(record, than: change, entity)
-                let isSaid = change.isSaid(by: record, of: entity, fields)
-                guard isSaid || change.isNearly(record, of: entity, fields), let key = record[entity.key]?.plain,
-                    !key.isEmpty
-                else { continue }
-                // If the record already has its final key, the change itself made that key known.
-                guard try key == change.key || !store.wasKnown(key, before: change) else { continue }
-                if isSaid {
-                    reading.found = RemoteRecord(record)
+                guard let near = try await candidate(record, fields, change, entity) else { continue }
+                if change.isSaid(by: near.record, of: entity, fields) {
+                    reading.found = near
                     return reading
                 }
-                reading.near = key
+                reading.near = near.record[entity.key]?.plain
             }
             reading.pages += 1
             reading.records += page.count
@@ -142,6 +156,28 @@ struct CreateReconciler {
             }
         } while request.position != nil
         return reading
+    }
+
+    /// A listed record that may be the one that was created: read by its key if the list shows less than was sent.
+    private func candidate(
+        _ record: JSONText, _ fields: [String], _ change: OutboxChange, _ entity: Entity
+    ) async throws -> RemoteRecord? {
+        let shown = fields.filter { entity.value(of: $0, in: record) != nil }
+        let isPartial = shown.count < fields.count && change.isSaid(by: record, of: entity, shown)
+        guard isPartial || change.isSaid(by: record, of: entity, fields) || change.isNearly(record, of: entity, fields),
+            let key = record[entity.key]?.plain, !key.isEmpty
+        else { return nil }
+        // If the record already has its final key, the change itself made that key known.
+        guard try key == change.key || !store.wasKnown(key, before: change) else { return nil }
+        guard isPartial, entity.recordPath(of: record) != nil else { return RemoteRecord(record) }
+        guard let whole = try await upstream.record(of: entity, known: record) else {
+            return shown.isEmpty ? nil : RemoteRecord(record)
+        }
+        let isOther =
+            fields.allSatisfy { entity.value(of: $0, in: whole.record) != nil }
+            && !change.isSaid(by: whole.record, of: entity, fields)
+            && !change.isNearly(whole.record, of: entity, fields)
+        return isOther ? nil : whole
     }
 
     /// Clocks are measured to the second, and change times may have whole seconds.

@@ -12,11 +12,19 @@ struct CreateReconcilerTests {
     /// The finding for a creation with the notes "new", when the upstream answers these pages one after another.
     ///
     /// `since`: how long ago its attempt was; nil if there was none. `more`: what says that there are more pages.
+    /// `singles`: what is served by key. `known`: the key of a record that is cached.
     private func finding(
-        _ pages: [String], notes: JSONText = "new", since: Duration? = nil, more: String? = nil
+        _ pages: [String], notes: JSONText = "new", since: Duration? = nil, more: String? = nil,
+        singles: String = "[]", lookUp: String = "{ match: [notes] }", id: JSONText? = nil, known: JSONText? = nil
     ) async throws -> (CreateReconciler.Finding, requests: Int) {
-        let test = try TestPull(create: "call: POST /orders, look_up: { match: [notes] }")
-        let body = JSONText.object(["notes": notes])
+        let test = try TestPull(create: "call: POST /orders, look_up: \(lookUp)")
+        try test.upstream.serveSingles(of: singles)
+        if let known {
+            _ = try await test.store.apply(
+                PulledPage(entity: "orders", records: JSONText.array([.object(["id": known])]).text),
+                at: test.clock.timestamp)
+        }
+        let body = JSONText.object(members: (id.map { [("id", $0)] } ?? []) + [("notes", notes)])
         let now = test.clock.timestamp
         _ = try await test.store.create("orders", body: body, at: now)
         var change = try #require(try test.store.readyChanges(limit: 1, at: now).first)
@@ -95,6 +103,32 @@ struct CreateReconcilerTests {
         guard case .absent = finding else {
             Issue.record("said to be \(finding)")
             return
+        }
+    }
+
+    @Test("a listed record that lacks what was sent is read by its key before it is judged")
+    func partial() async throws {
+        for (single, isFound) in [(#"{"id":"b","notes":"new"}"#, true), (#"{"id":"b","notes":"old"}"#, false)] {
+            let (finding, _) = try await finding(
+                [#"[{"id":"b"}]"#, "[]"], since: .seconds(61), singles: "[\(single)]")
+            switch finding {
+            case .applied: #expect(isFound)
+            case .absent: #expect(!isFound)
+            default: Issue.record("said to be \(finding)")
+            }
+        }
+    }
+
+    @Test("an upstream without single records is asked for its list, also by key")
+    func byKeyInList() async throws {
+        for (key, isFound) in [("new-key", true), ("other", false)] {
+            let (finding, _) = try await finding(
+                [#"[{"id":"\#(key)"}]"#, "[]"], since: .seconds(61), lookUp: "key", id: "new-key", known: "old")
+            switch finding {
+            case .applied: #expect(isFound)
+            case .absent: #expect(!isFound)
+            default: Issue.record("said to be \(finding)")
+            }
         }
     }
 
