@@ -87,7 +87,8 @@ struct OutcomeApplier {
         let acknowledgement = Acknowledgement(table: table, context: context, change: change)
         var result = try acknowledgement.result(sealed, view, known: known)
         if !isShown { result.settling.isConfirmed = false }
-        try context.writer(table).setRemote(result.remote, version: version, of: change.key, at: now)
+        try context.writer(table).setRemote(
+            result.remote, version: result.isCurrent ? version : nil, of: change.key, at: now)
         try keepContent(of: change, result.remote, table)
         try rebase(after: change, on: result.remote, table.entity)
         let key = try renamed(change, to: result.newKey, table)

@@ -19,6 +19,8 @@ struct Acknowledgement {
         var hasNewMembers: Bool
         /// Still without its position in the change log.
         var settling: Settling
+        /// Whether the answer shows the change, and nothing older: then its version is the record's.
+        var isCurrent = false
         /// The server has given the record this key.
         var newKey: JSONText?
     }
@@ -51,12 +53,13 @@ struct Acknowledgement {
             return Result(remote: assumed, members: after, hasNewMembers: after != members, settling: settling)
         }
         var merged = merged(answer, view, over: assumed, known, members)
-        for (field, value) in try judged(answer, &settling, comparison) {
-            merged.record = merged.record.setting(field, to: value)
+        let verdict = try judged(answer, &settling, comparison)
+        if case .counts(let kept) = verdict {
+            for (field, value) in kept { merged.record = merged.record.setting(field, to: value) }
         }
         return Result(
             remote: merged.record, members: merged.members, hasNewMembers: merged.members != members,
-            settling: settling, newKey: answer[entity.key])
+            settling: settling, isCurrent: verdict == .counts(keeping: [:]), newKey: answer[entity.key])
     }
 
     // MARK: Before the answer
@@ -139,11 +142,10 @@ struct Acknowledgement {
         return merge.result(answer, over: assumed, members ?? [ViewMerge.main(of: entity): knownNames])
     }
 
-    /// Notes what the answer shows of the changed fields. Returns those of which it shows an earlier value, with what
-    /// they keep.
+    /// Notes what the answer shows of the changed fields. Those of which it shows an earlier value keep theirs.
     private func judged(
         _ answer: JSONText, _ settling: inout Settling, _ comparison: ValueComparison
-    ) throws -> [String: JSONText] {
+    ) throws -> Settling.Verdict {
         for (field, sent) in change.body.members where field != entity.key {
             guard let value = entity.value(of: field, in: answer),
                 settling.parts[field]?.earlier.contains(where: { comparison.isSame(value, $0, of: field) }) == false
@@ -152,9 +154,9 @@ struct Acknowledgement {
             try context.learn(sent, as: value, of: field, entity)
             settling.parts[field]?.ours = value
         }
-        guard case .counts(let kept) = settling.meet(answer, try context.comparison(entity)) else { return [:] }
+        let verdict = settling.meet(answer, try context.comparison(entity))
         // A new record has had no earlier values of which an older view could have one.
-        if settling.kind == .created, change.operation == .create { settling.parts = [:] }
-        return kept
+        if settling.kind == .created, change.operation == .create, verdict != .stale { settling.parts = [:] }
+        return verdict
     }
 }

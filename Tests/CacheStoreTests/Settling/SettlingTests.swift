@@ -154,6 +154,23 @@ struct SettlingTests {
         #expect(try conflicts(cache) == 0)
     }
 
+    @Test("the version of an answer that is behind is not the record's")
+    func staleVersion() async throws {
+        let yaml = TestCache.shop.replacing("upstream:\n", with: "upstream:\n  version: { etag: true }\n")
+        let cache = try TestCache(schema: yaml)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"A"}]"#)
+        for (shown, version) in [("A", nil), ("C", "2")] as [(String, String?)] {
+            try await edit(cache, #"{"notes":"\#(shown == "A" ? "B" : "C")"}"#)
+            let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+            #expect(try await cache.store.begin(change, at: now))
+            let answer = try JSONText(parsing: #"{"id":"a","notes":"\#(shown)"}"#)
+            try await cache.store.settle(change.id, .acknowledged(record: answer, version: "2"), at: now)
+            try await edit(cache, #"{"total":1}"#)
+            #expect(try cache.store.readyChanges(limit: 1, at: now).first?.version == version)
+            _ = try await cache.store.discard(change.id + 1, cascade: false, at: now)
+        }
+    }
+
     @Test("a stale field does not keep the other fields of the same answer back")
     func others() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A","total":1}"#)
