@@ -27,20 +27,25 @@ extension CacheStore {
     }
 
     /// The server's last version, without secrets, of the newest other record of the entity that the server has shown;
-    /// nil when there is none.
+    /// nil when there is none. One that was never changed here is certainly the server's.
     package func anotherRecord(of entity: String, than keys: [String]) throws -> JSONText? {
         let table = try table(entity)
         return try read { db in
-            try String.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT _remote FROM \(table.name)
-                        WHERE _remote IS NOT NULL AND _deleted = 0 AND _key NOT IN (SELECT value FROM json_each(?))
-                          AND _key NOT IN (SELECT record_key FROM sync_settling WHERE entity = ? AND confirmed = 0)
-                        ORDER BY _pk DESC LIMIT 1
-                        """),
-                arguments: [JSONText.array(keys.map(JSONText.string)).text, entity]
-            ).map { sealers[entity].remove(from: try JSONText(parsing: $0)) }
+            func newest(_ condition: String) throws -> String? {
+                try String.fetchOne(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT _remote FROM \(table.name)
+                            WHERE _remote IS NOT NULL AND _deleted = 0 AND _key NOT IN (SELECT value FROM json_each(?))
+                              AND \(condition)
+                              AND _key NOT IN (SELECT record_key FROM sync_settling WHERE entity = ? AND confirmed = 0)
+                            ORDER BY _pk DESC LIMIT 1
+                            """),
+                    arguments: [JSONText.array(keys.map(JSONText.string)).text, entity])
+            }
+            return try (newest("_acknowledged IS NULL") ?? newest("_acknowledged IS NOT NULL")).map {
+                sealers[entity].remove(from: try JSONText(parsing: $0))
+            }
         }
     }
 }

@@ -77,13 +77,18 @@ struct AbsenceJudge: Sendable {
     private static let served = "served"
     private static let notServed = "not served"
 
-    /// Whether the upstream serves another record by its key now: the newest that is known.
+    /// Whether the upstream serves another record by its key now: one of the newest three that are known, since one may
+    /// have been deleted.
     func servesAnother(of entity: Entity, than keys: [String]) async throws -> Bool {
-        guard let other = try store.anotherRecord(of: entity.name, than: keys), entity.recordPath(of: other) != nil
-        else {
-            return false
+        var asked = keys
+        for _ in 1...3 {
+            guard let other = try store.anotherRecord(of: entity.name, than: asked),
+                let key = other[entity.key]?.plain, entity.recordPath(of: other) != nil
+            else { return false }
+            if try await read(other, of: entity) != nil { return true }
+            asked.append(key)
         }
-        return try await read(other, of: entity) != nil
+        return false
     }
 
     // MARK: Lists

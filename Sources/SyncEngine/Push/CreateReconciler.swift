@@ -73,11 +73,10 @@ struct CreateReconciler {
         if let found = try await reader.record(of: entity, known: change.record) { return .applied(found) }
         guard hasSettled(change) else { return .notYet("the upstream does not show the record yet") }
         // That it has another one shows that it serves single records, and this account.
-        if let other = try store.anotherRecord(of: entity.name, than: [change.key]),
-            entity.recordPath(of: other) != nil,
-            try await upstream.record(of: entity, known: other) == nil
+        let judge = AbsenceJudge(store: store, upstream: upstream, schema: reader.schema, now: { now })
+        if try store.anotherRecord(of: entity.name, than: [change.key]).flatMap(entity.recordPath) != nil,
+            try await !judge.servesAnother(of: entity, than: [change.key])
         {
-            let judge = AbsenceJudge(store: store, upstream: upstream, schema: reader.schema, now: { now })
             guard try judge.hasServed(entity) else { return try await finding(inList: change, entity) }
             throw UpstreamError.unclear(
                 status: 404, "asked for a record that it lists, the upstream answers that there is none")

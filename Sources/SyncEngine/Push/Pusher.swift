@@ -171,15 +171,12 @@ struct Pusher {
     var reconciler: CreateReconciler { CreateReconciler(reader: reader, now: now(), clockOffset: clockOffset()) }
 
     private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
-        let isRepeatable = schema.upstream.idempotencyHeader != nil && !change.wasAccepted
         switch try await reconciler.finding(for: change, entity) {
         case .absent where change.wasAccepted:
             guard try await store.begin(change, at: now()) else { return nil }
             try await settle(change, as: notListed(change))
         case .absent: return change
         case .applied(let found): try await acknowledge(change, found)
-        // The idempotency key keeps a repeat from creating a second record.
-        case .notYet where isRepeatable, .unknowable where isRepeatable: return change
         case .notYet(let reason):
             let failure = PushFailure(
                 kind: change.wasAccepted ? PushFailure.accepted : PushFailure.unseen,

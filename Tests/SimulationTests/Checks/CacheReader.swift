@@ -135,6 +135,13 @@ struct CacheReader {
         }
     }
 
+    /// Records, as `entity/key`, that a list lacked once, so that another reading decides about them.
+    func missingRecords() throws -> Set<String> {
+        try store.pool.read { db in
+            try String.fetchSet(db.cachedStatement(sql: "SELECT entity || '/' || record_key FROM sync_missing"))
+        }
+    }
+
     /// Changes that wait for a user, and those that wait for these.
     /// `orLookedUp`: also lost creations that wait until the upstream shows everything it has, and what waits for them.
     func stuckChanges(orLookedUp: Bool = false) throws -> Set<Int64> {

@@ -84,8 +84,8 @@ struct FinalCheck {
 
     // MARK: Equality
 
-    /// `spared`: entities, and records as `entity/key`, that may differ. While any may, so may an entity whose emptied
-    /// list is not believed: only what a spared entity serves could confirm it.
+    /// `spared`: entities, and records as `entity/key`, that may differ. While any may, so may what is not decided
+    /// yet: an entity whose emptied list is not believed, and records that a list lacked once.
     private func checkEquality(sparing spared: Set<String>) throws {
         let rule: Violation.Rule = spared.isEmpty ? .equalInTheEnd : .othersGoOn
         for daemon in world.daemons {
@@ -95,7 +95,7 @@ struct FinalCheck {
             let hidden = Set(try reader.records("customers").filter(\.isDeleted).map(\.key))
             let spared = try spared.union(reader.undecidedRecords())
                 .union(spared.contains("customers") ? ["visits"] : [])
-                .union(spared.isEmpty ? [] : reader.heldEntities())
+                .union(spared.isEmpty ? [] : reader.heldEntities().union(reader.missingRecords()))
             for entity in world.settings.entities where !spared.contains(entity) {
                 let truth = Dictionary(uniqueKeysWithValues: world.server.records(entity).map { ($0.key, $0.record) })
                 var here: [String: JSONText] = [:]

@@ -80,6 +80,8 @@ struct SystemPlan {
     private mutating func settle(_ schema: EntitySchema) {
         // A gateway that repeats a creation without a key makes a second row, whatever the client does.
         if schema.upstream.idempotencyHeader == nil { habits.drop(.repeatedRequests) }
+        // One that forgets keys before a lost answer is repeated makes a second row too.
+        if let time = habits.time(.forgottenKeys), time < schema.upstream.settle { habits.drop(.forgottenKeys) }
         // Nor does anything tell the new key of a record that was renamed by a write whose answer was lost.
         if schema.upstream.idempotencyHeader == nil { habits.drop(.slugs) }
     }
