@@ -84,6 +84,7 @@ struct Arrivals {
             if rows.isAlive(row) {
                 isSettling = true
                 let before = row
+                try learn(from: shown, &row)
                 let verdict = row.meet(shown, try context.comparison(table.entity))
                 if row != before { try rows.save(row) }
                 guard case .counts(let values) = verdict else { return nil }
@@ -100,6 +101,20 @@ struct Arrivals {
         if result.members != members { try views.set(result.members, of: known.key) }
         guard result.record != known.remote else { return nil }
         return News(remote: result.record, added: added(result, over: known.remote, members))
+    }
+
+    /// Takes what this view shows of a change for the form that the server gives to what was sent, where it can be that:
+    /// its answer may have had no record.
+    private func learn(from shown: JSONText, _ row: inout Settling) throws {
+        let entity = table.entity
+        let comparison = try context.comparison(entity)
+        for (field, part) in row.parts {
+            guard let value = entity.value(of: field, in: shown), !comparison.isSame(value, part.ours, of: field),
+                !part.earlier.contains(where: { comparison.isSame(value, $0, of: field) }),
+                try context.learn(part.ours, as: value, of: field, entity)
+            else { continue }
+            row.parts[field]?.ours = value
+        }
     }
 
     /// Notes which members a new record has, if they do not come from its list.
