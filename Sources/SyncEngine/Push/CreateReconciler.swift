@@ -101,14 +101,25 @@ struct CreateReconciler {
             let isNewer = reading.isNewer
             if let doubt = reading.doubt { return .unknowable("the list may be cut: \(doubt)") }
             guard hasSettled(change) else { return .notYet("the upstream may still apply the attempt") }
-            if isNewer && reading.pages == 1 || reading.digest == before {
-                return reading.near.map { .unknowable("the upstream has a record that may be this one: \($0)") }
-                    ?? .absent
-            }
+            if isNewer && reading.pages == 1 || reading.digest == before { return try await finding(reading, entity) }
             before = reading.digest
         }
         throw UpstreamError.unclear(
             status: nil, "\(request.path) changed while a lost creation was looked up; the lookup is repeated later")
+    }
+
+    /// What a list says that does not have the record.
+    private func finding(_ reading: Reading, _ entity: Entity) async throws -> Finding {
+        if let near = reading.near ?? (reading.isTelling ? nil : reading.hidden) {
+            return .unknowable("the upstream has a record that may be this one: \(near)")
+        }
+        // An account that may see nothing is shown no records either.
+        let judge = AbsenceJudge(store: store, upstream: upstream, schema: reader.schema, now: { now })
+        guard try await judge.isServing(entity) else {
+            throw UpstreamError.barred(
+                status: 404, "a lost creation is looked up, and the upstream shows no \(entity.name) at all")
+        }
+        return .absent
     }
 
     private static let mostReadings = 4
@@ -117,6 +128,10 @@ struct CreateReconciler {
         var found: RemoteRecord?
         /// The key of a record that is nearly the same.
         var near: String?
+        /// Some record shows a field of the look-up.
+        var isTelling = false
+        /// The key of a record that shows none, and was not known.
+        var hidden: String?
         /// The list has a change from after the attempt.
         var isNewer = false
         var pages = 0
@@ -138,12 +153,15 @@ struct CreateReconciler {
             try trail.add(page, of: request.path, askedAt: request.position)
             for record in page.records.elements {
                 reading.isNewer = reading.isNewer || isNewer(record, than: change, entity)
+                let tells = fields.contains { entity.value(of: $0, in: record) != nil }
+                reading.isTelling = reading.isTelling || tells
                 guard let near = try await candidate(record, fields, change, entity) else { continue }
                 if change.isSaid(by: near.record, of: entity, fields) {
                     reading.found = near
                     return reading
                 }
-                reading.near = near.record[entity.key]?.plain
+                let key = near.record[entity.key]?.plain
+                if tells { reading.near = key } else { reading.hidden = key }
             }
             reading.pages += 1
             reading.records += page.count
@@ -170,7 +188,7 @@ struct CreateReconciler {
         guard try key == change.key || !store.wasKnown(key, before: change) else { return nil }
         guard isPartial, entity.recordPath(of: record) != nil else { return RemoteRecord(record) }
         guard let whole = try await upstream.record(of: entity, known: record) else {
-            return shown.isEmpty ? nil : RemoteRecord(record)
+            return RemoteRecord(record)
         }
         let isOther =
             fields.allSatisfy { entity.value(of: $0, in: whole.record) != nil }

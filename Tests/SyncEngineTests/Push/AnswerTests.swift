@@ -73,7 +73,7 @@ struct AnswerTests {
         test.upstream.answerEmpty(times: 9)
         test.upstream.failList("/orders", .unclear(status: 503, "down"))
         try await test.send()
-        try test.upstream.set("/orders", "[]")
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n","total":1}]"#)
         test.upstream.failList("/orders", nil)
         for _ in 1...9 {
             test.clock.advance(by: .seconds(30))
