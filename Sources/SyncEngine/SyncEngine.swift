@@ -174,9 +174,12 @@ package actor SyncEngine: RunSteps {
     package func report() async -> (status: SyncStatus, missing: String?) { (await status(), await missing()) }
 
     private func missing() async -> String? {
-        let run = await pull.run
-        // An upstream that has served records lacks nothing, even without a token.
-        guard run.failures > 0, run.entities.values.allSatisfy({ $0.lastSyncedAt == nil }) else { return nil }
+        let (run, breaker) = (await pull.run, await monitor.breaker)
+        // A change may have found out before the first pull. An upstream that has served records lacks nothing, even
+        // without a token.
+        guard run.failures > 0 || breaker.isBlocked, run.entities.values.allSatisfy({ $0.lastSyncedAt == nil }) else {
+            return nil
+        }
         return await environment.upstream.missing
     }
 
