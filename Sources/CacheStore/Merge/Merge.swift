@@ -93,9 +93,7 @@ struct Merge {
     ) throws {
         guard !shown.isEmpty else { return }
         let rows = SettlingTable(entity: entity.name, db: context.db)
-        let alive = try rows.row(of: change.key).flatMap {
-            $0.isAlive(at: context.now, context.schema.upstream.settle) ? $0 : nil
-        }
+        let alive = try rows.alive(change.key, at: context.now, context.schema.upstream.settle)
         var row = alive ?? Settling(key: change.key, kind: .written, at: context.now, position: 0)
         for (field, value, before) in shown { row.set(field, to: value, from: [before], comparison) }
         row.at = context.now

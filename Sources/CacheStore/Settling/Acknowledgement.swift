@@ -32,7 +32,7 @@ struct Acknowledgement {
 
     /// The settling row of the record while it is alive.
     func settling() throws -> Settling? {
-        try rows.row(of: change.key).flatMap { $0.isAlive(at: context.now, settle) ? $0 : nil }
+        try rows.alive(change.key, at: context.now, settle)
     }
 
     /// `known` is what the server had before; `answer` and `known` have their secrets sealed.

@@ -24,6 +24,11 @@ struct SettlingTable {
         ).map(Self.settling)
     }
 
+    /// The row of a record of which the server may still be behind.
+    func alive(_ key: String, at now: Timestamp, _ settle: Duration) throws -> Settling? {
+        try row(of: key).flatMap { $0.isAlive(at: now, settle) ? $0 : nil }
+    }
+
     func save(_ row: Settling) throws {
         try db.cachedStatement(
             sql: """

@@ -27,6 +27,9 @@ struct CreateReconciler {
 
     private var store: CacheStore { reader.store }
     private var upstream: any Upstream { reader.upstream }
+    private var judge: AbsenceJudge {
+        AbsenceJudge(store: store, upstream: upstream, schema: reader.schema, now: { [now] in now })
+    }
 
     func finding(for change: OutboxChange, _ entity: Entity) async throws -> Finding {
         switch entity.route(for: .create, record: change.record)?.lookUp {
@@ -73,7 +76,6 @@ struct CreateReconciler {
         if let found = try await reader.record(of: entity, known: change.record) { return .applied(found) }
         guard hasSettled(change) else { return .notYet("the upstream does not show the record yet") }
         // That it has another one shows that it serves single records, and this account.
-        let judge = AbsenceJudge(store: store, upstream: upstream, schema: reader.schema, now: { now })
         if try store.anotherRecord(of: entity.name, than: [change.key]).flatMap(entity.recordPath) != nil,
             try await !judge.servesAnother(of: entity, than: [change.key])
         {
@@ -114,7 +116,6 @@ struct CreateReconciler {
             return .unknowable("the upstream has a record that may be this one: \(near)")
         }
         // An account that may see nothing is shown no records either.
-        let judge = AbsenceJudge(store: store, upstream: upstream, schema: reader.schema, now: { now })
         guard try await judge.isServing(entity) else {
             throw UpstreamError.barred(
                 status: 404, "a lost creation is looked up, and the upstream shows no \(entity.name) at all")

@@ -5,6 +5,8 @@ internal import Upstream
 
 /// When the server answers a change with another version, or without the record.
 extension Pusher {
+    private var judge: AbsenceJudge { AbsenceJudge(store: store, upstream: upstream, schema: schema, now: now) }
+
     /// The server has another version: fetches it, merges when the attempt is settled, and retries.
     func meet(
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
@@ -49,7 +51,6 @@ extension Pusher {
         _ change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> UpstreamError? {
         do {
-            let judge = AbsenceJudge(store: store, upstream: upstream, schema: schema, now: now)
             let listed = try reader.parent(of: entity, change.record)?.entity ?? entity
             guard try await judge.isServing(listed) else {
                 throw UpstreamError.barred(status: failure.status ?? 404, failure.message)
@@ -65,7 +66,6 @@ extension Pusher {
     func verdict(
         on known: JSONText, _ entity: Entity, wasRead: Bool = false
     ) async throws -> AbsenceJudge.Verdict {
-        let judge = AbsenceJudge(store: store, upstream: upstream, schema: schema, now: now)
         guard entity.pull == nil else {
             return try await judge.verdict(on: known, of: entity, wasRead: wasRead)
         }

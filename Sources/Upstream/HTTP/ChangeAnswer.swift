@@ -38,7 +38,8 @@ struct ChangeAnswer {
         if success == true || request.operation == .delete && body["deleted"]?.boolean == true { return accepted }
         if body.kind == .null || body.kind == .object && body.members.isEmpty { return accepted }
         // 202 itself says that the change was accepted and will be applied (RFC 9110, 15.3.3).
-        if response.status == 202, body.kind == .object, success != false { return accepted }
+        let hasError = (plan.errorMessage?.value(in: body) ?? body["error"]).map { $0.kind != .null } ?? false
+        if response.status == 202, body.kind == .object, success != false, !hasError { return accepted }
         throw unclear(body)
     }
 

@@ -87,6 +87,14 @@ struct ChangeAnswerTests {
         #expect(try await send("", status: status).outcome == .unclear)
     }
 
+    @Test("202 with an object accepts a change that is applied later, unless the object denies it")
+    func later() async throws {
+        #expect(try await send(#"{"status":"accepted"}"#, status: 202).outcome == .accepted(nil))
+        for denied in [#"{"success":false}"#, #"{"status":"queued","error":"quota exceeded"}"#, "[]", "<html>"] {
+            #expect(try await send(denied, status: 202).outcome != .accepted(nil))
+        }
+    }
+
     @Test("#18 an answer without a body says where the record is")
     func location() async throws {
         let sent = try await send("", method: "POST", status: 201, location: "https://shop.example/orders/17")
