@@ -48,4 +48,29 @@ extension CacheStore {
             }
         }
     }
+
+    /// The server's last version, without secrets, of one of `parents` other than `keys` that has children in the cache
+    /// which the server has shown; nil when there is none. `by`: the field of the children that holds its key.
+    package func anotherParent(
+        _ parents: String, than keys: [String], of children: String, by: String
+    ) throws -> JSONText? {
+        let table = try table(parents)
+        let childTable = try self.table(children)
+        return try read { db in
+            try String.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT _remote FROM \(table.name) AS parent
+                        WHERE _remote IS NOT NULL AND _deleted = 0 AND _key NOT IN (SELECT value FROM json_each(?))
+                          AND EXISTS (SELECT 1 FROM \(childTable.name) AS child
+                            WHERE \(childTable.sql(for: by, of: "child.")) = parent._key
+                              AND child._remote IS NOT NULL AND child._deleted = 0
+                              AND child._key NOT IN (
+                                SELECT record_key FROM sync_settling WHERE entity = ? AND confirmed = 0))
+                        ORDER BY _pk DESC LIMIT 1
+                        """),
+                arguments: [JSONText.array(keys.map(JSONText.string)).text, children]
+            ).map { sealers[parents].remove(from: try JSONText(parsing: $0)) }
+        }
+    }
 }

@@ -46,7 +46,7 @@ struct MissingChildren {
     }
 
     /// The parent's children as they are now; nil if that cannot be asked, or the answer may be another's: an empty list
-    /// counts only if the parent itself is there.
+    /// counts only if the parent itself is there, and other parents list children.
     private func family(of record: JSONText) async throws -> ChildReader.Family? {
         let key = record[parent.key] ?? .null
         guard let template = detail.path else {
@@ -59,7 +59,9 @@ struct MissingChildren {
         try await reader.fetch(&family, at: path, from: upstream)
         guard family.isComplete else { return nil }
         guard family.children.isEmpty else { return family }
-        return try await upstream.record(of: parent, known: record) == nil ? nil : family
+        guard try await upstream.record(of: parent, known: record) != nil else { return nil }
+        let witness = FamilyWitness(store: store, upstream: upstream, parent: parent, detail: detail)
+        return try await witness.isWell(than: key) ? family : nil
     }
 }
 

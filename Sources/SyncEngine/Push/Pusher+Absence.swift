@@ -83,7 +83,11 @@ extension Pusher {
         _ known: JSONText, _ entity: Entity
     ) async throws -> AbsenceJudge.Verdict {
         if let found = try await reader.record(of: entity, known: known) { return .here(found) }
-        return try store.isNew(entity.name, key: known[entity.key]?.plain ?? "", at: now()) ? .settling : .gone
+        if try store.isNew(entity.name, key: known[entity.key]?.plain ?? "", at: now()) { return .settling }
+        guard try await reader.showsSiblings(of: entity, known) else {
+            return .cannotSay("every list of \(entity.name) is empty now")
+        }
+        return .gone
     }
 
     private func outcome(

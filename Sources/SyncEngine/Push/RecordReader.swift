@@ -33,6 +33,15 @@ struct RecordReader {
         try family(of: entity, known).map { ($0.parent, $0.record) }
     }
 
+    /// Whether the list of the record's siblings is not just one of many that are empty now.
+    func showsSiblings(of entity: Entity, _ known: JSONText) async throws -> Bool {
+        guard let family = try family(of: entity, known) else { return false }
+        if try await !children(of: family).isEmpty { return true }
+        return try await FamilyWitness(
+            store: store, upstream: upstream, parent: family.parent, detail: family.detail
+        ).isWell(than: family.key)
+    }
+
     /// An answered record, with the reference to its parent added if the upstream left it out.
     func withParent(_ answer: RemoteRecord, of entity: Entity, like known: JSONText) -> RemoteRecord {
         var answer = answer

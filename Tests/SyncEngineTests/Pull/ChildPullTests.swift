@@ -131,6 +131,21 @@ struct ChildPullTests {
         #expect(try test.keys("messages") == ["o"])
     }
 
+    @Test("#3 children that a parent lists no longer are kept while every other parent's list is empty as well")
+    func allEmptied() async throws {
+        let test = try TestPull(Self.fetched)
+        try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o"]], test)
+        try await test.pull()
+        try await test.pullDetails()
+        try test.upstream.serveSingles(of: #"[{"id":"a"},{"id":"b"}]"#)
+        try serveMessages(["/orders/a/messages": [], "/orders/b/messages": []], test)
+        try await test.pullDetails(all: true)
+        #expect(try test.keys("messages") == ["m", "n", "o"])
+        try serveMessages(["/orders/a/messages": [], "/orders/b/messages": ["o"]], test)
+        try await test.pullDetails(all: true)
+        #expect(try test.keys("messages") == ["o"])
+    }
+
     @Test("an incomplete list of children deletes nothing, and a missing parent is not an error")
     func incomplete() async throws {
         let test = try TestPull(Self.fetched)
