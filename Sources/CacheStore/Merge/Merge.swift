@@ -145,14 +145,16 @@ struct Merge {
         if let winner = try decide(dispute) { try apply(winner, ofDeletion: change) }
     }
 
-    /// Whether the server's old and new version differ only in the change time and in fields for which `isOwn`, given
-    /// the new value, recognizes the work of an earlier local change. A field that the new one lacks says nothing.
+    /// Whether the server's old and new version differ only in the times of changes, of the record and of its children,
+    /// and in fields for which `isOwn`, given the new value, recognizes the work of an earlier local change. A field that
+    /// the new one lacks says nothing.
     func isOwnChange(
         _ before: JSONText, _ now: JSONText, _ isOwn: (_ field: String, _ value: JSONText) -> Bool
     ) throws -> Bool {
         let comparison = try context.comparison(entity)
         return entity.fields.allSatisfy { field in
             guard !field.isDerivedHere, field.name != entity.pull?.changedAt,
+                field.name != entity.pull?.detail?.whenChanged,
                 let new = entity.value(of: field.name, in: now)
             else { return true }
             let old = entity.value(of: field.name, in: before) ?? .null

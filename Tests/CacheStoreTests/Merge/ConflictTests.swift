@@ -261,6 +261,18 @@ struct ConflictTests {
         #expect(try cache.store.rowCounts()["orders"] == 0)
     }
 
+    @Test("a deletion is no conflict because a child has changed since, which only its own time shows")
+    func touched() async throws {
+        let schema = TestCache.shop.replacing("when_changed: updated_at", with: "when_changed: created_at")
+        let cache = try TestCache(schema: schema.replacing("  orders:\n", with: "  orders:\n    conflict: manual\n"))
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","created_at":"\#(time(0))"}]"#)
+        try await cache.store.delete("orders", key: "a", at: now)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n","created_at":"\#(time(60))"}]"#)
+        #expect(try conflicts(cache).isEmpty)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs","created_at":"\#(time(90))"}]"#)
+        #expect(try conflicts(cache).count == 1)
+    }
+
     @Test("a page requested before a deletion was acknowledged does not bring the record back")
     func stalePage() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)
