@@ -167,9 +167,12 @@ extension CacheStore {
     // MARK: Rows
 
     /// Records that the server last had, with no change acknowledged since the pull began (?3), and not created so
-    /// recently (?5) that the upstream may not list them yet. Leaves out a record whose deletion is queued.
+    /// recently (?5) that the upstream may not list them yet. Leaves out a record whose deletion is on its way; one
+    /// whose deletion failed may have gone all the same.
     private static let isUnseen = """
-        _remote IS NOT NULL AND _deleted = 0 AND coalesce(_acknowledged, 0) <= ?3
+        _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?3
+          AND (_deleted = 0 OR _key IN (
+            SELECT record_key FROM sync_outbox WHERE entity = ?4 AND state = 'failed' AND operation = 'delete'))
           AND _key NOT IN (
             SELECT record_key FROM sync_settling WHERE entity = ?4 AND kind = 'created' AND at > ?5)
         """

@@ -167,4 +167,21 @@ struct DeletionSweepTests {
         #expect(try cache.store.countUnseen(of: "orders", seen, at: later) == 1)
         #expect(try !cache.store.isNew("orders", key: "a", at: later))
     }
+
+    @Test("a record whose deletion failed is asked for like any other, and goes with its change when it is gone")
+    func failedDeletion() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        try await cache.store.delete("orders", key: "a", at: TestCache.now)
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change, at: TestCache.now)
+        try await cache.store.settle(
+            change.id, .failed(PushFailure(kind: "unclear", message: "no answer")), at: TestCache.now)
+        let seen = try cache.store.startDeletionSweep(of: "orders")
+        #expect(
+            try cache.store.unseen(of: "orders", seen, limit: 9, at: TestCache.now).map(\.key) == ["a", "b"])
+        _ = try await cache.store.delete(["a"], of: "orders", position: .max, at: TestCache.now)
+        #expect(try cache.store.pendingCount().failed == 0)
+        #expect(try cache.store.remote(of: "orders", key: "a") == nil)
+    }
 }
