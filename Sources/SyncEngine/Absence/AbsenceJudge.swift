@@ -93,12 +93,12 @@ struct AbsenceJudge: Sendable {
 
     // MARK: Lists
 
-    /// Whether the upstream serves the list of an entity, with content if the cache has some. Throws `.barred` when it
-    /// answers that there is no such list.
+    /// Whether the upstream serves the list of an entity, with content if the cache has some from it. Throws `.barred`
+    /// when it answers that there is no such list.
     func isServing(_ entity: Entity) async throws -> Bool {
         guard let plan = entity.pull else { return try await isWell(beside: entity) != false }
         let count = try await page(plan, of: entity, at: nil).count
-        return try count > 0 || store.rowCounts()[entity.name] ?? 0 == 0
+        return try count > 0 || store.anotherRecord(of: entity.name, than: []) == nil
     }
 
     private func search(

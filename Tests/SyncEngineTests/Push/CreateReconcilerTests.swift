@@ -106,6 +106,18 @@ struct CreateReconcilerTests {
         }
     }
 
+    @Test("an empty list says so where the cache has no such record either, and nothing where it has some")
+    func empty() async throws {
+        let (finding, _) = try await finding(["[]"], since: .seconds(60))
+        guard case .absent = finding else {
+            Issue.record("said to be \(finding)")
+            return
+        }
+        await #expect(throws: UpstreamError.self) {
+            try await self.finding(["[]"], since: .seconds(60), known: "x")
+        }
+    }
+
     @Test("a listed record that lacks what was sent is read by its key before it is judged")
     func partial() async throws {
         for (single, isFound) in [(#"{"id":"b","notes":"new"}"#, true), (#"{"id":"b","notes":"old"}"#, false)] {
