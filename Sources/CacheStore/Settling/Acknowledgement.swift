@@ -77,8 +77,10 @@ struct Acknowledgement {
                 continue
             }
             // A page may have brought the change before its answer.
-            let shown = known.flatMap { entity.value(of: field, in: $0) } ?? .null
-            settling.set(field, to: sent, from: [shown, change.base[field] ?? .null], comparison)
+            let shown = known.flatMap { entity.value(of: field, in: $0) }
+            let isFirst = settling.parts[field] == nil
+            settling.set(field, to: sent, from: [shown ?? .null, change.base[field] ?? .null], comparison)
+            if isFirst { settling.parts[field]?.isBlind = shown == nil }
         }
         return settling
     }
@@ -146,13 +148,23 @@ struct Acknowledgement {
     private func judged(
         _ answer: JSONText, _ settling: inout Settling, _ comparison: ValueComparison
     ) throws -> Settling.Verdict {
-        for (field, sent) in change.body.members where field != entity.key {
+        let parts = settling.parts
+        func shown(_ field: String) -> JSONText? {
             guard let value = entity.value(of: field, in: answer),
-                settling.parts[field]?.earlier.contains(where: { comparison.isSame(value, $0, of: field) }) == false
-            else { continue }
+                parts[field]?.earlier.contains(where: { comparison.isSame(value, $0, of: field) }) == false
+            else { return nil }
+            return value
+        }
+        let fields = change.body.members.filter { $0.key != entity.key }
+        // Where no view has shown a field before, another field must show that the answer is not an older version.
+        let isNew = fields.contains { parts[$0.key]?.isBlind == false && shown($0.key) != nil }
+        for (field, sent) in fields {
+            guard let value = shown(field) else { continue }
             // The server's spelling, or its normal form, of what was sent.
-            try context.learn(sent, as: value, of: field, entity)
+            let isForm = try context.learn(sent, as: value, of: field, entity)
+            guard isForm || isNew || parts[field]?.isBlind == false else { continue }
             settling.parts[field]?.ours = value
+            settling.parts[field]?.isBlind = false
         }
         let verdict = settling.meet(answer, try context.comparison(entity))
         // A new record has had no earlier values of which an older view could have one.

@@ -81,10 +81,11 @@ struct Arrivals {
         var kept: [String: JSONText] = [:]
         var isSettling = false
         if var row = try rows[known.key] {
+            let before = row
+            // However late the first view comes, it shows what became of the change.
+            if !row.isConfirmed { try learn(from: shown, &row) }
             if rows.isAlive(row) {
                 isSettling = true
-                let before = row
-                try learn(from: shown, &row)
                 let verdict = row.meet(shown, try context.comparison(table.entity))
                 if row != before { try rows.save(row) }
                 guard case .counts(let values) = verdict else { return nil }

@@ -14,6 +14,8 @@ struct Settling: Equatable {
         var ours: JSONText
         /// What it had before, and what it was changed to on the way.
         var earlier: [JSONText]
+        /// No view had shown the field before, so that any other value may be the one before.
+        var isBlind = false
 
         /// Adds a value that the field no longer has.
         mutating func replace(by value: JSONText) {
@@ -73,7 +75,7 @@ struct Settling: Equatable {
                 continue
             }
             if comparison.isSame(value, part.ours, of: field) { continue }
-            if !isNews, part.earlier.contains(where: { comparison.isSame(value, $0, of: field) }) {
+            if !isNews, part.isBlind || part.earlier.contains(where: { comparison.isSame(value, $0, of: field) }) {
                 kept[field] = part.ours
             } else {
                 parts[field]?.replace(by: value)

@@ -61,7 +61,9 @@ struct SettlingTable {
     private static func text(of parts: [String: Settling.Part]) -> String {
         JSONText.object(
             members: parts.sorted { $0.key < $1.key }.map { field, part in
-                (key: field, value: JSONText.object(["ours": part.ours, "earlier": .array(part.earlier)]))
+                var members = [(key: "ours", value: part.ours), (key: "earlier", value: .array(part.earlier))]
+                if part.isBlind { members.append(("blind", .boolean(true))) }
+                return (key: field, value: JSONText.object(members: members))
             }
         ).text
     }
@@ -69,7 +71,12 @@ struct SettlingTable {
     private static func settling(_ row: Row) throws -> Settling {
         let fields = try JSONText(parsing: row[7] as String)
         let parts = fields.members.map { field, part in
-            (field, Settling.Part(ours: part["ours"] ?? .null, earlier: part["earlier"]?.elements ?? []))
+            (
+                field,
+                Settling.Part(
+                    ours: part["ours"] ?? .null, earlier: part["earlier"]?.elements ?? [],
+                    isBlind: part["blind"]?.boolean ?? false)
+            )
         }
         return Settling(
             key: row[0], kind: Settling.Kind(rawValue: row[1]) ?? .written, at: Timestamp(milliseconds: row[2]),

@@ -86,6 +86,17 @@ struct NormalFormTests {
         }
     }
 
+    @Test("the first view may come long after the change, and still shows what became of it")
+    func lateView() async throws {
+        let cache = try await cache("manual")
+        try await edit(cache, #"{"notes":" Bob "}"#)
+        try await acknowledge(cache, begin(cache), nil)
+        try await edit(cache, #"{"notes":" Carl "}"#)
+        let page = PulledPage(entity: "orders", records: #"[{"id":"a","notes":"Bob","total":1}]"#)
+        _ = try await cache.store.apply(page, at: now + .seconds(600))
+        #expect(try conflicts(cache) == 0)
+    }
+
     @Test("a value that was never sent is not taken for the normal form of ours")
     func notSent() async throws {
         let cache = try await cache("manual")

@@ -74,7 +74,8 @@ struct SettlingTests {
             try await edit(cache, #"{"notes":"C"}"#)
             let answer = try JSONText(parsing: #"{"id":"a","notes":"A"}"#)
             try await cache.store.settle(first.id, .acknowledged(record: answer), at: now)
-            #expect(try cache.store.remote(of: "orders", key: "a")?["notes"] == "B")
+            let remote = try cache.store.remote(of: "orders", key: "a")
+            #expect(remote?["notes"] == "B", "\(policy): \(remote?.text ?? "nothing")")
             for seen in ["A", "B", "A"] { try await pull(cache, #"[{"id":"a","notes":"\#(seen)"}]"#) }
             #expect(try notes(cache) == "C")
             #expect(try ready(cache) == [#"{"notes":"C"}"#])
@@ -252,6 +253,27 @@ struct SettlingTests {
         #expect(try notes(cache) == "n")
         try await pull(cache, #"[{"id":"a","deleted_at":"x","updated_at":"2026-01-01T00:00:06Z"}]"#)
         #expect(try notes(cache) == nil)
+    }
+
+    @Test("a field that no view had shown keeps what was sent until the time is over", arguments: [true, false])
+    func blind(answered: Bool) async throws {
+        let cache = try await cache(#"{"id":"a"}"#)
+        try await edit(cache, #"{"notes":"B"}"#)
+        let old = #"{"id":"a","notes":"A"}"#
+        try await send(cache, answered ? old : nil)
+        if !answered { try await pull(cache, "[\(old)]", view: .single) }
+        #expect(try notes(cache) == "B")
+        #expect(try await unconfirmed(cache, after: 61) == ["a"])
+        try await pull(cache, #"[{"id":"a","notes":"theirs"}]"#, after: 61, view: .single)
+        #expect(try notes(cache) == "theirs")
+    }
+
+    @Test("an answer that shows one change shows what became of the other")
+    func notBlind() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"A"}"#)
+        try await edit(cache, #"{"notes":"B","status":"open"}"#)
+        try await send(cache, #"{"id":"a","notes":"B","status":"ready"}"#)
+        #expect(try cache.record("orders", "a")?["status"] == "ready")
     }
 
     @Test("a clock that is set back starts the time again, and does not make it endless")
