@@ -236,10 +236,10 @@ struct EntityTable {
         "_detail IS NOT \(detailMark(whenChanged)) AND _remote IS NOT NULL AND _deleted = 0"
     }
 
-    /// The server's value of `when_changed`, as text.
+    /// The server's value of `when_changed`, as text; not null, so that children which were never fetched are outdated.
     func detailMark(_ whenChanged: String) -> String {
         guard whenChanged != entity.key, let field = entity[field: whenChanged] else { return "_key" }
-        return "CAST(\(expression(for: field, in: "_remote")) AS TEXT)"
+        return "coalesce(CAST(\(expression(for: field, in: "_remote")) AS TEXT), '')"
     }
 
     /// Every field but the secret ones, in the schema's order; times as text.

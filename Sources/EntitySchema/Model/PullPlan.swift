@@ -28,6 +28,8 @@ package struct PullPlan: Sendable, Equatable {
         package var whenChanged: String?
         /// The field of the other entity with this one's key; set when a record comes without it.
         package var by: String?
+        /// The key field of the other entity.
+        package var key: String?
     }
 
     package var path: String

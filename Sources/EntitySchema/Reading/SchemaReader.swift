@@ -100,7 +100,7 @@ extension EntitySchema {
 }
 
 extension EntitySchema {
-    /// Sets the field by which a detail's records refer to their parent, and indexes it for the lookup.
+    /// Sets the key of a detail's records and the field by which they refer to their parent, indexed for the lookup.
     fileprivate var withForeignKeys: EntitySchema {
         var entities = entities
         for (index, parent) in self.entities.enumerated() {
@@ -112,6 +112,7 @@ extension EntitySchema {
             else { continue }
             entities[child].fields[link].indexed = true
             entities[index].pull?.detail?.by = self.entities[child].fields[link].name
+            entities[index].pull?.detail?.key = self.entities[child].key
         }
         var schema = self
         schema.entities = entities

@@ -47,22 +47,47 @@ struct ChildReader {
             deletes: deletes)
     }
 
-    /// Reads all pages of a parent's children.
+    /// Reads all pages of a parent's children; once more if the list disagrees with itself, since a row may have slid
+    /// from one page to another meanwhile.
     func fetch(_ family: inout Family, at path: String, from upstream: any Upstream) async throws(UpstreamError) {
+        let first = try await reading(of: path, from: upstream)
+        family.children = first.children
+        family.isComplete = first.isComplete
+        guard first.isWhole, !first.isComplete else { return }
+        let second = try await reading(of: path, from: upstream)
+        family.children += second.children.filter { !first.keys.contains(key($0)) }
+        family.isComplete =
+            second.isComplete || second.isWhole && second.total == nil && second.keys == first.keys
+    }
+
+    private struct Reading {
+        var children: [JSONText] = []
+        var keys: Set<String> = []
+        var total: Int?
+        /// No page is left that could not be followed.
+        var isWhole = false
+
+        /// It has as many children as it says, or none twice.
+        var isComplete: Bool { isWhole && keys.count == total ?? children.count }
+    }
+
+    private func reading(of path: String, from upstream: any Upstream) async throws(UpstreamError) -> Reading {
         var trail = PageTrail()
         var position: String?
+        var reading = Reading()
         repeat {
             let page = try await upstream.page(
                 PageRequest(entity: detail.entity, path: path, list: detail.list, position: position))
             try trail.add(page, of: path, askedAt: position)
-            family.children += page.records.elements
+            reading.children += page.records.elements
             position = page.next
-            if position == nil {
-                family.isComplete =
-                    page.unfollowed == nil && (page.total == nil || page.total == family.children.count)
-            }
+            (reading.total, reading.isWhole) = (page.total, page.unfollowed == nil)
         } while position != nil
+        reading.keys = Set(reading.children.map(key))
+        return reading
     }
+
+    private func key(_ child: JSONText) -> String { detail.key.flatMap { child[$0]?.plain } ?? child.text }
 
     /// A value that is not an object is returned unchanged and set aside later.
     func child(of key: JSONText, _ child: JSONText, _ by: String) -> JSONText {

@@ -83,15 +83,8 @@ struct RecordReader {
             return record.flatMap { family.detail.list.records.value(in: $0) }?.elements ?? []
         }
         guard let path = family.parent.path(template, of: family.record) else { return [] }
-        var request = PageRequest(entity: family.detail.entity, path: path, list: family.detail.list)
-        var children: [JSONText] = []
-        var trail = PageTrail()
-        repeat {
-            let page = try await upstream.page(request)
-            try trail.add(page, of: path, askedAt: request.position)
-            children += page.records.elements
-            request.position = page.next
-        } while request.position != nil
-        return children
+        var found = ChildReader.Family(key: family.key, children: [], isComplete: false)
+        try await ChildReader(parent: family.parent, detail: family.detail).fetch(&found, at: path, from: upstream)
+        return found.children
     }
 }
