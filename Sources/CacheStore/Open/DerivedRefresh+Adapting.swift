@@ -15,6 +15,7 @@ extension DerivedRefresh {
         if present != schema.entities.map(Self.olderDefinition).joined(separator: "\n") {
             for entity in schema.entities { try recomputeAll(of: entity) }
         }
+        for entity in schema.entities { try followOwners(of: entity) }
         try settings.set(Self.setting, to: wanted)
     }
 
@@ -43,6 +44,21 @@ extension DerivedRefresh {
             guard let end = found.last else { return }
             last = end[0]
         }
+    }
+
+    /// Hides the records whose owner was deleted while the schema did not have them.
+    private func followOwners(of entity: Entity) throws {
+        let table = EntityTable(entity: entity)
+        for tie in entity.ties where tie.onDelete == .cascade {
+            let keys = try String.fetchAll(
+                records.db,
+                sql: """
+                    SELECT _key FROM \(table.name) WHERE _deleted = 0 AND \(table.sql(for: tie.field)) IN (
+                      SELECT _key FROM \(EntityTable.name(of: tie.entity)) WHERE _deleted <> 0)
+                    """)
+            for key in keys { records.stale.insert(key, of: entity.name, .owner) }
+        }
+        try work()
     }
 
     private static func definition(_ entity: Entity) -> String {

@@ -137,4 +137,33 @@ struct OpeningTests {
                 db, sql: "SELECT name || ' ' || coalesce(sql, '') || rootpage FROM sqlite_master ORDER BY name")
         }
     }
+
+    @Test("records whose owner was deleted while the schema did not have them are hidden once it has them again")
+    func ownerDeletedMeanwhile() async throws {
+        let orders = """
+            schema: shop
+            upstream: { base_url: http://localhost }
+            entities:
+              orders:
+                fields: { id: { type: string } }
+                MANY
+                pull: { path: /orders }
+                push: { delete: { call: "DELETE /orders/{id}" } }
+            """
+        let alone = orders.replacing("    MANY\n", with: "")
+        let both =
+            orders.replacing("MANY", with: "many: { notes: { of: notes, by: order_id, on_delete: cascade } }") + """
+
+                  notes:
+                    fields: { id: { type: string }, order_id: { type: reference, to: orders } }
+                    pull: { path: /notes }
+                """
+        var cache = try TestCache(schema: both)
+        _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
+        _ = try await cache.pull("notes", #"[{"id":"m","order_id":"a"},{"id":"n","order_id":"b"}]"#)
+        cache = try cache.reopened(schema: alone)
+        try await cache.store.delete("orders", key: "a", at: TestCache.now)
+        cache = try cache.reopened(schema: both)
+        #expect(try cache.keys(ListQuery(entity: "notes")) == ["n"])
+    }
 }
