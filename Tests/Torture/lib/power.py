@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import shim
 
-(WRITTEN, TRUNCATED, SYNCING, SYNCED, CREATED, RENAMED, REMOVED, FOLDER_CREATED, LINKED, SYMLINKED, LOCK_REQUESTED,
+(WRITTEN, TRUNCATED, SYNCING, SYNCED, CREATED, RENAMED, REMOVED, FOLDER_CREATED, LINKED, SYMLINKED, LOCK_HELD,
  LOCK_RELEASED) = range(1, 13)
 _NOTE = struct.Struct("<IIQQQ")
 _SECTOR = 512
@@ -107,7 +107,7 @@ class Power:
                     file.settle(bounds[offset])
                 else:
                     self._settle_names(number, bounds[offset])
-            elif what not in (SYNCED, LOCK_REQUESTED, LOCK_RELEASED):
+            elif what not in (SYNCED, LOCK_HELD, LOCK_RELEASED):
                 if what == CREATED:
                     self.files[number] = File()
                 elif what == SYMLINKED:
@@ -138,7 +138,7 @@ class Power:
         for at, (what, number, offset, body, names) in enumerate(self._read()):
             if what == CREATED:
                 paths[number] = names[0]
-            elif what == LOCK_REQUESTED:
+            elif what == LOCK_HELD:
                 holders[offset].append(number)
             elif what == LOCK_RELEASED and number in holders[offset]:
                 holders[offset].remove(number)

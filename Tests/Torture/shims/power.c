@@ -19,7 +19,7 @@
 
 // SYNCING and SYNCED have the same number: after SYNCED, only what was written before SYNCING is on disk.
 enum { WRITTEN = 1, TRUNCATED, SYNCING, SYNCED, CREATED, RENAMED, REMOVED, FOLDER_CREATED, LINKED, SYMLINKED,
-       LOCK_REQUESTED, LOCK_RELEASED };  // a connection's exclusive locks on a log: to write to it, or to checkpoint it
+       LOCK_HELD, LOCK_RELEASED };  // a connection's exclusive locks on a log: to write to it, or to checkpoint it
 
 struct note {
     uint32_t what, names;  // bytes of both names, each NUL-terminated
@@ -131,12 +131,13 @@ static int xSync(sqlite3_file *file, int flags) {
 static int xShmLock(sqlite3_file *file, int offset, int count, int flags) {
     uint64_t connection = ((struct watched *)file)->connection;
     int is_watched = (flags & SQLITE_SHM_EXCLUSIVE) && offset < 2 && ((struct watched *)file)->number;
-    if (is_watched && (flags & SQLITE_SHM_LOCK)) note(LOCK_REQUESTED, connection, offset, count, NULL, NULL, NULL);
+    // Noted only while it is held, so that the notes of two connections never overlap unless their locks do.
+    if (is_watched && (flags & SQLITE_SHM_UNLOCK)) note(LOCK_RELEASED, connection, offset, count, NULL, NULL, NULL);
     inside++;
     int code = OWN(file)->pMethods->xShmLock(OWN(file), offset, count, flags);
     inside--;
-    if (is_watched && ((flags & SQLITE_SHM_UNLOCK) || code != SQLITE_OK))
-        note(LOCK_RELEASED, connection, offset, count, NULL, NULL, NULL);
+    if (is_watched && (flags & SQLITE_SHM_LOCK) && code == SQLITE_OK)
+        note(LOCK_HELD, connection, offset, count, NULL, NULL, NULL);
     return code;
 }
 
