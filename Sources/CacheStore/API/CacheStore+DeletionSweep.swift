@@ -155,6 +155,22 @@ extension CacheStore {
         }
     }
 
+    /// Up to 500 children whose parent the cache does not have: it went while the schema lacked them.
+    package func orphans(of children: String, by field: String, in parents: String) throws -> [String] {
+        let (table, parents) = (try table(children), try table(parents))
+        return try read { db in
+            try String.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT _key FROM \(table.name) AS child
+                        WHERE _remote IS NOT NULL AND _deleted = 0 AND \(table.sql(for: field)) IS NOT NULL
+                          AND NOT EXISTS (
+                            SELECT 1 FROM \(parents.name) AS parent WHERE parent._key = \(table.sql(for: field, of: "child.")))
+                        LIMIT 500
+                        """))
+        }
+    }
+
     private func remember(_ rows: [(pk: Int64, key: String)], of entity: String, at now: Timestamp) async throws {
         guard try !rows.isEmpty || hasMissing(of: entity) else { return }
         try await change(at: now) { context in

@@ -39,16 +39,35 @@ extension AbsenceJudge {
         return findings
     }
 
+    private enum Answer {
+        case found(RemoteRecord)
+        case absent
+        /// The upstream serves no single records of the entity: there is no address for them, or it says so (405, 501).
+        case notServed
+    }
+
+    private func answer(on suspect: CacheStore.UnseenRecord, of entity: Entity) async throws -> Answer {
+        guard entity.recordPath(of: suspect.remote) != nil else { return .notServed }
+        do {
+            return try await read(suspect.remote, of: entity).map(Answer.found) ?? .absent
+        } catch UpstreamError.refused(let status, _) where status == 405 || status == 501 {
+            return .notServed
+        }
+    }
+
     /// The records that the upstream does not have when it is asked for them. Nil if it cannot be asked for one.
     private func absent(
         among suspects: [CacheStore.UnseenRecord], of entity: Entity, _ findings: inout Findings
     ) async throws -> [CacheStore.UnseenRecord]? {
         var absent: [CacheStore.UnseenRecord] = []
         for suspect in suspects {
-            guard entity.recordPath(of: suspect.remote) != nil else { return nil }
-            guard let found = try await read(suspect.remote, of: entity) else {
+            let found: RemoteRecord
+            switch try await answer(on: suspect, of: entity) {
+            case .notServed: return nil
+            case .absent:
                 absent.append(suspect)
                 continue
+            case .found(let record): found = record
             }
             if found.record[entity.key]?.plain != suspect.key {
                 findings.undecided.append(suspect.key)
@@ -64,8 +83,8 @@ extension AbsenceJudge {
 
     /// One of the first of many such records that the upstream still has; nil if it has none of them.
     func firstHere(of suspects: [CacheStore.UnseenRecord], _ entity: Entity) async throws -> String? {
-        for suspect in suspects where entity.recordPath(of: suspect.remote) != nil {
-            if let found = try await read(suspect.remote, of: entity), !entity.isDeleted(found.record) {
+        for suspect in suspects {
+            if case .found(let found) = try await answer(on: suspect, of: entity), !entity.isDeleted(found.record) {
                 return suspect.key
             }
         }

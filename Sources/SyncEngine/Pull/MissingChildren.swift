@@ -67,13 +67,14 @@ struct MissingChildren {
 
 /// Decides about the missing children of a whole pull, and stores what is held.
 extension Puller {
-    /// Children that cannot be confirmed are deleted when the next pull lacks them as well, within the guard. Returns
-    /// how many were deleted, and whether the next pull must read all parents again to decide.
+    /// Children that cannot be confirmed, and those without a parent, are deleted when the next pull lacks them as well,
+    /// within the guard. Returns how many were deleted, and whether the next pull must read all parents again to decide.
     func settle(
         _ missing: [String: [String]], of parent: Entity, _ detail: PullPlan.Detail, isFull: Bool
     ) async throws -> (deleted: Int, isOpen: Bool) {
         let confirmation = MissingChildren(store: store, upstream: upstream, parent: parent, detail: detail, now: now)
         var (deleted, left) = try await confirmation.confirm(missing)
+        if isFull, let by = detail.by { left += try store.orphans(of: detail.entity, by: by, in: parent.name) }
         guard !left.isEmpty || isFull else { return (deleted, false) }
         let rows = try store.rowCounts()[detail.entity] ?? 0
         var reason: String?

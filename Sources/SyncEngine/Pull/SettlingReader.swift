@@ -22,8 +22,7 @@ struct SettlingReader {
                 try await read(record)
             } catch let error as UpstreamError {
                 if error.concernsWholeUpstream { throw error }
-                guard environment.now().since(record.at) > Self.patience else { continue }
-                try await settle(record)
+                try await settleAfterPatience(record)
             }
         }
     }
@@ -35,16 +34,23 @@ struct SettlingReader {
         let position = try store.position()
         let judge = AbsenceJudge(store: store, upstream: upstream, schema: environment.schema, now: environment.now)
         guard let found = try await judge.read(record.known, of: entity) else {
-            // A creation that was answered without its record may have another key upstream.
-            if case .known = try store.remoteState(of: record.key, entity.name),
-                try await judge.verdict(on: record.known, of: entity, wasRead: true) == .gone
-            {
-                _ = try await store.delete([record.key], of: entity.name, position: position, at: environment.now())
+            guard case .known = try store.remoteState(of: record.key, entity.name) else {
+                return try await settle(record)
             }
-            return try await settle(record)
+            // A creation that was answered without its record may have another key upstream.
+            if try await judge.verdict(on: record.known, of: entity, wasRead: true) == .gone {
+                _ = try await store.delete([record.key], of: entity.name, position: position, at: environment.now())
+                return try await settle(record)
+            }
+            return try await settleAfterPatience(record)
         }
         guard found.record[entity.key]?.plain == record.key else { return try await settle(record) }
         _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: environment.now())
+        try await settle(record)
+    }
+
+    private func settleAfterPatience(_ record: CacheStore.UnconfirmedRecord) async throws {
+        guard environment.now().since(record.at) > Self.patience else { return }
         try await settle(record)
     }
 

@@ -3,9 +3,10 @@ import TestSupport
 
 /// Which habits the simulation draws from.
 enum HabitSeeds {
-    /// The habits that the engine copes with in every combination. Nearly all hold alone (see the survey), but of those
-    /// drawn together a few in a hundred seeds still break a rule, so none is drawn yet.
-    private static let known: Set<Habit> = []
+    /// The habits that the engine copes with in every combination: all but two. `slugs`: nothing tells the new key of a
+    /// record that was renamed by a write whose answer was lost. `wrongTotals`: a list whose total is always off never
+    /// shows which children are gone.
+    private static let known = Set(Habit.allCases).subtracting([.slugs, .wrongTotals])
 
     /// `HABITS=all`, or the names of some, draws from those instead.
     static let holding: Set<Habit> = {

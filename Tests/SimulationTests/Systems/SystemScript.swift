@@ -162,7 +162,7 @@ struct SystemScript {
             for key in Set(there.keys).union(here.keys).sorted() where !undecided.contains("\(entity.name)/\(key)") {
                 if takesMissing, there[key] == nil || here[key] == nil { continue }
                 if there[key] == nil, habits.hidesDeletions { continue }
-                if habits[.cutLists], here[key] == nil || !world.plan.hasOneWriter { continue }
+                if habits[.cutLists], here[key] == nil || !world.plan.hasOneWriter || habits[.listsOnly] { continue }
                 guard let difference = try difference(there[key], here[key], entity) else { continue }
                 throw Violation(
                     rule: .equalInTheEnd,

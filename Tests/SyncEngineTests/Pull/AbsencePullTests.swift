@@ -79,6 +79,16 @@ struct AbsencePullTests {
         #expect(try test.keys().count == 12)
     }
 
+    @Test("where single records are not allowed, a record goes that two pulls lack", arguments: [405, 501])
+    func notAllowed(status: Int) async throws {
+        let test = try await filled(8)
+        try test.upstream.serve([page(0..<7)], total: 7)
+        test.upstream.serveSingles { _, _ in .failure(.refused(status: status, "GET is not supported here")) }
+        #expect(try await test.pull(full: true).deleted == 0)
+        #expect(try await test.pull(full: true).deleted == 1)
+        #expect(try test.keys().count == 7)
+    }
+
     @Test("#5 records that slid past the pages are asked for and stay; the one that is gone goes")
     func slides() async throws {
         let test = try await filled(12)

@@ -1,6 +1,7 @@
 import EntitySchema
 import JSONText
 import SchemaDrift
+import TestSupport
 import Testing
 import Upstream
 
@@ -207,5 +208,18 @@ struct ChildPullTests {
         try await test.pullDetails()
         #expect(try isComplete())
         #expect(try test.store.cursor(of: "messages").lastSyncedAt != nil)
+    }
+
+    @Test("children without a parent go when two full pulls find them so")
+    func orphans() async throws {
+        let test = try TestPull(Self.fetched)
+        try serveMessages(["/orders/a/messages": ["m"], "/orders/b/messages": ["o"]], test)
+        _ = try await test.store.apply(
+            PulledPage(entity: "messages", records: #"[{"id":"x","order_id":"gone"}]"#), at: test.clock.timestamp)
+        try await test.pull()
+        try await test.pullDetails(all: true)
+        #expect(try test.keys("messages") == ["m", "o", "x"])
+        try await test.pullDetails(all: true)
+        #expect(try test.keys("messages") == ["m", "o"])
     }
 }

@@ -78,4 +78,23 @@ struct SettlingReaderTests {
             #expect(try test.record(key) == nil)
         }
     }
+
+    @Test("a record that an upstream out of its mind does not show stays to be asked for")
+    func cannotSay() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            try await test.change("a", #"{"notes":"mine"}"#)
+            test.upstream.answerEmpty(times: 1)
+            test.upstream.failRecords(.malformed("no"))
+            try await test.engine.sync(SyncRequest())
+            test.upstream.failRecords(nil)
+            try test.upstream.set("/orders", "[]")
+            test.clock.advance(by: .seconds(61))
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.record("a")?["notes"] == "mine")
+            #expect(try await test.store.unconfirmed(limit: 9, at: test.clock.timestamp).map(\.key) == ["a"])
+        }
+    }
 }
