@@ -23,19 +23,18 @@ struct Merge {
 
     /// Merges every queued change of the record with the server's version, and rebuilds what readers see.
     ///
-    /// A change that is being sent is skipped: applying its outcome merges again.
+    /// A change that is being sent is only noted where the server shows it: applying its outcome merges again.
     func mergeRemote(of key: String) throws {
         let changes = try queue.changes(of: entity.name, key: key)
         guard let remote = try row.remote(of: key) else { return try writer.rebuildDocument(over: key) }
         // Values that earlier local changes set on the server are no conflict.
         var own = OwnValues(comparison: try context.comparison(entity))
         for change in changes {
-            if change.state != .uploading {
-                switch change.operation {
-                case .create: break
-                case .update: try mergeUpdate(change, remote, own)
-                case .delete: try mergeDelete(change, remote, own)
-                }
+            switch change.operation {
+            case .update where change.state == .uploading: try settle(change, remote, own.comparison)
+            case .update: try mergeUpdate(change, remote, own)
+            case .delete where change.state != .uploading: try mergeDelete(change, remote, own)
+            case .create, .delete: break
             }
             own.add(change)
         }
@@ -84,6 +83,19 @@ struct Merge {
             if let winner = try decide(dispute) { change = try apply(winner, of: field, in: change) }
         }
         try settle(shown, of: change, remote, own.comparison)
+    }
+
+    /// Notes what the server shows of a change whose answer is still to come.
+    private func settle(_ change: OutboxTable.Entry, _ remote: JSONText, _ comparison: ValueComparison) throws {
+        var shown: [(field: String, value: JSONText, before: JSONText)] = []
+        for (field, local) in change.body.members {
+            guard let server = entity.value(of: field, in: remote), comparison.isSame(server, local, of: field) else {
+                continue
+            }
+            let before = change.base[field] ?? .null
+            if !comparison.isSame(server, before, of: field) { shown.append((field, server, before)) }
+        }
+        try settle(shown, of: change, remote, comparison)
     }
 
     /// The server shows what an attempt without an answer has set, so that earlier values are older from now on.

@@ -19,10 +19,14 @@ struct DetailPuller {
     private struct Children: Sendable {
         var parent: CacheStore.OutdatedParent
         var family: ChildReader.Family
+        /// The upstream has no such list: the parent was deleted, or has none.
+        var isGone = false
     }
 
     private struct Batch: Sendable {
         var children: [Children]
+        /// Parents whose list of children is not there.
+        var gone: [Children] = []
         var failures: [UpstreamError]
         var lastPK: Int64
         var position: Int64
@@ -80,6 +84,7 @@ struct DetailPuller {
             for _ in 0..<parallel { addNext() }
             while let result = try await group.next() {
                 switch result {
+                case .success(let children) where children.isGone: batch.gone.append(children)
                 case .success(let children): batch.children.append(children)
                 case .failure(let error) where error.concernsWholeUpstream: throw error
                 case .failure(let error): batch.failures.append(error)
@@ -87,7 +92,19 @@ struct DetailPuller {
                 addNext()
             }
         }
+        if try await isWell(batch, entity) { batch.children += batch.gone }
         return batch
+    }
+
+    /// Whether lists that are not there say that their parents have no children. Behind a gateway none is there, so that
+    /// these parents are asked again.
+    private func isWell(_ batch: Batch, _ entity: Entity) async throws -> Bool {
+        guard batch.children.isEmpty, let first = batch.gone.first else { return true }
+        do {
+            return try await puller.upstream.record(of: entity, known: JSONText(parsing: first.parent.record)) != nil
+        } catch let error as UpstreamError where !error.concernsWholeUpstream {
+            return false
+        }
     }
 
     private func children(
@@ -101,7 +118,7 @@ struct DetailPuller {
         do throws(UpstreamError) {
             try await ChildReader(parent: entity, detail: detail).fetch(&family, at: path, from: puller.upstream)
         } catch .gone {
-            // The parent was deleted; a pull will bring that.
+            return .success(Children(parent: parent, family: family, isGone: true))
         } catch {
             return .failure(error)
         }

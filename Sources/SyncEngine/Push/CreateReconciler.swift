@@ -32,6 +32,19 @@ struct CreateReconciler {
     }
 
     func finding(for change: OutboxChange, _ entity: Entity) async throws -> Finding {
+        do {
+            return try await lookUp(change, entity)
+        } catch UpstreamError.gone(let status, let message) {
+            // The list of its siblings is gone: with their parent, or behind a gateway.
+            guard hasSettled(change) else { return .notYet(message) }
+            guard let parent = try reader.parent(of: entity, change.record),
+                try await judge.verdict(on: parent.record, of: parent.entity) == .gone
+            else { throw UpstreamError.gone(status: status, message) }
+            return .absent
+        }
+    }
+
+    private func lookUp(_ change: OutboxChange, _ entity: Entity) async throws -> Finding {
         switch entity.route(for: .create, record: change.record)?.lookUp {
         case nil:
             return .unknowable("the schema has no look_up")

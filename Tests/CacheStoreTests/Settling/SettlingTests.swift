@@ -136,6 +136,21 @@ struct SettlingTests {
         #expect(try notes(cache) == "B")
     }
 
+    @Test("an edit made after a page showed the one under way does not conflict with what was before both")
+    func shownBeforeItsAnswer() async throws {
+        for policy in ["manual", "server_wins", "local_wins", "last_write_wins"] {
+            let cache = try await cache(#"{"id":"a","notes":"A"}"#, policy)
+            try await edit(cache, #"{"notes":"B"}"#)
+            let first = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+            #expect(try await cache.store.begin(first, at: now))
+            try await pull(cache, #"[{"id":"a","notes":"B"}]"#)
+            try await edit(cache, #"{"notes":"C"}"#)
+            try await pull(cache, #"[{"id":"a","notes":"A"}]"#, after: 2)
+            #expect(try conflicts(cache) == 0, "\(policy)")
+            #expect(try notes(cache) == "C", "\(policy)")
+        }
+    }
+
     @Test("an answer that another person's later edit has overtaken changes nothing")
     func overtaken() async throws {
         func version(_ notes: String, _ second: Int) -> String {

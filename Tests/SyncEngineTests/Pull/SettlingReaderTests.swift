@@ -88,8 +88,11 @@ struct SettlingReaderTests {
             try await test.change("a", #"{"notes":"mine"}"#)
             test.upstream.answerEmpty(times: 1)
             test.upstream.failRecords(.malformed("no"))
-            try await test.engine.sync(SyncRequest())
+            test.upstream.failList("/orders", .malformed("no"))
+            await #expect(throws: (any Error).self) { try await test.engine.sync(SyncRequest()) }
+            try await test.until { try test.store.pendingCount().pending == 0 }
             test.upstream.failRecords(nil)
+            test.upstream.failList("/orders", nil)
             try test.upstream.set("/orders", "[]")
             test.clock.advance(by: .seconds(61))
             try await test.engine.sync(SyncRequest())
