@@ -150,6 +150,17 @@ extension CacheStore {
         ).execute(arguments: [detail.value, detail.key])
     }
 
+    /// Makes the children of these parents outdated.
+    package func forgetFetched(_ keys: [String], of entity: String, at now: Timestamp) async throws {
+        guard !keys.isEmpty else { return }
+        let table = try table(entity)
+        try await change(at: now) { context in
+            try context.db.cachedStatement(
+                sql: "UPDATE \(table.name) SET _detail = NULL WHERE _key IN (SELECT value FROM json_each(?))"
+            ).execute(arguments: [JSONText.array(keys.map(JSONText.string)).text])
+        }
+    }
+
     // MARK: Cursors
 
     package func cursor(of entity: String) throws -> PullCursor {

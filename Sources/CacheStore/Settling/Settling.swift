@@ -17,6 +17,15 @@ struct Settling: Equatable {
         /// No view had shown the field before, so that any other value may be the one before.
         var isBlind = false
 
+        /// Whether it may be what the field had earlier, or what the server made of that.
+        func mayHaveHad(_ value: JSONText, of field: String, _ comparison: ValueComparison) -> Bool {
+            isBlind
+                || earlier.contains {
+                    comparison.isSame(value, $0, of: field)
+                        || comparison.meaning.newForms(from: $0, to: value, of: field) != nil
+                }
+        }
+
         /// Adds a value that the field no longer has.
         mutating func replace(by value: JSONText) {
             earlier.append(ours)
@@ -75,7 +84,7 @@ struct Settling: Equatable {
                 continue
             }
             if comparison.isSame(value, part.ours, of: field) { continue }
-            if !isNews, part.isBlind || part.earlier.contains(where: { comparison.isSame(value, $0, of: field) }) {
+            if !isNews, part.mayHaveHad(value, of: field, comparison) {
                 kept[field] = part.ours
             } else {
                 parts[field]?.replace(by: value)

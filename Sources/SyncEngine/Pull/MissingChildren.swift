@@ -14,19 +14,25 @@ struct MissingChildren {
 
     private var reader: ChildReader { ChildReader(parent: parent, detail: detail) }
 
-    /// `missing`: the keys of parents → the keys of their missing children. Returns how many children were deleted, and
-    /// those that could not be confirmed. At most a hundred parents are asked.
-    func confirm(_ missing: [String: [String]]) async throws -> (deleted: Int, left: [String]) {
+    struct Outcome {
         var deleted = 0
+        /// The children that could not be confirmed, and their parents.
         var left: [String] = []
+        var parents: [String] = []
+    }
+
+    /// `missing`: the keys of parents → the keys of their missing children. At most a hundred parents are asked.
+    func confirm(_ missing: [String: [String]]) async throws -> Outcome {
+        var outcome = Outcome()
         for (index, (key, children)) in missing.sorted(by: { $0.key < $1.key }).enumerated() {
             guard index < AbsenceJudge.most, let count = try await confirm(children, of: key) else {
-                left += children
+                outcome.left += children
+                outcome.parents.append(key)
                 continue
             }
-            deleted += count
+            outcome.deleted += count
         }
-        return (deleted, left)
+        return outcome
     }
 
     private func confirm(_ children: [String], of key: String) async throws -> Int? {
@@ -73,7 +79,10 @@ extension Puller {
         _ missing: [String: [String]], of parent: Entity, _ detail: PullPlan.Detail, isFull: Bool
     ) async throws -> (deleted: Int, isOpen: Bool) {
         let confirmation = MissingChildren(store: store, upstream: upstream, parent: parent, detail: detail, now: now)
-        var (deleted, left) = try await confirmation.confirm(missing)
+        let outcome = try await confirmation.confirm(missing)
+        var (deleted, left) = (outcome.deleted, outcome.left)
+        // A list that is not believed was not fetched.
+        try await store.forgetFetched(outcome.parents, of: parent.name, at: now())
         if isFull, let by = detail.by { left += try store.orphans(of: detail.entity, by: by, in: parent.name) }
         guard !left.isEmpty || isFull else { return (deleted, false) }
         let rows = try store.rowCounts()[detail.entity] ?? 0

@@ -97,6 +97,17 @@ struct NormalFormTests {
         #expect(try conflicts(cache) == 0)
     }
 
+    @Test("what a server made of the change before is older than the last one")
+    func earlierForm() async throws {
+        let cache = try await cache("manual")
+        for notes in [" Bob ", " Carl "] {
+            try await edit(cache, #"{"notes":"\#(notes)"}"#)
+            try await acknowledge(cache, begin(cache), nil)
+        }
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
+        #expect(try cache.record("orders", "a")?["notes"] == " Carl ")
+    }
+
     @Test("a value that was never sent is not taken for the normal form of ours")
     func notSent() async throws {
         let cache = try await cache("manual")

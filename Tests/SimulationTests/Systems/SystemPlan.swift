@@ -82,6 +82,8 @@ struct SystemPlan {
         if schema.upstream.idempotencyHeader == nil { habits.drop(.repeatedRequests) }
         // One that forgets keys before a lost answer is repeated makes a second row too.
         if let time = habits.time(.forgottenKeys), time < schema.upstream.settle { habits.drop(.forgottenKeys) }
+        // Where only lists are served, a row that slides past two full pulls in a row is gone for all that can be known.
+        if habits[.listsOnly] { habits.drop(.slidingRows) }
         // Nor does anything tell the new key of a record that was renamed by a write whose answer was lost.
         if schema.upstream.idempotencyHeader == nil { habits.drop(.slugs) }
     }

@@ -144,6 +144,9 @@ struct ChildPullTests {
         try serveMessages(["/orders/a/messages": [], "/orders/b/messages": []], test)
         try await test.pullDetails(all: true)
         #expect(try test.keys("messages") == ["m", "n", "o"])
+        let requests = test.upstream.requests.count
+        try await test.pullDetails()
+        #expect(test.upstream.requests.count > requests, "lists that are not believed are asked for again")
         try serveMessages(["/orders/a/messages": [], "/orders/b/messages": ["o"]], test)
         try await test.pullDetails(all: true)
         #expect(try test.keys("messages") == ["o"])
