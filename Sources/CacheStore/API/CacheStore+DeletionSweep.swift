@@ -140,6 +140,7 @@ extension CacheStore {
 
     /// Remembers the missing records for the next full pull, and returns which of them were missing in the last.
     package func noteMissing(_ keys: [String], of entity: String, at now: Timestamp) async throws -> [String] {
+        guard try !keys.isEmpty || hasMissing(of: entity) else { return [] }
         let table = try table(entity)
         return try await change(at: now) { context in
             let missing = Missing(entity: entity, db: context.db)

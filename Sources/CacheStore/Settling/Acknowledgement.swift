@@ -149,26 +149,24 @@ struct Acknowledgement {
         _ answer: JSONText, _ settling: inout Settling, _ comparison: ValueComparison
     ) throws -> Settling.Verdict {
         let parts = settling.parts
-        func shown(_ field: String) -> JSONText? {
-            guard let value = entity.value(of: field, in: answer),
-                parts[field]?.earlier.contains(where: { comparison.isSame(value, $0, of: field) }) == false
-            else { return nil }
-            return value
-        }
-        let fields = change.body.members.filter { $0.key != entity.key }
-        // Where no view has shown a field before, another field must show that the answer is not an older version.
-        let isNew = fields.contains { parts[$0.key]?.isBlind == false && shown($0.key) != nil }
-        for (field, sent) in fields {
-            guard let value = shown(field) else { continue }
+        let shown = change.body.members.compactMap { field, sent in
+            let value = field == entity.key ? nil : entity.value(of: field, in: answer)
+            return value.flatMap { value in parts[field].map { (field: field, sent: sent, value: value, part: $0) } }
+        }.filter { one in !one.part.earlier.contains { comparison.isSame(one.value, $0, of: one.field) } }
+        // A value that may be older counts where another one shows that the answer is not.
+        let isNew = shown.contains { !$0.part.mayHaveHad($0.value, of: $0.field, comparison) }
+        for (field, sent, value, _) in shown {
             // The server's spelling, or its normal form, of what was sent.
-            let isForm = try context.learn(sent, as: value, of: field, entity)
-            guard isForm || isNew || parts[field]?.isBlind == false else { continue }
+            guard try context.learn(sent, as: value, of: field, entity) || isNew else { continue }
             settling.parts[field]?.ours = value
             settling.parts[field]?.isBlind = false
         }
         let verdict = settling.meet(answer, try context.comparison(entity))
-        // A new record has had no earlier values of which an older view could have one.
-        if settling.kind == .created, change.operation == .create, verdict != .stale { settling.parts = [:] }
+        // A new record has had no earlier values of which an older view could have one. What the answer does not show is
+        // kept until a view does.
+        if settling.kind == .created, change.operation == .create, verdict != .stale {
+            settling.parts = settling.parts.filter { entity.value(of: $0.key, in: answer) == nil }
+        }
         return verdict
     }
 }

@@ -80,23 +80,29 @@ extension Puller {
     ) async throws -> (deleted: Int, isOpen: Bool) {
         let confirmation = MissingChildren(store: store, upstream: upstream, parent: parent, detail: detail, now: now)
         let outcome = try await confirmation.confirm(missing)
-        var (deleted, left) = (outcome.deleted, outcome.left)
+        var deleted = outcome.deleted
         // A list that is not believed was not fetched.
         try await store.forgetFetched(outcome.parents, of: parent.name, at: now())
-        if isFull, let by = detail.by { left += try store.orphans(of: detail.entity, by: by, in: parent.name) }
-        guard !left.isEmpty || isFull else { return (deleted, false) }
+        guard !outcome.left.isEmpty || isFull else { return (deleted, false) }
         let rows = try store.rowCounts()[detail.entity] ?? 0
         var reason: String?
-        var again: [String] = []
-        if left.count > deletionGuard.allowance(of: detail.entity, rows: rows) {
-            reason = "the parents no longer list \(left.count.grouped) of \(rows.grouped) \(detail.entity)"
-            try await store.forgetMissing(of: detail.entity, at: now())
-        } else if try !left.isEmpty || store.hasMissing(of: detail.entity) {
-            let position = try store.position()
-            again = try await store.noteMissing(left, of: detail.entity, at: now())
+        // That their parents are gone was decided before, so the guard does not count them.
+        var suspects = try isFull ? orphans(detail, of: parent) : []
+        if outcome.left.count > deletionGuard.allowance(of: detail.entity, rows: rows) {
+            reason = "the parents no longer list \(outcome.left.count.grouped) of \(rows.grouped) \(detail.entity)"
+        } else {
+            suspects += outcome.left
+        }
+        let position = try store.position()
+        let again = try await store.noteMissing(suspects, of: detail.entity, at: now())
+        if !again.isEmpty {
             deleted += try await store.delete(again, of: detail.entity, position: position, at: now())
         }
-        try await noteHeld(reason == nil ? 0 : left.count, reason, of: detail.entity)
-        return (deleted, reason == nil && again.count < left.count)
+        try await noteHeld(reason == nil ? 0 : outcome.left.count, reason, of: detail.entity)
+        return (deleted, again.count < suspects.count)
+    }
+
+    private func orphans(_ detail: PullPlan.Detail, of parent: Entity) throws -> [String] {
+        try detail.by.map { try store.orphans(of: detail.entity, by: $0, in: parent.name) } ?? []
     }
 }

@@ -97,6 +97,16 @@ struct NormalFormTests {
         #expect(try conflicts(cache) == 0)
     }
 
+    @Test("what a view makes of a creation that was answered with its key alone is no conflict with the next edit")
+    func creationByKey() async throws {
+        let cache = try await cache("manual")
+        _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"b","notes":" Bob "}"#), at: now)
+        try await acknowledge(cache, begin(cache), #"{"id":"b"}"#)
+        try await cache.store.update("orders", key: "b", body: JSONText(parsing: #"{"notes":" Carl "}"#), at: now)
+        _ = try await cache.pull("orders", #"[{"id":"b","notes":"Bob"}]"#)
+        #expect(try conflicts(cache) == 0)
+    }
+
     @Test("what a server made of the change before is older than the last one")
     func earlierForm() async throws {
         let cache = try await cache("manual")

@@ -180,6 +180,7 @@ struct SystemScript {
         return try entity.fields.first { field in
             guard !field.secret, !hidden.contains(field.name) else { return false }
             let (one, two) = (entity.value(of: field.name, in: there), entity.value(of: field.name, in: here))
+            if one?.kind ?? .null == .null, two?.kind ?? .null == .null { return false }
             // A server that renames a record renames it in others too, without saying that those have changed.
             if case .reference(let other) = field.kind, let one, let two {
                 return try reader().current(other, one.plain) != reader().current(other, two.plain)
@@ -206,7 +207,7 @@ struct SystemScript {
             if count > 1, world.schema.upstream.idempotencyHeader != nil, world.plan.habits.isEmpty, !isPut {
                 throw Violation(rule: .onlyOnce, detail: "\(marker) was applied \(count) times")
             }
-            guard count == 0, !isSuperseded, !world.deletedEntities.contains(write.entity),
+            guard count == 0, !isSuperseded, !world.deletedEntities.contains(world.name(of: write.entity)),
                 !waiting.contains(where: { $0.contains(marker) })
             else { continue }
             throw Violation(

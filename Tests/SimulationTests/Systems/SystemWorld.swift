@@ -171,6 +171,9 @@ final class SystemWorld {
         deletedEntities.formUnion(names)
     }
 
+    /// The name of an entity in the final schema, which some others call "chores".
+    func name(of entity: String) -> String { schema[entity] == nil && entity == "chores" ? "tasks" : entity }
+
     func newNumber() -> Int {
         lastNumber += 1
         return lastNumber
