@@ -164,11 +164,15 @@ extension CacheStore {
                 db.cachedStatement(
                     sql: """
                         SELECT _key FROM \(table.name) AS child
-                        WHERE _remote IS NOT NULL AND _deleted = 0 AND \(table.sql(for: field)) IS NOT NULL
+                        WHERE _remote IS NOT NULL AND \(table.sql(for: field)) IS NOT NULL
+                          AND (_deleted = 0 OR _key IN (
+                            SELECT record_key FROM sync_outbox
+                            WHERE entity = ? AND state = 'failed' AND operation = 'delete'))
                           AND NOT EXISTS (
                             SELECT 1 FROM \(parents.name) AS parent WHERE parent._key = \(table.sql(for: field, of: "child.")))
                         LIMIT 500
-                        """))
+                        """),
+                arguments: [children])
         }
     }
 

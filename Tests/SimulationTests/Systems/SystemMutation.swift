@@ -32,8 +32,6 @@ enum SystemMutation: String, Sendable, CaseIterable {
     case believesCutLists
     /// PUT sends only what was changed.
     case sendsChangesOnly
-    /// The changes of an entity that the schema lost stop all others.
-    case stopsForLostEntities
 
     /// The habits with which the fault takes effect.
     var habits: [Habit] {
@@ -49,7 +47,6 @@ enum SystemMutation: String, Sendable, CaseIterable {
         case .followsFuture: [.futureTimes]
         case .believesCutLists: [.cutLists, .listsOnly]
         case .sendsChangesOnly: [.replacingPut]
-        case .stopsForLostEntities: []
         }
     }
 
@@ -98,23 +95,10 @@ enum SystemMutation: String, Sendable, CaseIterable {
             default: []
             }
         try store.pool.write { db in
-            if self == .stopsForLostEntities { try Self.stop(db, store.schema) }
             for trigger in triggers where try db.tableExists(trigger.table) {
                 try db.execute(sql: "CREATE TRIGGER IF NOT EXISTS \(trigger.sql); END")
             }
         }
-    }
-}
-
-extension SystemMutation {
-    private static func stop(_ db: Database, _ schema: EntitySchema) throws {
-        let known = schema.entities.map { "'\($0.name)'" }.joined(separator: ", ")
-        try db.execute(
-            sql: """
-                UPDATE sync_outbox SET state = 'waiting', next_attempt_at = 9000000000000000
-                WHERE state IN ('queued', 'waiting') AND entity IN (\(known))
-                  AND EXISTS (SELECT 1 FROM sync_outbox WHERE entity NOT IN (\(known)))
-                """)
     }
 }
 

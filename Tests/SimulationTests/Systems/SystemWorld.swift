@@ -146,10 +146,12 @@ final class SystemWorld {
 
     func sync(full: Bool) {
         guard let engine else { return }
+        // Nobody who sees that a list is cut confirms what it lacks.
+        let confirms = full && !plan.habits[.cutLists]
         Task { [log, running] in
             do throws(SyncError) {
                 let names = Set(running.entities.filter { $0.pull != nil }.map(\.name))
-                try await engine.sync(SyncRequest(full: full, deletes: full ? names : []))
+                try await engine.sync(SyncRequest(full: full, deletes: confirms ? names : []))
                 log.add("synced")
             } catch {
                 log.add("not synced: \(error)")
