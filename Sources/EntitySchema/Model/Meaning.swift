@@ -13,7 +13,7 @@ package struct Meaning: Sendable, Equatable {
 
     /// Whether two values of a field mean the same to the server.
     package func isSame(_ one: JSONText, _ other: JSONText, of field: String) -> Bool {
-        guard let known = entity[field: field], !known.secret else { return one.isEquivalent(to: other) }
+        guard let known = self.field(field, like: one) else { return one.isEquivalent(to: other) }
         return known.isSame(one, other, under: forms[field] ?? [])
     }
 
@@ -21,7 +21,18 @@ package struct Meaning: Sendable, Equatable {
     /// values that mean the same.
     package func newForms(from value: JSONText, to answer: JSONText, of field: String) -> Set<NormalForm>? {
         if isSame(value, answer, of: field) { return [] }
-        guard let known = entity[field: field], !known.secret else { return nil }
+        guard let known = self.field(field, like: value) else { return nil }
         return known.forms(from: value, to: answer)?.subtracting(forms[field] ?? [])
+    }
+
+    /// Nil for a secret field. One that the schema lost while it was being changed is taken for what its values look like.
+    private func field(_ name: String, like value: JSONText) -> Field? {
+        if let known = entity[field: name] { return known.secret ? nil : known }
+        return switch value.kind {
+        case .string: Field(name: name, kind: .string)
+        case .number: Field(name: name, kind: .number)
+        case .array: Field(name: name, kind: .list)
+        default: nil
+        }
     }
 }

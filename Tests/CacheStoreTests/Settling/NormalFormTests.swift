@@ -107,6 +107,18 @@ struct NormalFormTests {
         #expect(try conflicts(cache) == 0)
     }
 
+    @Test("what a server made of a field that the schema lost meanwhile is no conflict either")
+    func lostField() async throws {
+        let before = try await cache("manual")
+        try await edit(before, #"{"notes":" Bob "}"#)
+        let change = try await begin(before)
+        let lost = PushFailure(kind: "timeout", message: "no answer")
+        try await before.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
+        let cache = try before.reopened(schema: TestCache.shop.replacing("      notes: { type: string }\n", with: ""))
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"Bob","total":1}]"#)
+        #expect(try conflicts(cache) == 0)
+    }
+
     @Test("what a server made of the change before is older than the last one")
     func earlierForm() async throws {
         let cache = try await cache("manual")

@@ -17,14 +17,14 @@ struct SystemSimulationTests {
     @Test("nor is any on an upstream with habits", arguments: schemas)
     func holdsWithHabits(_ name: String) throws {
         let yaml = try ProjectFiles.text("config/schemas/\(name).yaml")
-        try SystemSimulation.run(SimulationSeeds.chosen(2, full: 20)) {
+        try SystemSimulation.run(SimulationSeeds.first(2, full: 20)) {
             try .shipped(name, yaml: yaml, seed: $0, among: HabitSeeds.holding)
         }
     }
 
     @Test("nor is any of a value of any type")
     func holdsForEveryType() throws {
-        try SystemSimulation.run(SimulationSeeds.chosen(10, full: 200)) {
+        try SystemSimulation.run(SimulationSeeds.first(20, full: 200)) {
             try .own(seed: $0, among: HabitSeeds.holding)
         }
     }
