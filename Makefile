@@ -1,7 +1,7 @@
 # The commands for developers and CI. `make` alone lists them.
 .DEFAULT_GOAL := help
 .PHONY: help packages build check test test-all lint demo bench bench-setup simulate model fuzz sanitize fuzz-api torture histories completions man deb \
-    boot clean
+    boot mutants clean
 
 help:            ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -56,6 +56,9 @@ torture: build   ## inject faults into the built daemon (crashes, power cuts, â€
 
 histories:       ## test the checker of the fault tests' histories, or run it on FILES
 	Tests/Torture/histories/$(if $(FILES),check $(FILES),test_checker.py)
+
+mutants: packages ## change N (100) operators drawn from SEED (1), one at a time: a test must fail each time; ARGS="--list", "--only INDEX"
+	@scripts/mutants --count $(or $(N),100) --seed $(or $(SEED),1) $(ARGS)
 
 completions: build ## write shell completions to .build/share
 	scripts/completions

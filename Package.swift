@@ -214,7 +214,7 @@ if Context.environment["FUZZ"] != nil {
             swiftSettings: strict))
 }
 
-// For scripts/check alone, which names the only test targets to build.
+// For scripts/check and scripts/mutants, which name the only test targets to build.
 if let names = Context.environment["TEST_TARGETS"]?.split(separator: " ").map(String.init) {
     package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
 }
