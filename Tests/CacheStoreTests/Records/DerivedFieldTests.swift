@@ -49,6 +49,23 @@ struct DerivedFieldTests {
         #expect(try cache.values("talks", "t", "line_count", "cost") == ["40", "9.50"])
     }
 
+    @Test("without its time, the server's latest applies until a local change makes another record the latest")
+    func latestWithoutTime() async throws {
+        let time = "last_at: { type: time, derive: { latest: lines.at, by: at } }"
+        let cache = try TestCache(schema: DerivedFieldSchema.yaml.replacing(time, with: ""))
+        _ = try await cache.pull("talks", #"[{"id":"t","last_text":"far"}]"#)
+        _ = try await cache.pull(
+            "lines",
+            """
+            [{"id":"a","talk_id":"t","text":"old","at":"2026-01-01T00:00:00Z"},
+             {"id":"b","talk_id":"t","text":"new","at":"2026-02-01T00:00:00Z"}]
+            """)
+        try await cache.change("lines", "a", #"{"text":"corrected"}"#)
+        #expect(try cache.values("talks", "t", "last_text") == [#""far""#])
+        try await cache.change("lines", "a", #"{"at":"2026-03-01T00:00:00Z"}"#)
+        #expect(try cache.values("talks", "t", "last_text") == [#""corrected""#])
+    }
+
     @Test("a moved child counts for its new parent and not for the old one; discarding reverts that")
     func moved() async throws {
         let cache = try cache()

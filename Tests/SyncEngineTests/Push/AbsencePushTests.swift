@@ -35,6 +35,12 @@ struct AbsencePushTests {
         try test.store.pending(after: 0, limit: 9).changes.map { $0["retry_count"]?.integer ?? -1 }
     }
 
+    /// How the attempts ended, as watchers see it.
+    private func ends(_ test: TestEngine) throws -> [String] {
+        let kinds = ChangeFilter(kinds: [.waiting, .failed, .acknowledged, .discarded])
+        return try test.store.changes(since: 0, filter: kinds, limit: 9).events.map(\.kind)
+    }
+
     @Test("#2 a gateway that answers 404 to everything loses nothing, and counts nothing")
     func gateway() async throws {
         let test = try await test()
@@ -79,6 +85,7 @@ struct AbsencePushTests {
         try test.upstream.set("/orders", #"[{"id":"a"},{"id":"b"}]"#)
         try await send(test)
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+        #expect(try ends(test) == ["acknowledged"])
     }
 
     @Test("#6 where only lists are served, 409 keeps the edit and its record, and the server's words")
