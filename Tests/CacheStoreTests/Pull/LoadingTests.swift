@@ -160,6 +160,18 @@ struct LoadingTests {
         try await finish(cache)
     }
 
+    @Test("pages stop sharing a transaction when another write waits for it")
+    func awaited() async throws {
+        let cache = try TestCache()
+        let pages = [page(0..<10, of: cache), page(10..<20, of: cache, isLast: true)]
+        let step = try await cache.store.apply(
+            pages, continuing: 0, at: TestCache.now,
+            before: { [writer = cache.store.writer] _, _ in _ = Task.immediate { try await writer.write { _ in } } },
+            after: { pages, _, _ in pages += 1 })
+        #expect(step.progress == 1)
+        #expect(step.outcomes.map(\.written) == [10])
+    }
+
     @Test("a new indexed field is filled for all records at the next start, which may be cut off")
     func backfilled() async throws {
         let cache = try TestCache()
