@@ -41,6 +41,17 @@ struct RefreshTests {
         #expect(upstream.asked == 0)
     }
 
+    @Test("a key that is longer than any record's is never requested")
+    func tooLong() async throws {
+        let upstream = SlowUpstream()
+        upstream.open()
+        let (engine, _, orders) = try engine(upstream, ManualClock())
+        #expect(await engine.refresh(orders, key: String(repeating: "k", count: 501)) == .unsupported)
+        #expect(upstream.asked == 0)
+        #expect(await engine.refresh(orders, key: String(repeating: "k", count: 500)) != .unsupported)
+        #expect(upstream.asked == 1)
+    }
+
     private func engine(_ upstream: SlowUpstream, _ clock: ManualClock) throws -> (SyncEngine, CacheStore, Entity) {
         let schema = try EntitySchema(yaml: TestEngine.shop, file: "shop.yaml")
         let store = try CacheStore.temporary(schema)

@@ -91,6 +91,25 @@ struct ChildPullTests {
         #expect(try test.store.cursor(of: "messages").heldDeletions == 0)
     }
 
+    @Test("missing children make the next pull read all parents unless it is confirmed that they are gone")
+    func confirmed() async throws {
+        let test = try TestPull("since: { param: since, field: updated_at }, \(Self.embedded)")
+        func order(_ numbers: Range<Int>) -> String {
+            let messages = numbers.map { JSONText.object(["id": .integer($0)]) }
+            return #"[{"id":"a","updated_at":"2026-01-01","messages":\#(JSONText.array(messages).text)}]"#
+        }
+        try test.upstream.serve([order(0..<20)])
+        try await test.pull()
+        #expect(try test.cursor.lastFullAt == test.clock.timestamp)
+        try test.upstream.serve([order(1..<20)], singles: true)
+        #expect(try await test.pull().children.deleted == 1)
+        #expect(try test.cursor.lastFullAt == test.clock.timestamp)
+        test.upstream.serveSingles { _, _ in .success(nil) }
+        try test.upstream.serve([order(2..<20)])
+        #expect(try await test.pull().children.deleted == 0)
+        #expect(try test.cursor.lastFullAt == nil)
+    }
+
     // MARK: Fetched for each parent
 
     private func serveMessages(_ lists: [String: [String]], total: Int? = nil, _ test: TestPull) throws {
