@@ -261,6 +261,30 @@ struct SyncEngineTests {
         #expect(test.upstream.pushes.count == 1)
     }
 
+    @Test("the account of a token is checked once, not in every sync")
+    func knownToken() async throws {
+        let test = try TestEngine()
+        try await test.running {
+            for _ in 1...3 { try await test.engine.sync(SyncRequest()) }
+        }
+        #expect(test.upstream.accountRequests == 1)
+    }
+
+    @Test("a token that is refused between two syncs brings the next one forward", .timeLimit(.minutes(1)))
+    func refusedToken() async throws {
+        let test = try TestEngine()
+        try test.upstream.set("/orders", orders)
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let began = test.clock.timestamp
+            test.upstream.fail(.unauthorized("PATCH /orders/a answered 401"))
+            try await test.change("a", #"{"notes":"x"}"#)
+            test.engine.noteLocalWrite()
+            try await test.until { test.upstream.accountRequests == 2 && test.upstream.appliedCount == 1 }
+            #expect(test.clock.timestamp.since(began) < .seconds(60))
+        }
+    }
+
     @Test("a token of another account never touches this cache")
     func otherAccount() async throws {
         let first = try TestEngine()

@@ -35,6 +35,7 @@ final class FakeUpstream: Upstream, Sendable {
         /// Refuses changes before they are applied.
         var refusal: (@Sendable (PushRequest) -> UpstreamError?)?
         var recordRequests = 0
+        var accountRequests = 0
         /// Answers probes with failures.
         var failsProbes = false
         var onProbe: (@Sendable () async -> Void)?
@@ -101,6 +102,8 @@ final class FakeUpstream: Upstream, Sendable {
     var pages: [PageRequest] { state.withLock { $0.pages } }
     /// How often a single record was asked for.
     var recordRequests: Int { state.withLock { $0.recordRequests } }
+    /// How often the account was asked for.
+    var accountRequests: Int { state.withLock { $0.accountRequests } }
     var appliedCount: Int { state.withLock { $0.applied.count } }
     func records(_ path: String) -> [JSONText] { state.withLock { $0.lists[path] ?? [] } }
 
@@ -108,7 +111,10 @@ final class FakeUpstream: Upstream, Sendable {
 
     func account() async throws(UpstreamError) -> String? {
         try requireOnline()
-        return state.withLock { $0.account }
+        return state.withLock { state in
+            state.accountRequests += 1
+            return state.account
+        }
     }
 
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
