@@ -40,6 +40,15 @@ struct PageApplierTests {
         #expect(try cache.record("orders", "5") != nil)
     }
 
+    @Test("a key may have as many characters as the longest key, however many bytes they are", arguments: ["e", "é"])
+    func longKeys(_ character: String) async throws {
+        let cache = try TestCache()
+        let longest = String(repeating: character, count: Entity.longestKey)
+        let outcome = try await cache.pull("orders", #"[{"id":"\#(longest)"},{"id":"\#(longest)\#(character)"}]"#)
+        #expect(outcome.setAside == 1)
+        #expect(try cache.record("orders", longest) != nil)
+    }
+
     @Test("a field without local changes follows the server; a field with local changes stays")
     func merges() async throws {
         let cache = try TestCache()
