@@ -122,6 +122,29 @@ struct OutboxTests {
         #expect(try reopened.record("orders", order)?["id"]?.string == "srv-1")
     }
 
+    @Test("new records that refer to one another do not wait for one another")
+    func mutual() async throws {
+        let schema = """
+            schema: mutual
+            upstream: { base_url: http://localhost }
+            entities:
+              notes:
+                fields: { id: { type: string }, above_id: { type: reference, to: notes } }
+                pull: { path: /notes }
+                push: { create: { call: POST /notes }, update: { call: "PATCH /notes/{id}" } }
+            """
+        let cache = try TestCache(schema: schema)
+        let above = try await cache.store.create("notes", body: .object([:]), at: now)
+        let below = try await cache.store.create("notes", body: .object(["above_id": .string(above)]), at: now)
+        try await cache.store.update("notes", key: above, body: .object(["above_id": .string(below)]), at: now)
+        for key in ["a", "b", "a"] {
+            let change = try #require(try ready(cache).first)
+            try await send(change, .acknowledged(record: change.body.setting("id", to: .string(key))), cache)
+        }
+        #expect(try cache.record("notes", "a")?["above_id"]?.string == "b")
+        #expect(try cache.record("notes", "b")?["above_id"]?.string == "a")
+    }
+
     @Test("a record pulled before its creation was acknowledged is not duplicated")
     func pulledBeforeAcknowledged() async throws {
         let cache = try TestCache()
