@@ -2,7 +2,7 @@ internal import EntitySchema
 internal import GRDB
 
 /// The indexes of one entity's table besides that of its key: dropped for a first load, which is faster without them,
-/// and built afterwards, each in a transaction of its own.
+/// and built afterwards, each in a transaction of its own. Those of references stay, since each page is looked up by them.
 ///
 /// A setting says that some are missing, so that a start builds what a crash has left out.
 struct SecondaryIndexes {
@@ -23,9 +23,11 @@ struct SecondaryIndexes {
         try SettingTable(db: db).set(setting, to: "1")
     }
 
-    /// Drops them all. Lists stay right, but have to sort.
+    /// Drops all others. Lists stay right, but have to sort.
     func postpone() throws {
-        for name in try present() { try db.execute(sql: "DROP INDEX \"\(name)\"") }
+        for name in try present().subtracting(table.indexesOfReferences) {
+            try db.execute(sql: "DROP INDEX \"\(name)\"")
+        }
         try request()
     }
 

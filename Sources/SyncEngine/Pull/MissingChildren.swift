@@ -102,7 +102,12 @@ extension Puller {
         return (deleted, again.count < suspects.count)
     }
 
+    /// Children that should have gone with their parent.
     private func orphans(_ detail: PullPlan.Detail, of parent: Entity) throws -> [String] {
-        try detail.by.map { try store.orphans(of: detail.entity, by: $0, in: parent.name) } ?? []
+        let goes = schema[detail.entity]?.ties.contains {
+            $0.field == detail.by && $0.entity == parent.name && $0.onDelete == .cascade
+        }
+        guard goes == true, let by = detail.by else { return [] }
+        return try store.orphans(of: detail.entity, by: by, in: parent.name)
     }
 }
