@@ -215,15 +215,6 @@ struct EntityTable {
         return indexes
     }
 
-    /// The indexes that writing a page needs: what their parents compute from the records, and what goes with them, is
-    /// found by their references.
-    var indexesOfReferences: Set<String> {
-        Set(
-            entity.ties.flatMap { tie in
-                ["by", "hidden_by", "displaced_by"].map { "\(entity.name)_\($0)_\(tie.field)" }
-            })
-    }
-
     /// The keys of the records, hidden ones included, whose reference meets `condition` (`= ?1`) for readers. Each part
     /// has an index.
     func referring(by field: String, _ condition: String) -> String {

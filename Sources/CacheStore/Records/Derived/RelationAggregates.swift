@@ -57,6 +57,7 @@ struct RelationAggregates {
     static func members(of rows: [RecordImage], _ figures: [RelationAggregates], _ db: Database) throws -> [String:
         JSONText]
     {
+        guard !rows.isEmpty else { return [:] }
         var members: [String: [(key: String, value: JSONText)]] = [:]
         for figures in figures {
             let found = try figures.values(for: rows.map { (key: $0.key, remote: $0.remote) }, db)
