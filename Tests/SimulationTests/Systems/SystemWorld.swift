@@ -146,7 +146,7 @@ final class SystemWorld {
 
     func sync(full: Bool) {
         guard let engine else { return }
-        // Nobody who sees that a list is cut confirms what it lacks.
+        // A list that is cut leaves out records that exist, so no person confirms their deletion.
         let confirms = full && !plan.habits[.cutLists]
         Task { [log, running] in
             do throws(SyncError) {
