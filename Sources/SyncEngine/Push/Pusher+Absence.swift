@@ -82,11 +82,10 @@ extension Pusher {
     private func verdictAmongSiblings(
         _ known: JSONText, _ entity: Entity
     ) async throws -> AbsenceJudge.Verdict {
-        if let found = try await reader.record(of: entity, known: known) { return .here(found) }
+        let verdict = try await reader.verdictOfSiblings(of: entity, known)
+        if case .here(let found) = verdict { return .here(found) }
         if try store.isNew(entity.name, key: known[entity.key]?.plain ?? "", at: now()) { return .settling }
-        guard try await reader.showsSiblings(of: entity, known) else {
-            return .cannotSay("every list of \(entity.name) is empty now")
-        }
+        if case .cannotSay(let reason) = verdict { return .cannotSay(reason) }
         return .gone
     }
 

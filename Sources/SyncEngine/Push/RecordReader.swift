@@ -15,10 +15,8 @@ struct RecordReader {
     func record(of entity: Entity, known: JSONText) async throws -> RemoteRecord? {
         guard entity.pull == nil else { return try await upstream.record(of: entity, known: known) }
         guard let family = try family(of: entity, known) else { return nil }
-        let found = try await children(of: family).first { $0[entity.key]?.plain == known[entity.key]?.plain }
-        return found.map {
-            RemoteRecord(ChildReader(parent: family.parent, detail: family.detail).child(of: family.key, $0, family.by))
-        }
+        return try await children(of: family).children.first { $0[entity.key]?.plain == known[entity.key]?.plain }
+            .map { record(of: family, $0) }
     }
 
     /// Whether the upstream has an address for the record.
@@ -33,13 +31,30 @@ struct RecordReader {
         try family(of: entity, known).map { ($0.parent, $0.record) }
     }
 
-    /// Whether the list of the record's siblings is not just one of many that are empty now.
-    func showsSiblings(of entity: Entity, _ known: JSONText) async throws -> Bool {
-        guard let family = try family(of: entity, known) else { return false }
-        if try await !children(of: family).isEmpty { return true }
-        return try await FamilyWitness(
-            store: store, upstream: upstream, parent: family.parent, detail: family.detail
-        ).isWell(than: family.key)
+    enum SiblingVerdict {
+        case here(RemoteRecord)
+        case absent
+        /// The text says why.
+        case cannotSay(String)
+    }
+
+    /// What the list of the record's siblings says of it. A list that may lack some says nothing, nor does an empty one
+    /// while all others like it are empty.
+    func verdictOfSiblings(of entity: Entity, _ known: JSONText) async throws -> SiblingVerdict {
+        guard let family = try family(of: entity, known) else { return .cannotSay("its parent is not known") }
+        let siblings = try await children(of: family)
+        if let found = siblings.children.first(where: { $0[entity.key]?.plain == known[entity.key]?.plain }) {
+            return .here(record(of: family, found))
+        }
+        guard siblings.isComplete else { return .cannotSay("the list of \(entity.name) may lack some") }
+        guard siblings.children.isEmpty else { return .absent }
+        let witness = FamilyWitness(store: store, upstream: upstream, parent: family.parent, detail: family.detail)
+        return try await witness.isWell(than: family.key)
+            ? .absent : .cannotSay("every list of \(entity.name) is empty now")
+    }
+
+    private func record(of family: Family, _ child: JSONText) -> RemoteRecord {
+        RemoteRecord(ChildReader(parent: family.parent, detail: family.detail).child(of: family.key, child, family.by))
     }
 
     /// An answered record, with the reference to its parent added if the upstream left it out.
@@ -76,15 +91,17 @@ struct RecordReader {
         return nil
     }
 
-    private func children(of family: Family) async throws -> [JSONText] {
-        guard let template = family.detail.path else {
-            // They are embedded in the parent's record.
-            let record = try await upstream.record(of: family.parent, known: family.record)?.record
-            return record.flatMap { family.detail.list.records.value(in: $0) }?.elements ?? []
-        }
-        guard let path = family.parent.path(template, of: family.record) else { return [] }
+    private func children(of family: Family) async throws -> ChildReader.Family {
         var found = ChildReader.Family(key: family.key, children: [], isComplete: false)
-        try await ChildReader(parent: family.parent, detail: family.detail).fetch(&found, at: path, from: upstream)
-        return found.children
+        if let template = family.detail.path {
+            guard let path = family.parent.path(template, of: family.record) else { return found }
+            try await ChildReader(parent: family.parent, detail: family.detail).fetch(&found, at: path, from: upstream)
+            return found
+        }
+        // They are embedded in the parent's record.
+        let record = try await upstream.record(of: family.parent, known: family.record)?.record
+        let list = record.flatMap { family.detail.list.records.value(in: $0) }
+        (found.children, found.isComplete) = (list?.elements ?? [], list?.kind == .array)
+        return found
     }
 }

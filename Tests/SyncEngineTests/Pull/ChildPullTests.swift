@@ -189,6 +189,24 @@ struct ChildPullTests {
         }
     }
 
+    @Test("#5 a child is not gone because a list that shows fewer than its total lacks it", arguments: [2, nil])
+    func incompleteSiblings(total: Int?) async throws {
+        let test = try TestPull(Self.fetched)
+        try serveMessages(["/orders/a/messages": ["m", "n"], "/orders/b/messages": ["o"]], test)
+        try await test.pull()
+        try await test.pullDetails()
+        try serveMessages(["/orders/a/messages": ["m"]], total: total, test)
+        let reader = RecordReader(schema: test.schema, store: test.store, upstream: test.upstream)
+        let messages = try #require(test.schema["messages"])
+        let verdict = try await reader.verdictOfSiblings(
+            of: messages, JSONText(parsing: #"{"id":"n","order_id":"a"}"#))
+        switch verdict {
+        case .absent: #expect(total == nil)
+        case .cannotSay: #expect(total == 2)
+        case .here: Issue.record("it is not listed")
+        }
+    }
+
     @Test("children are fetched also for a parent without a time of change")
     func untimed() async throws {
         let test = try TestPull(Self.fetched)
