@@ -21,7 +21,7 @@ extension PageApplier {
     }
 
     private func applier(_ table: EntityTable) -> PageApplier {
-        PageApplier(table: table, context: context)
+        PageApplier(table: table, context: context, ownDeletion: ownDeletion)
     }
 
     private static let isListed = "IN (SELECT value FROM json_each(?1))"
@@ -43,6 +43,7 @@ extension PageApplier {
             guard let remote = try writer.row.remote(of: key), let value = remote[field], keys.contains(value.plain)
             else { continue }
             try writer.assumeRemote(remote.setting(field, to: .null), of: key)
+            try noteOwnChange(of: field, from: value, of: key)
             for change in try queue.changes(of: table.entity.name, key: key) where change.base[field] == value {
                 try queue.store(
                     change.body, base: change.base.setting(field, to: .null), of: change, makeID: context.makeID)
@@ -51,5 +52,18 @@ extension PageApplier {
             changed.append(key)
         }
         try context.log.append(.upserted, entity: table.entity.name, keys: changed)
+    }
+
+    private func noteOwnChange(of field: String, from value: JSONText, of key: String) throws {
+        guard let ownDeletion else { return }
+        let rows = SettlingTable(entity: table.entity.name, db: db)
+        var row =
+            try rows.alive(key, at: context.now, context.schema.upstream.settle)
+            ?? Settling(key: key, kind: .written, at: context.now, position: ownDeletion)
+        try row.set(field, to: .null, from: [value], context.comparison(table.entity))
+        row.at = context.now
+        row.position = ownDeletion
+        row.isConfirmed = false
+        try rows.save(row)
     }
 }

@@ -28,6 +28,9 @@ struct PageApplier {
 
     let table: EntityTable
     let context: WriteContext
+    /// Where the log has the acknowledged deletion that this is a part of: the server may be behind with all that goes with
+    /// the record.
+    var ownDeletion: Int64?
 
     var db: Database { context.db }
     private var entity: Entity { table.entity }
@@ -209,6 +212,7 @@ struct PageApplier {
             guard let image = try writer.image(of: key) else { continue }
             if image.local == nil {
                 try writer.deleteUncounted(image)
+                try noteOwnDeletion(of: image)
                 gone.append(key)
             } else {
                 changedHere.append(key)
@@ -224,6 +228,14 @@ struct PageApplier {
         try context.log.append(.deleted, entity: entity.name, keys: gone)
         try applyDeleteRules(of: cascading)
         return gone.count
+    }
+
+    private func noteOwnDeletion(of image: RecordImage) throws {
+        guard let ownDeletion, let remote = image.remote else { return }
+        try SettlingTable(entity: entity.name, db: db).save(
+            Settling(
+                key: image.key, kind: .deleted, at: now, position: ownDeletion, changedAt: entity.changeTime(of: remote),
+                isConfirmed: true))
     }
 
     /// Whether an earlier report of the deletion waits for a person, or for the outcome of an attempt.

@@ -110,7 +110,9 @@ struct OutcomeApplier {
         try merge(table).mergeRemote(of: key)
         let position = try logAcknowledged(change, key, table)
         // The server will not report the deletion of the children.
-        if try !context.row(table).exists(key) { try applier(table).applyDeleteRules(of: [key]) }
+        if try !context.row(table).exists(key) {
+            try PageApplier(table: table, context: context, ownDeletion: position).applyDeleteRules(of: [key])
+        }
         let changedAt = [known.flatMap(table.entity.changeTime), before?.changedAt].compactMap(\.self).max()
         try SettlingTable(entity: change.entity, db: db).save(
             Settling(

@@ -48,6 +48,13 @@ struct SettlingTable {
             .execute(arguments: [entity, key])
     }
 
+    /// Removes the rows that were acknowledged by then and confirmed before that place in the log.
+    func clean(before position: Int64, until time: Timestamp) throws {
+        try db.cachedStatement(
+            sql: "DELETE FROM sync_settling WHERE entity = ? AND at <= ? AND position <= ? AND confirmed = 1"
+        ).execute(arguments: [entity, time.milliseconds, position])
+    }
+
     /// The keys of records that were created here after `time`, so that the server's lists need not have them yet.
     func created(after time: Timestamp) throws -> Set<String> {
         try String.fetchSet(
@@ -136,6 +143,7 @@ struct SettlingRows {
     /// Removes what is over and was confirmed before the page was requested. A clock that was set back starts the time of
     /// a row again.
     mutating func clean(before position: Int64) throws {
+        if hasMore { try table.clean(before: position, until: now - settle) }
         for (key, row) in rows {
             if row.at > now {
                 var row = row

@@ -141,10 +141,11 @@ struct Pusher {
         guard change.content == nil else { return change }
         let isUnclear = change.isTried && schema.upstream.idempotencyHeader == nil
         if change.operation == .create {
-            // Upstreams forget idempotency keys after a while.
-            let isForgotten = change.isTried && hasLookUp(change, entity) && reconciler.hasSettled(change)
-            guard isUnclear || change.wasAccepted || isForgotten else { return change }
-            return try await lookedUp(change, entity)
+            if isUnclear || change.wasAccepted { return try await lookedUp(change, entity) }
+            guard change.isTried, hasLookUp(change, entity) else { return change }
+            // Upstreams forget idempotency keys after a while, and some ignore them.
+            return reconciler.hasSettled(change)
+                ? try await lookedUp(change, entity) : try await repeatable(change, entity)
         }
         guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
         // The server's version decides what is left of the change, if it can be read.
@@ -193,6 +194,17 @@ struct Pusher {
             try await settle(lookedUp: change, as: .failed(failure))
         }
         return nil
+    }
+
+    /// The change, to be repeated under its key, unless the upstream shows its record already.
+    private func repeatable(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
+        do {
+            guard case .applied(let found) = try await reconciler.finding(for: change, entity) else { return change }
+            try await acknowledge(change, found)
+            return nil
+        } catch UpstreamError.refused, UpstreamError.gone {
+            return change
+        }
     }
 
     /// Between two look-ups of a creation that the upstream may not show yet.

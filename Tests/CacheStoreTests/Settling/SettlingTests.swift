@@ -259,6 +259,26 @@ struct SettlingTests {
         #expect(try notes(cache) == "A")
     }
 
+    @Test("#7 what was deleted with a record does not return either, and forgets to whom it belonged")
+    func deletedWithIt() async throws {
+        for rule in ["cascade", "nullify"] {
+            let cache = try TestCache(
+                schema: TestCache.shop.replacing("on_delete: cascade", with: "on_delete: \(rule)")
+                    .replacing("index: true, required: true }", with: "index: true }"))
+            _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+            let messages = #"[{"id":"m","order_id":"a","text":"T"}]"#
+            _ = try await cache.pull("messages", messages)
+            try await cache.store.delete("orders", key: "a", at: now)
+            try await send(cache, nil)
+            for _ in 1...2 {
+                let page = PulledPage(entity: "messages", records: messages, view: .list)
+                _ = try await cache.store.apply(page, at: now + .seconds(20))
+                let shown = try cache.record("messages", "m")
+                #expect(shown?["order_id"]?.string == nil && (shown == nil) == (rule == "cascade"), "\(rule)")
+            }
+        }
+    }
+
     @Test("#13 a tombstone that is older than the record's creation is stale")
     func tombstone() async throws {
         let cache = try await cache(#"{"id":"b"}"#)

@@ -231,6 +231,20 @@ struct PusherTests {
         }
     }
 
+    @Test("a creation with a key is repeated at once, unless the upstream shows it", arguments: [true, false])
+    func lookUpBesideKey(arrives: Bool) async throws {
+        let test = try await test(
+            TestEngine.shop.replacing(
+                "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }"))
+        _ = try await create("orders", #"{"notes":"new"}"#, test)
+        test.upstream.fail(.unclear(status: nil, "no answer"), afterApplying: arrives)
+        try await test.send()
+        try await test.send()
+        #expect(try test.store.pendingCount().pending == 0)
+        #expect(test.upstream.pushes.count == (arrives ? 1 : 2))
+        #expect(try test.store.rowCounts()["orders"] == 2)
+    }
+
     @Test("a lookup finds a value at the field's source")
     func lookUpSource() async throws {
         let yaml = withoutKeys.replacing(
