@@ -234,7 +234,8 @@ struct PageApplier {
         guard let ownDeletion, let remote = image.remote else { return }
         try SettlingTable(entity: entity.name, db: db).save(
             Settling(
-                key: image.key, kind: .deleted, at: now, position: ownDeletion, changedAt: entity.changeTime(of: remote),
+                key: image.key, kind: .deleted, at: now, position: ownDeletion,
+                changedAt: entity.changeTime(of: remote),
                 isConfirmed: true))
     }
 
