@@ -137,6 +137,14 @@ struct OutboxTable {
             .execute(arguments: [makeID(), change.id])
     }
 
+    /// The greatest `_pk` that was noted before the first attempt of a creation; see `CacheStore.wasKnown`.
+    func greatestKnownPK(of entity: String) throws -> Int64? {
+        try Int64.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT max(known_pk) FROM sync_outbox WHERE entity = ? AND operation = 'create'"),
+            arguments: [entity])
+    }
+
     // MARK: What waits for what
 
     /// `id` is the change's own, if it has one: only older changes come before it. `isFirst`: its record has no others.

@@ -110,7 +110,9 @@ struct PageApplier {
         _ written: inout Written
     ) throws {
         let origin = RecordWriter.Origin(at: now)
-        if bounds.isNew, try writer.insertUncounted(key, remote: record.text, from: origin) != nil {
+        if bounds.isNew,
+            try writer.insertUncounted(key, remote: record.text, from: origin, pk: firstPK(of: written)) != nil
+        {
             written.lateness = max(written.lateness, lateness(record, nil, bounds.watermark))
             written.inserted += 1
         } else if let (known, acknowledged) = try look(for: key, record.text) {
@@ -131,12 +133,21 @@ struct PageApplier {
             }
         } else {
             written.lateness = max(written.lateness, lateness(record, nil, bounds.watermark))
-            _ = try writer.insertUncounted(key, remote: record.text, from: origin)
+            _ = try writer.insertUncounted(key, remote: record.text, from: origin, pk: firstPK(of: written))
             try arrivals.noteInserted(record.text, of: key)
             written.inserted += 1
         }
         written.places.append(index)
         written.keys.append(key)
+    }
+
+    /// The `_pk` of the first record that a page inserts, where the next free one is not the right one: that of a deleted
+    /// record would say that the new one was known before an attempt.
+    private func firstPK(of written: Written) throws -> Int64? {
+        guard written.inserted == 0, try !context.records.isQueueEmpty(),
+            let noted = try context.queue.greatestKnownPK(of: entity.name), noted > written.greatestPK
+        else { return nil }
+        return noted + 1
     }
 
     /// The cached record and the position of its last acknowledgement. For a record that is the same byte for byte: nil

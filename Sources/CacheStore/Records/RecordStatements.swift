@@ -14,7 +14,7 @@ struct RecordStatements: Sendable {
     init(_ table: EntityTable, _ numbers: inout StatementNumbers) {
         find = numbers.next(
             "SELECT \(RecordImage.columns), coalesce(_acknowledged, 0) FROM \(table.name) WHERE _key = ?")
-        let names = ["_key", "_remote", "_synced_at", "_version"] + table.columns.map { "\"\($0.name)\"" }
+        let names = ["_pk", "_key", "_remote", "_synced_at", "_version"] + table.columns.map { "\"\($0.name)\"" }
         let marks = names.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         insert = numbers.next(
             """

@@ -63,17 +63,21 @@ struct RecordWriter {
     }
 
     /// The same for one of many, without counting and indexing it; nil when there is a record with this key already.
+    /// `pk`: nil for the next one.
     @discardableResult
-    func insertUncounted(_ key: String, remote: JSONText?, from origin: Origin? = nil) throws -> RecordImage? {
+    func insertUncounted(
+        _ key: String, remote: JSONText?, from origin: Origin? = nil, pk: Int64? = nil
+    ) throws -> RecordImage? {
         var image = RecordImage(key: key, remote: remote)
         let values = plan.values(in: remote)
         try transaction.with(plan.statements.insert) { statement in
-            try statement.bind(key, to: 1)
-            try statement.bind(remote, to: 2)
-            try statement.bind(origin?.at.milliseconds, to: 3)
-            try statement.bind(origin?.version, to: 4)
+            try statement.bind(pk, to: 1)
+            try statement.bind(key, to: 2)
+            try statement.bind(remote, to: 3)
+            try statement.bind(origin?.at.milliseconds, to: 4)
+            try statement.bind(origin?.version, to: 5)
             for (index, field) in plan.columnFields.enumerated() {
-                try statement.bind(ColumnValue(values[field.place], isTime: field.isTime), to: Int32(index + 5))
+                try statement.bind(ColumnValue(values[field.place], isTime: field.isTime), to: Int32(index + 6))
             }
             try statement.run()
         }

@@ -47,6 +47,20 @@ struct OutboxTests {
         #expect(others.map(\.id) == [ids[1]])
     }
 
+    @Test("a record that came after an attempt was not known before it, whatever was deleted meanwhile")
+    func knownBefore() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
+        for key in ["new", "other"] {
+            _ = try await cache.store.create("orders", body: JSONText(parsing: #"{"id":"\#(key)"}"#), at: now)
+        }
+        let change = try #require(try ready(cache).first)
+        #expect(try await cache.store.begin(change, at: now))
+        try await cache.store.delete("orders", key: "other", at: now)
+        _ = try await cache.pull("orders", #"[{"id":"b"},{"id":"c"}]"#)
+        #expect(try ["a", "b", "c"].map { try cache.store.wasKnown($0, before: change) } == [true, false, false])
+    }
+
     @Test("an edit made while an earlier one is in flight is sent after it")
     func editWhileUploading() async throws {
         let cache = try TestCache()

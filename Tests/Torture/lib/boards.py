@@ -36,6 +36,11 @@ def number_of(value, field):
     return int(value[0][1:]) if field == "tags" and value else value if field == "size" else None
 
 
+def is_waiting(waiting, entity, key, row):
+    """Whether a change of the record, or of the board that it belongs to, needs a person."""
+    return (entity, key) in waiting or ("boards", str((row or {}).get("board_id"))) in waiting
+
+
 class Boards:
     """`extra` are text fields that only the daemon's schema has: they are written, and may be lost."""
 
@@ -148,7 +153,7 @@ class Boards:
                     continue
                 answer = self.client.get(f"/v1/{entity}/{key}")
                 current = str(answer.json["id"]) if answer.status == 200 else str(key)
-                if (name, current) in waiting:
+                if is_waiting(waiting, name, current, rows.get(current)):
                     continue
                 if (name, key) in self.deleted:
                     if number_of((rows.get(current) or {}).get(text), text) == numbers[text]:
