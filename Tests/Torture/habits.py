@@ -111,7 +111,7 @@ def one(run, folder, habits, writes):
         conflicts = client.get("/v1/conflicts").json["data"]
         if conflicts:
             raise Failed(f"a conflict with oneself: {conflicts[0]}")
-        boards.check_upstream(upstream, waiting)
+        await_arrival(boards, upstream, waiting, 5 if "later" in habits else 0)
         await_true(lambda: not difference(client, upstream, habits, waiting), WITHIN_S,
                    lambda: f"both sides differ: {difference(client, upstream, habits, waiting)}\n{daemon.log()}")
         boards.check_steps()
@@ -120,6 +120,20 @@ def one(run, folder, habits, writes):
         client.close()
         daemon.kill()
         upstream.stop()
+
+
+def await_arrival(boards, upstream, waiting, within):
+    """Fails unless everything is upstream within this time: what was accepted may be applied later."""
+    problems = []
+
+    def is_there():
+        try:
+            boards.check_upstream(upstream, waiting)
+        except Failed as problem:
+            problems.append(problem)
+            return False
+        return True
+    await_true(is_there, within, lambda: str(problems[-1]))
 
 
 def settled(client, daemon, habits):

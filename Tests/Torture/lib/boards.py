@@ -109,7 +109,8 @@ class Boards:
         self.deleted.add((entity, key))
         if entity == "boards":  # its cards go too
             for place in [place for place in self.newest if place[0] == "cards"]:
-                if self.client.get(f"/v1/cards/{place[1]}").status == 404:
+                # 404, or no answer about it while the upstream cannot be asked
+                if self.client.get(f"/v1/cards/{place[1]}").status != 200:
                     self.deleted.add(place)
 
     def marks(self, entity, more):
