@@ -91,7 +91,7 @@ struct Arrivals {
                 guard case .counts(let values) = verdict else { return nil }
                 kept = values
             } else {
-                try rows.remove(known.key)
+                try shownLate(shown, &row, before)
             }
         }
         let members = hasViews ? try views.members(of: known.key) : nil
@@ -102,6 +102,16 @@ struct Arrivals {
         if result.members != members { try views.set(result.members, of: known.key) }
         guard result.record != known.remote else { return nil }
         return News(remote: result.record, added: added(result, over: known.remote, members))
+    }
+
+    /// Once the time is over, a view is the truth about what it shows. What a list does not show is still to be read.
+    private mutating func shownLate(_ shown: JSONText, _ row: inout Settling, _ before: Settling) throws {
+        row.parts = row.parts.filter { table.entity.value(of: $0.key, in: shown) == nil }
+        if row.isConfirmed || row.parts.isEmpty || view != .list {
+            try rows.remove(row.key)
+        } else if row != before {
+            try rows.save(row)
+        }
     }
 
     /// Takes what this view shows of a change for the form that the server gives to what was sent, where it can be that:

@@ -303,6 +303,20 @@ struct SettlingTests {
         #expect(try notes(cache) == "theirs")
     }
 
+    @Test(
+        "what no view has shown when the time is over is read once, whatever lists show meanwhile",
+        arguments: [#"[{"id":"a","notes":"B","total":"1.01"}]"#, #"[{"id":"a","notes":"B"}]"#])
+    func shownByNoList(single: String) async throws {
+        let cache = try await cache()
+        try await edit(cache, #"{"notes":"B","total":1.005}"#)
+        try await send(cache, nil)
+        for seconds in [30, 62, 64] { try await pull(cache, #"[{"id":"a","notes":"B"}]"#, after: seconds) }
+        #expect(try await unconfirmed(cache, after: 65) == ["a"])
+        try await pull(cache, single, after: 66, view: .single)
+        #expect(try cache.record("orders", "a")?["total"]?.plain == (single.contains("total") ? "1.01" : "1.005"))
+        #expect(try await unconfirmed(cache, after: 67).isEmpty)
+    }
+
     @Test("an answer that shows one change shows what became of the other")
     func notBlind() async throws {
         let cache = try await cache(#"{"id":"a","notes":"A"}"#)
