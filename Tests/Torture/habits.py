@@ -27,13 +27,14 @@ HABITS = {
     "blanket_404": SPELL, "blanket_403": SPELL, "sign_in_page": SPELL, "html_200": SPELL, "html_503": SPELL,
     "empty_lists": SPELL, "signed_out": SPELL,
 }
-# Habits that exclude each other. A creation is repeated under its key for `settle` while no list shows it, so a list must
-# not be behind where keys are forgotten at once.
+# Habits that exclude each other. While no list shows a creation it is repeated under its key for `settle`, so lists must
+# show everything where keys are forgotten at once; and a cached list hides that the account was signed out.
 ALTERNATIVES = [
     {"minutes", "seconds", "milliseconds"}, {"partial_answers", "id_answers", "success_answers", "empty_answers", "later"},
     {"location_answers", "later"}, {"integer_ids", "large_ids", "huge_ids", "slugs"},
     {"strict_references", "coerced_references"}, {"drf_errors", "pocketbase_errors", "laravel_errors"},
-    {"forgotten_keys", "lagging_lists"},
+    {"forgotten_keys", "lagging_lists"}, {"forgotten_keys", "sliding_rows"}, {"forgotten_keys", "cached_answers"},
+    {"forgotten_keys", "cut_lists"}, {"signed_out", "cached_answers"},
 ]
 # Habits that take effect only together with others.
 NEEDS = {"wandering": ["lagging_lists", "lagging_records"], "strict_references": ["integer_ids"],
