@@ -65,7 +65,7 @@ struct Merge {
             guard !own.comparison.isSame(server, change.base[field] ?? .null, of: field) else { continue }
             let isShown = change.tried && own.comparison.isSame(server, local, of: field)
             if isShown { shown.append((field, server, change.base[field] ?? .null)) }
-            if let merged = mergedSet(field, base: change.base[field], local: local, server: server) {
+            if let merged = mergedSet(field, change.base[field], local, server, sent: own.sent[field] ?? []) {
                 change = try apply(merged, of: field, in: change)
                 continue
             }
@@ -127,11 +127,18 @@ struct Merge {
     }
 
     /// The merged value of a field that merges as a set; nil for any other field, and when one side is not a list.
-    private func mergedSet(_ field: String, base: JSONText?, local: JSONText, server: JSONText) -> JSONText? {
+    ///
+    /// `sent`: what earlier local changes may have set. The local list was made from the last one that the server shows.
+    private func mergedSet(
+        _ field: String, _ base: JSONText?, _ local: JSONText, _ server: JSONText, sent: [JSONText]
+    ) -> JSONText? {
         guard entity[field: field]?.mergesAsSet == true else { return nil }
         let lists = [base ?? .null, local, server]
         guard lists.allSatisfy({ $0.kind == .array || $0.kind == .null }) else { return nil }
-        return SetMerge(base: lists[0].elements, local: lists[1].elements, server: lists[2].elements).merged
+        let base = sent.map(\.elements).last {
+            SetMerge(base: lists[0].elements, local: $0, server: server.elements).isShown
+        }
+        return SetMerge(base: base ?? lists[0].elements, local: local.elements, server: server.elements).merged
     }
 
     /// Makes the change set the merged list, based on the server's list.

@@ -16,6 +16,12 @@ struct SetMerge {
         return .array(elements)
     }
 
+    /// Whether the server's list shows every addition and removal of the local one.
+    var isShown: Bool {
+        let (added, removed) = (local.filter { !Self.has(base, $0) }, base.filter { !Self.has(local, $0) })
+        return added.allSatisfy { Self.has(server, $0) } && !removed.contains { Self.has(server, $0) }
+    }
+
     private static func has(_ list: [JSONText], _ element: JSONText) -> Bool {
         list.contains { $0.isEquivalent(to: element) }
     }

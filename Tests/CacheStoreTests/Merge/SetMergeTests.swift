@@ -29,6 +29,22 @@ struct SetMergeTests {
         #expect(try cache.store.conflicts(before: nil, open: false, limit: 10).conflicts.isEmpty)
     }
 
+    @Test(
+        "an edit made after one whose answer was lost was made from that one, once the server shows it",
+        arguments: [("[2]", "[3]"), ("[2,9]", "[9,3]"), ("[1]", "[3]"), ("[1,9]", "[9,3]")])
+    func afterLostAnswer(_ then: String, _ merged: String) async throws {
+        let cache = try TestCache(schema: DerivedFieldSchema.yaml)
+        _ = try await cache.pull("lines", #"[{"id":"a","read_by":[1]}]"#)
+        try await cache.change("lines", "a", #"{"read_by":[2]}"#)
+        let first = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(first, at: now))
+        let failure = PushFailure(kind: "timeout", message: "no answer")
+        try await cache.store.settle(first.id, .waiting(failure, at: now, counted: true), at: now)
+        try await cache.change("lines", "a", #"{"read_by":[3]}"#)
+        _ = try await cache.pull("lines", #"[{"id":"a","read_by":\#(then)}]"#)
+        #expect(try cache.values("lines", "a", "read_by") == [merged])
+    }
+
     @Test("the same version again changes nothing")
     func again() async throws {
         let cache = try await cache(there: "[1]", here: "[1,2]", then: "[1,3]")
