@@ -44,7 +44,9 @@ package struct DriftRules {
         let pull = entity.pull
         var names = [pull?.deleted, pull?.changedAt].compactMap { $0 }
         // Children embedded in the record itself.
-        if let detail = pull?.detail, detail.path == nil { names += detail.list.records.paths.filter { !$0.isEmpty } }
+        for detail in pull?.details ?? [] where detail.path == nil {
+            names += detail.list.records.paths.filter { !$0.isEmpty }
+        }
         return names
     }
 

@@ -17,7 +17,7 @@ struct LiveSchemaTests {
     func places() throws {
         let places = try ["orders", "clients", "tickets"].map { try #require(schema[$0]?.pull?.list.records.paths) }
         #expect(places == [["data"], ["data.clients"], ["data.tickets"]])
-        let detail = try #require(schema["tickets"]?.pull?.detail)
+        let detail = try #require(schema["tickets"]?.pull?.details.first)
         #expect(detail.list.records.paths == ["data.messages"] && detail.entity == "ticket_messages")
         #expect(detail.by == "ticket_id")
     }

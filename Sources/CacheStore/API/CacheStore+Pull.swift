@@ -44,7 +44,7 @@ extension CacheStore {
         var table: EntityTable
         var clear: IncomingPage
         var incoming: IncomingPage
-        var children: (pulled: SealedChildren, table: EntityTable)?
+        var children: [(pulled: SealedChildren, table: EntityTable)]
     }
 
     private func prepare(_ page: PulledPage) throws -> PreparedPage {
@@ -63,17 +63,19 @@ extension CacheStore {
             isNew: page.isOfFirstPull, hasMore: page.cursor != nil, serverNow: page.serverNow,
             tombstones: page.tombstones, view: page.view)
         let applier = PageApplier(table: table, context: context)
+        let unmoved = try page.details.filter { try isUnmoved($0, table, db) }
         // Before the page makes the store forget deletions that are older than it.
         let isDeletedMeanwhile = try page.began.map(applier.hasDeleted) ?? false
         var outcome = try applier.apply(prepared.incoming, clear: prepared.clear, bounds)
         outcome.reduce(to: page)
         outcome.deletedMeanwhile = isDeletedMeanwhile
-        if let children = prepared.children {
-            outcome.children = try PageApplier(table: children.table, context: context)
-                .apply(children.pulled, of: table, position: page.position)
+        for children in prepared.children {
+            outcome.children[children.table.entity.name, default: ChildOutcome()] += try PageApplier(
+                table: children.table, context: context
+            ).apply(children.pulled, of: table, position: page.position)
         }
         if let version = page.version { try Self.set(version, ofRecordIn: page.records, table, db) }
-        for detail in page.details { try markFetched(detail, db) }
+        for detail in unmoved { try markFetched(detail, table, db) }
         if let cursor = page.cursor, outcome.changed {
             try CursorRow(entity: page.entity, db: db).save(cursor.including(outcome))
         }
@@ -119,13 +121,13 @@ extension CacheStore {
     /// Parents after `pk` whose children must be fetched: all, or those that have changed since they last were.
     package func parents(of entity: String, after pk: Int64, all: Bool, limit: Int) throws -> [OutdatedParent] {
         let table = try table(entity)
-        guard let detail = table.detail, let whenChanged = detail.whenChanged else { return [] }
-        let condition = all ? "_remote IS NOT NULL AND _deleted = 0" : table.detailOutdated(whenChanged)
+        guard let fetch = table.fetch else { return [] }
+        let condition = all ? "_remote IS NOT NULL AND _deleted = 0" : table.outdated(fetch)
         return try read { db in
             let rows = try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        SELECT _pk, _key, \(table.detailMark(whenChanged)) AS value, _remote
+                        SELECT _pk, _key, \(table.mark(fetch)) AS value, _remote
                         FROM \(table.name) WHERE \(condition) AND _pk > ? ORDER BY _pk LIMIT ?
                         """),
                 arguments: [pk, limit])
@@ -144,9 +146,20 @@ extension CacheStore {
         ).execute(arguments: [version, page])
     }
 
-    private func markFetched(_ detail: PulledPage.Detail, _ db: Database) throws {
+    /// Whether the record is still the one that was fetched. With a field as the trigger, its value tells later.
+    private func isUnmoved(_ detail: PulledPage.Detail, _ table: EntityTable, _ db: Database) throws -> Bool {
+        guard let fetch = table.fetch, fetch.trigger == .any else { return true }
+        return try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT \(table.mark(fetch)) IS ? FROM \(table.name) WHERE _key = ?"),
+            arguments: [detail.value, detail.key]) ?? false
+    }
+
+    private func markFetched(_ detail: PulledPage.Detail, _ table: EntityTable, _ db: Database) throws {
+        guard let fetch = table.fetch else { return }
+        // What the fetched record itself has changed is no news.
+        let mark = fetch.trigger == .any ? table.mark(fetch) : "?1"
         try db.cachedStatement(
-            sql: "UPDATE \(try table(detail.parent).name) SET _detail = ?1 WHERE _key = ?2 AND _detail IS NOT ?1"
+            sql: "UPDATE \(table.name) SET _detail = \(mark) WHERE _key = ?2 AND ?1 IS ?1 AND _detail IS NOT \(mark)"
         ).execute(arguments: [detail.value, detail.key])
     }
 

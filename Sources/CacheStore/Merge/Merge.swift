@@ -173,7 +173,7 @@ struct Merge {
         let comparison = try context.comparison(entity)
         return entity.fields.allSatisfy { field in
             guard !field.isDerivedHere, field.name != entity.pull?.changedAt,
-                field.name != entity.pull?.detail?.whenChanged,
+                field.name != entity.pull?.whenChanged,
                 let new = entity.value(of: field.name, in: now)
             else { return true }
             let old = entity.value(of: field.name, in: before) ?? .null

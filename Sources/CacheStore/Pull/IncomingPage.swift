@@ -21,6 +21,7 @@ struct IncomingPage {
     /// `page`: an array that was validated before.
     init(_ page: String, of entity: Entity) {
         let text = JSONText(validated: Array(page.utf8))
+        let changedAt = entity.pull?.changedAt.flatMap { entity[field: $0]?.source }
         text.bytes.withUnsafeBufferPointer { bytes in
             var walk = JSONElementWalk(bytes, members: [entity.key, entity.pull?.deleted, entity.pull?.changedAt])
             while walk.next() {
@@ -34,7 +35,7 @@ struct IncomingPage {
                         text: text.part(walk.element), key: key,
                         unreadableKey: key == nil ? Self.unreadable(text.part(walk.element), entity) : nil,
                         isDeleted: key != nil && mark != nil && mark?.kind != .null && mark?.boolean != false,
-                        changed: member(2)))
+                        changed: member(2) ?? changedAt.flatMap { text.part(walk.element).at(path: $0) }))
             }
         }
     }

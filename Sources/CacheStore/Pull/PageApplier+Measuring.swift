@@ -15,7 +15,8 @@ extension PageApplier {
         guard let watermark, let field = table.entity.pull?.changedAt,
             let changed = record.changed?.string.flatMap(Timestamp.init(iso8601:)),
             changed < watermark, changed >= watermark - Self.latest,
-            known?[field]?.string.flatMap(Timestamp.init(iso8601:)) != changed
+            known.flatMap({ table.entity.value(of: field, in: $0) })?.string.flatMap(Timestamp.init(iso8601:))
+                != changed
         else { return 0 }
         return watermark.since(changed).milliseconds
     }

@@ -28,9 +28,9 @@ package struct PulledPage: Sendable {
     package var tombstones = Int.max
     /// In which kind of answer the records came.
     package var view: RecordView
-    /// Records of another entity that came with these.
-    package var children: PulledChildren?
-    /// The parents of these records: key → the value that marks their children as fetched.
+    /// Records of other entities that came with these.
+    package var children: [PulledChildren]
+    /// Records of this entity that were fetched, or whose children were.
     package var details: [Detail]
 
     /// A pull by newest first needs to know how far down the list it is.
@@ -39,12 +39,11 @@ package struct PulledPage: Sendable {
     var isOfFirstPull: Bool { began != nil && knownUpTo == nil }
 
     package struct Detail: Sendable {
-        package var parent: String
         package var key: String
+        /// `OutdatedParent.value`.
         package var value: String?
 
-        package init(parent: String, key: String, value: String?) {
-            self.parent = parent
+        package init(key: String, value: String?) {
             self.key = key
             self.value = value
         }
@@ -52,7 +51,7 @@ package struct PulledPage: Sendable {
 
     package init(
         entity: String, records: String, position: Int64 = .max, cursor: PullCursor? = nil, version: String? = nil,
-        watermark: String? = nil, knownUpTo: Int64? = nil, children: PulledChildren? = nil, details: [Detail] = [],
+        watermark: String? = nil, knownUpTo: Int64? = nil, children: [PulledChildren] = [], details: [Detail] = [],
         view: RecordView = .list
     ) {
         self.entity = entity
@@ -114,6 +113,14 @@ package struct ChildOutcome: Sendable, Equatable {
         self.written = written
         self.deleted = deleted
     }
+
+    package var changed: Bool { written + deleted > 0 }
+
+    package static func += (outcome: inout ChildOutcome, other: ChildOutcome) {
+        outcome.written += other.written
+        outcome.deleted += other.deleted
+        outcome.missing.merge(other.missing) { $0 + $1 }
+    }
 }
 
 /// What applying a page did.
@@ -140,8 +147,9 @@ package struct PageOutcome: Sendable, Equatable {
     package var knownUpTo: Int64 = 0
     /// A local deletion was acknowledged since the pull began.
     package var deletedMeanwhile = false
-    package var children = ChildOutcome()
+    /// By the children's entity.
+    package var children: [String: ChildOutcome] = [:]
 
     /// Something in the cache has changed.
-    package var changed: Bool { written + deleted + children.written + children.deleted > 0 }
+    package var changed: Bool { written + deleted > 0 || children.values.contains { $0.changed } }
 }

@@ -16,7 +16,7 @@ internal import SQLiteStore
 /// - `_acknowledged`: the position of the change log when a change of it was last acknowledged.
 /// - `_content`: the SHA-256 of the file that the server has besides the record and that is stored here.
 /// - `_content_address`: where that file came from.
-/// - `_detail`: the value of `when_changed` for which its children were fetched.
+/// - `_detail`: the mark (`mark`) for which it, or its children, were fetched.
 ///
 /// An indexed field has an ordinary column with the value that readers see, kept by `RecordWriter`; a time in it is a
 /// number of milliseconds. Every other field is an expression over the document.
@@ -204,9 +204,9 @@ struct EntityTable {
                 CREATE INDEX "\(displaced)" ON \(name) (\(expression(for: field, in: "_remote"))) WHERE _displaced <> 0
                 """
         }
-        if let detail, let whenChanged = detail.whenChanged {
-            let index = "\(entity.name)_with_new_\(detail.entity)"
-            indexes[index] = "CREATE INDEX \"\(index)\" ON \(name) (_pk) WHERE \(detailOutdated(whenChanged))"
+        if let fetch {
+            let index = "\(entity.name)_with_new_\(entity.pull?.details.first?.entity ?? "record")"
+            indexes[index] = "CREATE INDEX \"\(index)\" ON \(name) (_pk) WHERE \(outdated(fetch))"
         }
         if entity.content != nil {
             let index = "\(entity.name)_by_content"
@@ -229,17 +229,22 @@ struct EntityTable {
         return "SELECT _key FROM \(name) WHERE _displaced <> 0 AND \(reference) \(condition)"
     }
 
-    var detail: PullPlan.Detail? { entity.pull?.detail }
+    var fetch: PullPlan.Fetch? { entity.pull?.fetch }
 
-    /// True for records whose children have to be fetched again.
-    func detailOutdated(_ whenChanged: String) -> String {
-        "_detail IS NOT \(detailMark(whenChanged)) AND _remote IS NOT NULL AND _deleted = 0"
+    /// True for records that have to be fetched, or their children.
+    func outdated(_ fetch: PullPlan.Fetch) -> String {
+        "_detail IS NOT \(mark(fetch)) AND _remote IS NOT NULL AND _deleted = 0"
     }
 
-    /// The server's value of `when_changed`, as text; not null, so that children which were never fetched are outdated.
-    func detailMark(_ whenChanged: String) -> String {
-        guard whenChanged != entity.key, let field = entity[field: whenChanged] else { return "_key" }
-        return "coalesce(CAST(\(expression(for: field, in: "_remote")) AS TEXT), '')"
+    /// What changes when a record has to be fetched again, as text: the server's value of `when_changed`, or the time at
+    /// which the server said anything new of it. Not null, so that what was never fetched is outdated.
+    func mark(_ fetch: PullPlan.Fetch) -> String {
+        switch fetch.trigger {
+        case .any: return "coalesce(CAST(_synced_at AS TEXT), '')"
+        case .field(let name):
+            guard name != entity.key, let field = entity[field: name] else { return "_key" }
+            return "coalesce(CAST(\(expression(for: field, in: "_remote")) AS TEXT), '')"
+        }
     }
 
     /// Every field but the secret ones, in the schema's order; times as text.

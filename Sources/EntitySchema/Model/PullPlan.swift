@@ -21,15 +21,31 @@ package struct PullPlan: Sendable, Equatable {
     package struct Detail: Sendable, Equatable {
         /// Requested for each changed record; nil when the other records are embedded in the record itself.
         package var path: Template?
+        /// Only the single record embeds them, not the list's.
+        package var isInSingle = false
         package var entity: String
         /// How the response to `path`, or the record itself, contains them.
         package var list: ListPlan
-        /// The field of this entity that changes when the other records do; nil when they are embedded.
-        package var whenChanged: String?
         /// The field of the other entity with this one's key; set when a record comes without it.
         package var by: String?
         /// The key field of the other entity.
         package var key: String?
+
+        /// Whether the records of the list embed them.
+        package var isInList: Bool { path == nil && !isInSingle }
+    }
+
+    /// What is requested for each record that changed, besides the list: the details with a path, or the single record.
+    package struct Fetch: Sendable, Equatable {
+        package enum Trigger: Sendable, Equatable {
+            /// The value of a field is another one.
+            case field(String)
+            /// Anything in the record is.
+            case any
+        }
+
+        package var trigger: Trigger
+        package var isSingle: Bool
     }
 
     package var path: String
@@ -42,7 +58,13 @@ package struct PullPlan: Sendable, Equatable {
     /// A field whose presence with a value other than null or false marks a record as deleted.
     package var deleted: String?
     package var single: Single
-    package var detail: Detail?
+    package var details: [Detail] = []
+    package var fetch: Fetch?
+
+    /// The field whose change means that the record has to be fetched.
+    package var whenChanged: String? {
+        if case .field(let name) = fetch?.trigger { name } else { nil }
+    }
 
     /// Whether a pull can ask only for records changed since a time.
     package var isSince: Bool {
@@ -55,4 +77,13 @@ package struct PullPlan: Sendable, Equatable {
     }
 
     static let defaultOverlap = Duration.seconds(300)
+}
+
+extension EntitySchema {
+    /// The entities whose records come with some of this one.
+    package func parents(of child: Entity) -> [(parent: Entity, detail: PullPlan.Detail)] {
+        entities.flatMap { parent in
+            (parent.pull?.details ?? []).filter { $0.entity == child.name }.map { (parent, $0) }
+        }
+    }
 }

@@ -46,13 +46,13 @@ extension EntitySchema {
     var withEmbeddedSecrets: EntitySchema {
         var schema = self
         for (index, parent) in entities.enumerated() {
-            guard let detail = parent.pull?.detail, detail.path == nil, let child = self[detail.entity] else {
-                continue
-            }
-            schema.entities[index].embeddedSecretPlaces = detail.list.records.paths.flatMap { list in
-                child.ownSecretPlaces.map { place in
-                    SecretPlace(
-                        path: Entity.steps(list) + [.elements] + place.path, entity: child.name, field: place.field)
+            for detail in parent.pull?.details ?? [] where detail.path == nil {
+                guard let child = self[detail.entity] else { continue }
+                schema.entities[index].embeddedSecretPlaces += detail.list.records.paths.flatMap { list in
+                    child.ownSecretPlaces.map { place in
+                        SecretPlace(
+                            path: Entity.steps(list) + [.elements] + place.path, entity: child.name, field: place.field)
+                    }
                 }
             }
         }

@@ -20,15 +20,19 @@ struct PlanReader {
         if mode == .newestFirst, changedAt == nil {
             throw try node.required("mode").error("newest_first needs changed_at, the field that the list is sorted by")
         }
-        return PullPlan(
+        var plan = PullPlan(
             path: try path.urlPath(),
             query: try query(node.child("query")),
             list: try ListReader(node: node, base: list).list(),
             mode: mode,
             changedAt: changedAt,
             deleted: try node.child("deleted")?.string(),
-            single: try single(node.child("record"), path),
-            detail: try detail(node.child("detail")))
+            single: try single(node.child("record"), path))
+        if let detail = node.child("detail") {
+            let read = try DetailReader(node: detail, base: list).read()
+            (plan.details, plan.fetch) = (read.details, read.fetch)
+        }
+        return plan
     }
 
     private func mode(_ node: SchemaNode) throws(SchemaError) -> PullPlan.Mode {
@@ -64,27 +68,6 @@ struct PlanReader {
         return PullPlan.Single(
             path: try node?.child("path")?.urlTemplate() ?? template,
             place: try node?.child("at")?.place() ?? record, isPlaceInherited: node?.child("at") == nil)
-    }
-
-    private func detail(_ node: SchemaNode?) throws(SchemaError) -> PullPlan.Detail? {
-        guard let node else { return nil }
-        try node.requireKeys(["path", "into", "when_changed", "embedded", "records", "pagination"])
-        let path = try node.child("path")?.urlTemplate()
-        var plan = try ListReader(node: node, base: list).list()
-        if let embedded = node.child("embedded") {
-            plan.style = .single
-            plan.records = try embedded.place()
-        } else if path == nil {
-            throw node.error("expected path, or embedded for records inside this entity's own")
-        }
-        let whenChanged = try node.child("when_changed")?.string()
-        guard (path == nil) == (whenChanged == nil) else {
-            throw node.error(
-                "path and when_changed are used together: the field decides which records to request; add or remove one"
-            )
-        }
-        return PullPlan.Detail(
-            path: path, entity: try node.required("into").string(), list: plan, whenChanged: whenChanged)
     }
 
     // MARK: Push
@@ -159,7 +142,7 @@ extension SchemaNode {
         return text
     }
 
-    fileprivate func urlTemplate() throws(SchemaError) -> Template {
+    func urlTemplate() throws(SchemaError) -> Template {
         _ = try urlPath()
         return try template()
     }

@@ -17,9 +17,8 @@ struct SchemaCheck {
 
     private func check(_ entity: Entity) throws(SchemaError) {
         try field(entity.key, of: entity, at: "key")
-        for (name, place) in [(entity.key, "key"), (entity.pull?.changedAt ?? "", "pull.changed_at")]
-        where entity[field: name]?.source != nil {
-            throw error(entity, place, "\(name) must be a member of the record itself; remove from")
+        guard entity[field: entity.key]?.source == nil else {
+            throw error(entity, "key", "\(entity.key) must be a member of the record itself; remove from")
         }
         for name in entity.titles.flatMap(\.placeholders) { try field(name, of: entity, at: "title") }
         for term in entity.sort {
@@ -70,7 +69,9 @@ struct SchemaCheck {
     private func checkPull(_ entity: Entity) throws(SchemaError) {
         guard let pull = entity.pull else {
             if entity.isLocal { return }
-            let filled = schema.entities.contains { $0.pull?.detail?.entity == entity.name }
+            let filled = schema.entities.contains { parent in
+                parent.pull?.details.contains { $0.entity == entity.name } ?? false
+            }
             guard filled else {
                 throw error(entity, "pull", "no request returns these records; add pull: { path: … } or local: true")
             }
@@ -89,7 +90,8 @@ struct SchemaCheck {
             }
         }
         for name in pull.single.path.placeholders { try field(name, of: entity, at: "pull.record.path") }
-        if let detail = pull.detail { try check(detail, of: entity) }
+        if let name = pull.whenChanged { try field(name, of: entity, at: "pull.detail.when_changed") }
+        for detail in pull.details { try check(detail, of: entity) }
     }
 
     private func check(_ detail: PullPlan.Detail, of entity: Entity) throws(SchemaError) {
@@ -105,7 +107,6 @@ struct SchemaCheck {
             throw error(
                 entity, "pull.detail.into", "\(child.name) needs a field of type reference to \(entity.name)")
         }
-        if let name = detail.whenChanged { try field(name, of: entity, at: "pull.detail.when_changed") }
         for name in detail.path?.placeholders ?? [] { try field(name, of: entity, at: "pull.detail.path") }
     }
 
@@ -179,11 +180,8 @@ extension EntitySchema {
             if pull.changedAt == field { return "the change time" }
             if pull.deleted == field { return "pull.deleted" }
             if pull.single.path.placeholders.contains(field) { return "pull.record" }
-            if let detail = pull.detail,
-                detail.whenChanged == field || detail.path?.placeholders.contains(field) == true
-            {
-                return "pull.detail"
-            }
+            let placeholders = pull.details.compactMap(\.path).flatMap(\.placeholders)
+            if pull.whenChanged == field || placeholders.contains(field) { return "pull.detail" }
         }
         let contents = [entity.content?.upload, entity.content?.delete].compactMap(\.self)
         for route in entity.push.create + entity.push.update + entity.push.delete + contents {

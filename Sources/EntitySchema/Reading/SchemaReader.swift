@@ -104,15 +104,16 @@ extension EntitySchema {
     fileprivate var withForeignKeys: EntitySchema {
         var entities = entities
         for (index, parent) in self.entities.enumerated() {
-            guard let name = parent.pull?.detail?.entity,
-                let child = self.entities.firstIndex(where: { $0.name == name }),
-                let link = self.entities[child].fields.firstIndex(where: {
-                    $0.kind == .reference(to: parent.name) && !$0.secret
-                })
-            else { continue }
-            entities[child].fields[link].indexed = true
-            entities[index].pull?.detail?.by = self.entities[child].fields[link].name
-            entities[index].pull?.detail?.key = self.entities[child].key
+            for (place, detail) in (parent.pull?.details ?? []).enumerated() {
+                guard let child = self.entities.firstIndex(where: { $0.name == detail.entity }),
+                    let link = self.entities[child].fields.firstIndex(where: {
+                        $0.kind == .reference(to: parent.name) && !$0.secret
+                    })
+                else { continue }
+                entities[child].fields[link].indexed = true
+                entities[index].pull?.details[place].by = self.entities[child].fields[link].name
+                entities[index].pull?.details[place].key = self.entities[child].key
+            }
         }
         var schema = self
         schema.entities = entities

@@ -21,7 +21,9 @@ struct ListHandler {
         _ parent: String, _ child: String, _ placeholders: [String: String], _ store: inout Store
     ) throws(Refusal) -> Answer {
         let schema = handler.schema
-        guard let above = schema[parent], let entity = schema[child], let plan = above.pull?.detail?.list else {
+        guard let above = schema[parent], let entity = schema[child],
+            let plan = above.pull?.details.first(where: { $0.entity == child })?.list
+        else {
             throw .notFound("such path")
         }
         let conditions = placeholders.map { (name: $0.key, value: $0.value) }
@@ -45,7 +47,7 @@ struct ListHandler {
             entity.name, where: fixed + query.filters, window: habits.changed(query.window, isWhole: isWhole))
         habits.noteTombstones(found) { store.select(entity.name, where: fixed + query.filters, window: query.window) }
         found = habits.changed(found, query.window, isWhole: isWhole)
-        if let children = EmbeddedChildren(inListOf: entity, store) {
+        for children in EmbeddedChildren.inList(of: entity, store) {
             found.rows = found.rows.map { children.put(into: $0, &store) }
         }
         found.rows = habits.broken(found.rows)

@@ -99,7 +99,7 @@ struct RequestHandler: Sendable {
         }
         let version = record
         record = RecordViews(store: store, entity: entity).single(record)
-        if let children = EmbeddedChildren(inRecordOf: entity, at: place, store) {
+        for children in EmbeddedChildren.inRecord(of: entity, at: place, store) {
             record = children.put(into: record, &store)
         }
         return tagged(.json(200, envelope.record(record, at: place, store)), version)

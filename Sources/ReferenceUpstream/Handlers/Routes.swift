@@ -43,7 +43,8 @@ struct Routes: Sendable {
                 routes.append(Self.get(pull.path, .list(entity: entity.name)))
                 let path = pull.single.path.parts
                 routes.append(Route(method: "GET", path: path, target: .record(entity: entity.name)))
-                if let detail = pull.detail, let path = detail.path {
+                for detail in pull.details {
+                    guard let path = detail.path else { continue }
                     let target = Target.detail(parent: entity.name, child: detail.entity)
                     routes.append(Route(method: "GET", path: path.parts, target: target))
                 }

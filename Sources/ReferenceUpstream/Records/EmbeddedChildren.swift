@@ -8,21 +8,21 @@ struct EmbeddedChildren {
     private let link: String
     private let place: [Substring]
 
-    /// For each record of a list; nil when children are not embedded there.
-    init?(inListOf parent: Entity, _ store: Store) {
-        guard let detail = parent.pull?.detail, detail.path == nil else { return nil }
-        self.init(parent, detail, within: .itself, store)
+    /// The children in each record of a list.
+    static func inList(of parent: Entity, _ store: Store) -> [EmbeddedChildren] {
+        (parent.pull?.details ?? []).filter(\.isInList).compactMap {
+            EmbeddedChildren(parent, $0, within: .itself, store)
+        }
     }
 
-    /// For a single record at `place` of its response; nil when children are not embedded there.
-    init?(inRecordOf parent: Entity, at place: Place, _ store: Store) {
-        guard let pull = parent.pull, let detail = pull.detail else { return nil }
-        guard let path = detail.path else {
-            self.init(parent, detail, within: .itself, store)
-            return
+    /// The children in a single record at `place` of its response.
+    static func inRecord(of parent: Entity, at place: Place, _ store: Store) -> [EmbeddedChildren] {
+        guard let pull = parent.pull else { return [] }
+        return pull.details.compactMap { detail in
+            guard let path = detail.path else { return EmbeddedChildren(parent, detail, within: .itself, store) }
+            guard path == pull.single.path else { return nil }
+            return EmbeddedChildren(parent, detail, within: place, store)
         }
-        guard path == pull.single.path else { return nil }
-        self.init(parent, detail, within: place, store)
     }
 
     private init?(_ parent: Entity, _ detail: PullPlan.Detail, within place: Place, _ store: Store) {

@@ -22,15 +22,18 @@ struct ParentLink: Sendable {
                     parent: parent.name, child: relation.entity, field: field,
                     count: countField(of: parent, relation: relation.name), onDelete: onDelete)
             }
-            guard let detail = parent.pull?.detail else { return links }
-            if let index = links.firstIndex(where: { $0.child == detail.entity }) {
-                links[index].whenChanged = detail.whenChanged
-            } else if let field = schema[detail.entity]?.fields.first(where: { $0.kind == .reference(to: parent.name) })
-            {
-                links.append(
-                    ParentLink(
-                        parent: parent.name, child: detail.entity, field: field.name, whenChanged: detail.whenChanged,
-                        onDelete: .keep))
+            for detail in parent.pull?.details ?? [] {
+                let whenChanged = detail.isInList ? nil : parent.pull?.whenChanged
+                if let index = links.firstIndex(where: { $0.child == detail.entity }) {
+                    links[index].whenChanged = whenChanged
+                } else if let child = schema[detail.entity],
+                    let field = child.fields.first(where: { $0.kind == .reference(to: parent.name) })
+                {
+                    links.append(
+                        ParentLink(
+                            parent: parent.name, child: child.name, field: field.name, whenChanged: whenChanged,
+                            onDelete: .keep))
+                }
             }
             return links
         }

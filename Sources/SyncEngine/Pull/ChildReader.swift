@@ -38,13 +38,16 @@ struct ChildReader {
         return (families, problem)
     }
 
-    func pulled(_ families: [Family], deletes: PulledChildren.Deletes) -> PulledChildren? {
-        guard let by = detail.by, !families.isEmpty else { return nil }
+    /// Nothing without families.
+    func pulled(_ families: [Family], deletes: PulledChildren.Deletes) -> [PulledChildren] {
+        guard let by = detail.by, !families.isEmpty else { return [] }
         let records = families.flatMap { family in family.children.map { child(of: family.key, $0, by) } }
-        return PulledChildren(
-            entity: detail.entity, by: by, records: JSONText.array(records).text,
-            parents: families.map(\.key.plain), complete: families.filter(\.isComplete).map(\.key.plain),
-            deletes: deletes)
+        return [
+            PulledChildren(
+                entity: detail.entity, by: by, records: JSONText.array(records).text,
+                parents: families.map(\.key.plain), complete: families.filter(\.isComplete).map(\.key.plain),
+                deletes: deletes)
+        ]
     }
 
     /// Reads all pages of a parent's children; once more if the list disagrees with itself, since a row may have slid

@@ -3,103 +3,118 @@ internal import EntitySchema
 internal import JSONText
 internal import Upstream
 
-/// Pulls records that the upstream serves only with their parent: for each parent that changed, all its children.
+/// Pulls what the upstream serves only for one record at a time: for each record that changed, its children, or the
+/// single record with everything that the list does not show.
 ///
-/// The parents themselves record whether their children are outdated, so an interrupted pull resumes where it stopped,
-/// and a pull with nothing to do makes no request.
+/// The records themselves record whether they are outdated, so an interrupted pull resumes where it stopped, and a pull
+/// with nothing to do makes no request.
 struct DetailPuller {
     let puller: Puller
+    let entity: Entity
+    let fetch: PullPlan.Fetch
     /// Requests in flight.
     let parallel: Int
 
     private static let batch = 100
 
     private var store: CacheStore { puller.store }
+    /// The children that are fetched.
+    private var details: [PullPlan.Detail] { entity.pull?.details.filter { !$0.isInList } ?? [] }
 
-    private struct Children: Sendable {
+    private struct Fetched: Sendable {
         var parent: CacheStore.OutdatedParent
-        var family: ChildReader.Family
-        /// The upstream has no such list: the parent was deleted, or has none.
+        /// By the children's entity.
+        var families: [String: ChildReader.Family] = [:]
+        /// The single record, if that is what was fetched.
+        var record: JSONText?
+        /// The upstream has no such list or record: the parent was deleted, or has none.
         var isGone = false
     }
 
     private struct Batch: Sendable {
-        var children: [Children]
-        /// Parents whose list of children is not there.
-        var gone: [Children] = []
-        var failures: [UpstreamError]
+        var fetched: [Fetched] = []
+        /// Those that are not there.
+        var gone: [Fetched] = []
+        var failures: [UpstreamError] = []
         var lastPK: Int64
         var position: Int64
     }
 
-    /// `all` fetches for every parent, changed or not. Throws the first failure after all other parents are done.
-    func pull(for entity: Entity, _ detail: PullPlan.Detail, all: Bool) async throws {
-        guard detail.path != nil else { return }
-        let all = try all || store.hasMissing(of: detail.entity)
+    /// `all` fetches for every record, changed or not. Throws the first failure after all others are done.
+    func pull(all: Bool) async throws {
+        let all = try all || details.contains { try store.hasMissing(of: $0.entity) }
         var failure: UpstreamError?
-        var missing: [String: [String]] = [:]
-        var fetched = try await fetch(entity, detail, after: 0, all: all)
+        var missing: [String: ChildOutcome] = [:]
+        var fetched = try await fetch(after: 0, all: all)
         while let batch = fetched {
-            async let next = fetch(entity, detail, after: batch.lastPK, all: all)
+            async let next = fetch(after: batch.lastPK, all: all)
             failure = failure ?? batch.failures.first
-            missing.merge(try await write(batch, entity, detail).missing) { $0 + $1 }
+            for (name, outcome) in try await write(batch) { missing[name, default: ChildOutcome()] += outcome }
             fetched = try await next
         }
-        _ = try await puller.settle(missing, of: entity, detail, isFull: all && failure == nil)
+        for detail in details {
+            _ = try await puller.settle(
+                missing[detail.entity]?.missing ?? [:], of: entity, detail, isFull: all && failure == nil)
+        }
         if let failure { throw failure }
-        try await noteEnd(of: detail.entity, after: entity)
+        for detail in details { try await noteEnd(of: detail.entity) }
     }
 
     /// Stores when the children of all parents were first fetched.
-    private func noteEnd(of children: String, after parent: Entity) async throws {
+    private func noteEnd(of children: String) async throws {
         var cursor = try store.cursor(of: children)
-        guard cursor.lastSyncedAt == nil, try store.cursor(of: parent.name).lastSyncedAt != nil else { return }
+        guard cursor.lastSyncedAt == nil, try store.cursor(of: entity.name).lastSyncedAt != nil else { return }
         cursor.lastSyncedAt = puller.now()
         try await store.setCursor(of: children, to: cursor)
     }
 
-    /// Writes a batch in one transaction: one for each parent would cost an fsync each.
-    private func write(_ batch: Batch, _ entity: Entity, _ detail: PullPlan.Detail) async throws -> ChildOutcome {
-        let isConfirmed = puller.deletionGuard.confirmed.contains(detail.entity)
-        let page = PulledPage(
-            entity: entity.name, records: "[]", position: batch.position,
-            children: ChildReader(parent: entity, detail: detail)
-                .pulled(batch.children.map(\.family), deletes: isConfirmed ? .all : .none),
-            details: batch.children.map {
-                PulledPage.Detail(parent: entity.name, key: $0.parent.key, value: $0.parent.value)
-            })
+    /// Writes a batch in one transaction: one for each record would cost an fsync each.
+    private func write(_ batch: Batch) async throws -> [String: ChildOutcome] {
+        var page = PulledPage(
+            entity: entity.name, records: JSONText.array(batch.fetched.compactMap(\.record)).text,
+            position: batch.position,
+            details: batch.fetched.map { PulledPage.Detail(key: $0.parent.key, value: $0.parent.value) },
+            view: fetch.isSingle ? .single : .list)
+        for detail in details {
+            let isConfirmed = puller.deletionGuard.confirmed.contains(detail.entity)
+            page.children += ChildReader(parent: entity, detail: detail).pulled(
+                batch.fetched.compactMap { $0.families[detail.entity] }, deletes: isConfirmed ? .all : .none)
+        }
         return try await store.apply(page, at: puller.now()).children
     }
 
-    private func fetch(_ entity: Entity, _ detail: PullPlan.Detail, after pk: Int64, all: Bool) async throws -> Batch? {
+    // MARK: Fetching
+
+    private func fetch(after pk: Int64, all: Bool) async throws -> Batch? {
         let parents = try store.parents(of: entity.name, after: pk, all: all, limit: Self.batch)
         guard let last = parents.last else { return nil }
-        var batch = Batch(children: [], failures: [], lastPK: last.pk, position: try store.position())
-        try await withThrowingTaskGroup(of: Result<Children, UpstreamError>.self) { group in
+        var batch = Batch(lastPK: last.pk, position: try store.position())
+        try await withThrowingTaskGroup(of: Result<Fetched, UpstreamError>.self) { group in
             var waiting = parents[...]
             func addNext() {
                 guard let parent = waiting.popFirst() else { return }
-                group.addTask { await children(of: parent, entity, detail) }
+                group.addTask { await fetched(for: parent) }
             }
             for _ in 0..<parallel { addNext() }
             while let result = try await group.next() {
                 switch result {
-                case .success(let children) where children.isGone: batch.gone.append(children)
-                case .success(let children): batch.children.append(children)
+                case .success(let fetched) where fetched.isGone: batch.gone.append(fetched)
+                case .success(let fetched): batch.fetched.append(fetched)
                 case .failure(let error) where error.concernsWholeUpstream: throw error
                 case .failure(let error): batch.failures.append(error)
                 }
                 addNext()
             }
         }
-        if try await isWell(batch, entity) { batch.children += batch.gone }
+        if try await isWell(batch) { batch.fetched += batch.gone }
         return batch
     }
 
     /// Whether lists that are not there say that their parents have no children. Behind a gateway none is there, so that
     /// these parents are asked again.
-    private func isWell(_ batch: Batch, _ entity: Entity) async throws -> Bool {
-        guard batch.children.isEmpty, let first = batch.gone.first else { return true }
+    private func isWell(_ batch: Batch) async throws -> Bool {
+        guard batch.fetched.isEmpty, let first = batch.gone.first else { return true }
+        guard !fetch.isSingle else { return false }
         do {
             return try await puller.upstream.record(of: entity, known: JSONText(parsing: first.parent.record)) != nil
         } catch let error as UpstreamError where !error.concernsWholeUpstream {
@@ -107,21 +122,65 @@ struct DetailPuller {
         }
     }
 
-    private func children(
-        of parent: CacheStore.OutdatedParent, _ entity: Entity, _ detail: PullPlan.Detail
-    ) async -> Result<Children, UpstreamError> {
-        let record = try? JSONText(parsing: parent.record)
-        guard let record, let template = detail.path, let path = entity.path(template, of: record) else {
-            return .failure(.malformed("\(parent.key) lacks a field that the path of its children needs"))
+    private func fetched(for parent: CacheStore.OutdatedParent) async -> Result<Fetched, UpstreamError> {
+        guard let record = try? JSONText(parsing: parent.record) else {
+            return .failure(.malformed("\(entity.name)/\(parent.key) cannot be read from the cache"))
         }
-        var family = ChildReader.Family(key: record[entity.key] ?? .string(parent.key), children: [], isComplete: false)
         do throws(UpstreamError) {
-            try await ChildReader(parent: entity, detail: detail).fetch(&family, at: path, from: puller.upstream)
+            return .success(
+                fetch.isSingle ? try await single(parent, record) : try await children(of: parent, record))
         } catch .gone {
-            return .success(Children(parent: parent, family: family, isGone: true))
+            return .success(Fetched(parent: parent, families: gone(record, parent), isGone: true))
         } catch {
             return .failure(error)
         }
-        return .success(Children(parent: parent, family: family))
+    }
+
+    /// A list that is not there may be an empty one. A record that is not there says nothing of its children.
+    private func gone(_ record: JSONText, _ parent: CacheStore.OutdatedParent) -> [String: ChildReader.Family] {
+        guard !fetch.isSingle else { return [:] }
+        return Dictionary(details.map { ($0.entity, family(of: parent, record)) }) { first, _ in first }
+    }
+
+    private func family(of parent: CacheStore.OutdatedParent, _ record: JSONText) -> ChildReader.Family {
+        ChildReader.Family(key: record[entity.key] ?? .string(parent.key), children: [], isComplete: false)
+    }
+
+    private func children(
+        of parent: CacheStore.OutdatedParent, _ record: JSONText
+    ) async throws(UpstreamError) -> Fetched {
+        var fetched = Fetched(parent: parent)
+        for detail in details {
+            guard let template = detail.path, let path = entity.path(template, of: record) else {
+                throw .malformed("\(parent.key) lacks a field that the path of its children needs")
+            }
+            var family = family(of: parent, record)
+            try await ChildReader(parent: entity, detail: detail).fetch(&family, at: path, from: puller.upstream)
+            fetched.families[detail.entity] = family
+        }
+        return fetched
+    }
+
+    private func single(
+        _ parent: CacheStore.OutdatedParent, _ record: JSONText
+    ) async throws(UpstreamError) -> Fetched {
+        var fetched = Fetched(parent: parent)
+        // A record without an address of its own is as its list shows it.
+        guard entity.recordPath(of: record) != nil else { return fetched }
+        guard let found = try await puller.upstream.record(of: entity, known: record)?.record else {
+            fetched.isGone = true
+            return fetched
+        }
+        guard found[entity.key]?.plain == parent.key else {
+            throw .malformed("asked for \(entity.name)/\(parent.key), the upstream answered another record")
+        }
+        fetched.record = found
+        for detail in details {
+            let reader = ChildReader(parent: entity, detail: detail)
+            let (families, problem) = reader.embedded(in: .array([found]))
+            if let problem { throw .malformed(problem) }
+            fetched.families[detail.entity] = families.first
+        }
+        return fetched
     }
 }

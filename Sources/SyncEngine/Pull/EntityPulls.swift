@@ -39,34 +39,49 @@ struct EntityPulls {
     private func pullAll(onlyChanges: Bool) async throws {
         let schema = environment.schema
         let lists = schema.entities.filter { $0.pull != nil && isRequested($0) }
-        let details = schema.entities.compactMap { entity in
-            entity.pull?.detail.map { (parent: entity, detail: $0) }
-        }.filter { $0.detail.path != nil && isRequested($0.parent) }
-        let count = lists.count + details.count
+        let fetches = schema.entities.compactMap { entity in
+            entity.pull?.fetch.map { (entity: entity, fetch: $0) }
+        }.filter { isRequested($0.entity) }
+        var failed: Set<String> = []
+        let count = lists.count + fetches.count { Self.name($0.entity) != $0.entity.name }
         await update { $0.expect(count) }
         for entity in lists {
             let summary = try await isolatingFailures(of: entity.name) {
                 try await pull(entity, full: request.full || !onlyChanges && isFullDue(entity))
             }
-            if let summary, let detail = entity.pull?.detail, detail.path == nil {
+            guard let summary else {
+                failed.insert(entity.name)
+                continue
+            }
+            for detail in entity.pull?.details ?? [] where detail.isInList {
                 try await isolatingFailures(of: detail.entity) {
                     if let problem = summary.childProblem { throw UpstreamError.malformed(problem) }
                 }
             }
         }
-        // Children are fetched one parent at a time, which can take long.
+        // What is fetched one record at a time can take long.
         try await completeLoading()
-        for (parent, detail) in details {
-            try await isolatingFailures(of: detail.entity) {
-                try await DetailPuller(puller: puller(of: detail.entity), parallel: settings.parallel)
-                    .pull(for: parent, detail, all: request.full)
+        for (entity, fetch) in fetches {
+            let name = Self.name(entity)
+            // The error of the list stays.
+            guard name != entity.name || !failed.contains(name) else { continue }
+            try await isolatingFailures(of: name) {
+                try await DetailPuller(
+                    puller: puller(of: name), entity: entity, fetch: fetch, parallel: settings.parallel
+                )
+                .pull(all: request.full)
             }
         }
     }
 
+    /// Under whose name a status shows what is fetched for each record: that of the first children, if there are any.
+    private static func name(_ entity: Entity) -> String {
+        entity.pull?.details.first { !$0.isInList }?.entity ?? entity.name
+    }
+
     /// Children come with their parents, so a request for children pulls the parents.
     private func isRequested(_ entity: Entity) -> Bool {
-        request.includes(entity.name) || entity.pull?.detail.map { request.includes($0.entity) } ?? false
+        request.includes(entity.name) || entity.pull?.details.contains { request.includes($0.entity) } ?? false
     }
 
     /// True once every `fullEvery`, and while no full pull has ended. A full pull that ended in the future was timed by

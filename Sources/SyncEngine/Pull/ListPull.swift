@@ -14,7 +14,7 @@ struct ListPull {
     private let stopwatch: Stopwatch
     /// Resumes an interrupted pull.
     private var isResumed: Bool
-    private let children: ChildReader?
+    private let children: [ChildReader]
     private var total: Int?
     private var summary: PullSummary { progress.summary }
     private var cursor: PullCursor {
@@ -57,7 +57,7 @@ struct ListPull {
         stopwatch = Stopwatch(puller.clock)
         takesGaps = first != nil
         wroteBefore = first?.wrote ?? (cursor.pull != nil)
-        children = plan.detail.flatMap { $0.path == nil ? ChildReader(parent: entity, detail: $0) : nil }
+        children = plan.details.filter(\.isInList).map { ChildReader(parent: entity, detail: $0) }
         let rows = try puller.store.rowCounts()[entity.name] ?? 0
         progress.tombstones = puller.deletionGuard.tombstones(of: entity.name, rows: rows)
     }
@@ -179,11 +179,11 @@ struct ListPull {
             entity: entity.name, records: fetched.page.records.text, position: fetched.position,
             cursor: fetched.after.position == nil ? nil : cursor,
             watermark: plan.mode == .full ? nil : cursor.watermark)
-        if let children {
-            let (families, problem) = children.embedded(in: fetched.page.records)
-            page.children = children.pulled(
+        for reader in children {
+            let (families, problem) = reader.embedded(in: fetched.page.records)
+            page.children += reader.pulled(
                 families,
-                deletes: puller.deletionGuard.confirmed.contains(children.detail.entity) ? .all : .none)
+                deletes: puller.deletionGuard.confirmed.contains(reader.detail.entity) ? .all : .none)
             progress.summary.childProblem = summary.childProblem ?? problem
         }
         page.serverNow = puller.serverNow().map { $0 + .seconds(1) }
@@ -250,12 +250,15 @@ struct ListPull {
 
     /// True when the next pull has to read all parents again.
     private mutating func settleChildren() async throws -> Bool {
-        guard let detail = children?.detail else { return false }
-        let missing = summary.children.missing
-        let outcome = try await puller.settle(missing, of: entity, detail, isFull: countsAsFull && !hasGap)
-        progress.summary.children.deleted += outcome.deleted
-        if outcome.isOpen { cursor.lastFullAt = nil }
-        return outcome.isOpen
+        var isOpen = false
+        for detail in children.map(\.detail) {
+            let missing = summary.children[detail.entity]?.missing ?? [:]
+            let outcome = try await puller.settle(missing, of: entity, detail, isFull: countsAsFull && !hasGap)
+            progress.summary.children[detail.entity, default: ChildOutcome()].deleted += outcome.deleted
+            isOpen = isOpen || outcome.isOpen
+        }
+        if isOpen { cursor.lastFullAt = nil }
+        return isOpen
     }
 
     /// Whether the end of a full pull is stored. If every pull is full, it is not: by the schema's mode, or until a

@@ -45,10 +45,10 @@ struct MissingChildren {
         } catch let error as UpstreamError where !error.concernsWholeUpstream {
             return nil
         }
-        guard var pulled = reader.pulled([family], deletes: .only(Set(children))) else { return nil }
+        guard var pulled = reader.pulled([family], deletes: .only(Set(children))).first else { return nil }
         pulled.complete = [key]
-        let page = PulledPage(entity: parent.name, records: "[]", position: position, children: pulled)
-        return try await store.apply(page, at: now()).children.deleted
+        let page = PulledPage(entity: parent.name, records: "[]", position: position, children: [pulled])
+        return try await store.apply(page, at: now()).children[detail.entity]?.deleted
     }
 
     /// The parent's children as they are now; nil if that cannot be asked, or the answer may be another's: an empty list

@@ -75,7 +75,8 @@ struct PullSummary: Equatable {
     var heldTombstones: [String] = []
     /// The list changed while it was read: some records may not have been on any page.
     var hasGap = false
-    var children = ChildOutcome()
+    /// By the children's entity.
+    var children: [String: ChildOutcome] = [:]
     /// The problem of the first record whose children could not be read.
     var childProblem: String?
 
@@ -84,11 +85,9 @@ struct PullSummary: Equatable {
         written += outcome.written
         deleted += outcome.deleted
         setAside += outcome.setAside
-        children.written += outcome.children.written
-        children.deleted += outcome.children.deleted
-        children.missing.merge(outcome.children.missing) { $0 + $1 }
+        for (entity, outcome) in outcome.children { children[entity, default: ChildOutcome()] += outcome }
         heldTombstones += outcome.heldTombstones
     }
 
-    var wrote: Bool { written + deleted + children.written + children.deleted > 0 }
+    var wrote: Bool { written + deleted > 0 || children.values.contains { $0.changed } }
 }

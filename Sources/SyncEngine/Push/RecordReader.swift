@@ -60,10 +60,8 @@ struct RecordReader {
     /// An answered record, with the reference to its parent added if the upstream left it out.
     func withParent(_ answer: RemoteRecord, of entity: Entity, like known: JSONText) -> RemoteRecord {
         var answer = answer
-        for parent in schema.entities {
-            guard let detail = parent.pull?.detail, detail.entity == entity.name, let by = detail.by,
-                let key = known[by]
-            else { continue }
+        for (parent, detail) in schema.parents(of: entity) {
+            guard let by = detail.by, let key = known[by] else { continue }
             answer.record = ChildReader(parent: parent, detail: detail).child(of: key, answer.record, by)
         }
         return answer
@@ -80,9 +78,8 @@ struct RecordReader {
 
     /// The parent of the record, as the upstream last answered it; nil if the cache has none.
     private func family(of entity: Entity, _ known: JSONText) throws -> Family? {
-        for parent in schema.entities {
-            guard let detail = parent.pull?.detail, detail.entity == entity.name, let by = detail.by,
-                let key = entity.value(of: by, in: known)?.plain,
+        for (parent, detail) in schema.parents(of: entity) {
+            guard let by = detail.by, let key = entity.value(of: by, in: known)?.plain,
                 let record = try store.remote(of: parent.name, key: key)
             else { continue }
             return Family(

@@ -61,19 +61,20 @@ struct RecordRefresher: Sendable {
             return .unavailable("the upstream answered another record than \(entity.name)/\(current)")
         }
         let outcome = try await store.apply(page(of: found, entity, position), at: environment.now())
-        if let detail = entity.pull?.detail, !outcome.children.missing.isEmpty {
+        for detail in entity.pull?.details ?? [] {
+            guard let missing = outcome.children[detail.entity]?.missing, !missing.isEmpty else { continue }
             _ = try await MissingChildren(
                 store: store, upstream: upstream, parent: entity, detail: detail, now: environment.now
-            ).confirm(outcome.children.missing)
+            ).confirm(missing)
         }
         return .stored
     }
 
     private func page(of found: RemoteRecord, _ entity: Entity, _ position: Int64) -> PulledPage {
         var page = PulledPage(single: [found], of: entity, position: position)
-        if let detail = entity.pull?.detail, detail.path == nil {
+        for detail in entity.pull?.details ?? [] where detail.path == nil {
             let reader = ChildReader(parent: entity, detail: detail)
-            page.children = reader.pulled(
+            page.children += reader.pulled(
                 reader.embedded(in: JSONText.array([found.record])).families, deletes: .none)
         }
         return page

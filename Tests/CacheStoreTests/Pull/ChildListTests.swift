@@ -13,9 +13,8 @@ struct ChildListTests {
         let children = PulledChildren(
             entity: "messages", by: "order_id", records: records, parents: parents, complete: complete,
             deletes: deletes)
-        return try await cache.store.apply(
-            PulledPage(entity: "orders", records: "[]", position: position, children: children), at: TestCache.now
-        ).children
+        let page = PulledPage(entity: "orders", records: "[]", position: position, children: [children])
+        return try await cache.store.apply(page, at: TestCache.now).children["messages"] ?? ChildOutcome()
     }
 
     private func filled() async throws -> TestCache {

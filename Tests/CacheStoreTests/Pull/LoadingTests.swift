@@ -130,7 +130,7 @@ struct LoadingTests {
         #expect(try !isComplete("messages", cache))
         let parent = try #require(try cache.store.parents(of: "orders", after: 0, all: false, limit: 9).first)
         var fetched = PulledPage(entity: "orders", records: "[]")
-        fetched.details = [PulledPage.Detail(parent: "orders", key: parent.key, value: parent.value)]
+        fetched.details = [PulledPage.Detail(key: parent.key, value: parent.value)]
         _ = try await cache.store.apply(fetched, at: TestCache.now)
         // As an older version left it.
         #expect(try isComplete("messages", cache))

@@ -196,8 +196,8 @@ struct PageApplierTests {
         _ = try await cache.pull("orders", #"[{"id":"a","updated_at":"2026-01-01"},{"id":"b"}]"#)
         let parents = try cache.store.parents(of: "orders", after: 0, all: false, limit: 10)
         #expect(parents.map(\.key) == ["a", "b"])
-        let fetched = parents.map { PulledPage.Detail(parent: "orders", key: $0.key, value: $0.value) }
-        let page = PulledPage(entity: "messages", records: #"[{"id":"m","order_id":"a"}]"#, details: fetched)
+        let fetched = parents.map { PulledPage.Detail(key: $0.key, value: $0.value) }
+        let page = PulledPage(entity: "orders", records: "[]", details: fetched)
         _ = try await cache.store.apply(page, at: TestCache.now)
         #expect(try cache.store.parents(of: "orders", after: 0, all: false, limit: 10).isEmpty)
         #expect(try cache.store.parents(of: "orders", after: 0, all: true, limit: 10).count == 2)

@@ -241,10 +241,11 @@ struct SealedSecretTests {
         let cache = try TestCache(schema: Self.families)
         let record = #"{"id":"o","devices":[{"id":"d","pin":"EMBEDDED","n":1.50},7],"total":2.50}"#
         var page = PulledPage(entity: "orders", records: "[\(record)]")
-        page.children = PulledChildren(
-            entity: "devices", by: "order_id", records: #"[{"id":"d","pin":"EMBEDDED","order_id":"o"}]"#,
-            parents: ["o"],
-            complete: ["o"])
+        page.children = [
+            PulledChildren(
+                entity: "devices", by: "order_id", records: #"[{"id":"d","pin":"EMBEDDED","order_id":"o"}]"#,
+                parents: ["o"], complete: ["o"])
+        ]
         _ = try await cache.store.apply(page, at: now)
         #expect(try files(of: cache, holding: "EMBEDDED") == [])
         let shown = try #require(try cache.record("orders", "o"))

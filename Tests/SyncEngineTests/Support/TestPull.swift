@@ -16,12 +16,12 @@ struct TestPull {
     let schema: EntitySchema
     let store: CacheStore
 
-    /// `pull` and `create` are the YAML for pulling and creating orders.
+    /// `pull` and `create` are the YAML for pulling and creating orders; `changing` edits the whole schema.
     init(
         _ pull: String = "since: { param: since, field: updated_at, overlap: 10s }",
-        create: String = "call: POST /orders"
+        create: String = "call: POST /orders", changing: (String) -> String = { $0 }
     ) throws {
-        schema = try EntitySchema(yaml: Self.shop(pull, create), file: "shop.yaml")
+        schema = try EntitySchema(yaml: changing(Self.shop(pull, create)), file: "shop.yaml")
         store = try CacheStore.temporary(schema)
     }
 
@@ -41,8 +41,8 @@ struct TestPull {
 
     func pullDetails(all: Bool = false) async throws {
         let orders = try #require(schema["orders"])
-        let detail = try #require(orders.pull?.detail)
-        try await DetailPuller(puller: puller(), parallel: 2).pull(for: orders, detail, all: all)
+        let fetch = try #require(orders.pull?.fetch)
+        try await DetailPuller(puller: puller(), entity: orders, fetch: fetch, parallel: 2).pull(all: all)
     }
 
     var cursor: PullCursor { get throws { try store.cursor(of: "orders") } }
@@ -158,4 +158,8 @@ final class PagedUpstream: Upstream, Sendable {
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer {
         .accepted()
     }
+}
+
+extension PullSummary {
+    var deletedMessages: Int { children["messages"]?.deleted ?? 0 }
 }

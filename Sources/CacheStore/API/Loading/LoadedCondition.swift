@@ -18,8 +18,11 @@ struct LoadedCondition {
     private var pulls: [String] {
         guard entity.pull == nil else { return [hasEnded(entity)] }
         return schema.entities.flatMap { parent in
-            guard let detail = parent.pull?.detail, detail.entity == entity.name else { return [String]() }
-            return [hasEnded(parent)] + (detail.whenChanged.map { [hasFetched(parent, $0)] } ?? [])
+            guard let pull = parent.pull, let detail = pull.details.first(where: { $0.entity == entity.name }) else {
+                return [String]()
+            }
+            let fetch = detail.isInList ? nil : pull.fetch
+            return [hasEnded(parent)] + (fetch.map { [hasFetched(parent, $0)] } ?? [])
         }
     }
 
@@ -31,11 +34,11 @@ struct LoadedCondition {
     }
 
     /// Children that take a call for each parent have a cursor once all have been fetched. Older versions wrote none.
-    private func hasFetched(_ parent: Entity, _ whenChanged: String) -> String {
+    private func hasFetched(_ parent: Entity, _ fetch: PullPlan.Fetch) -> String {
         let parents = EntityTable(entity: parent)
         return """
             (EXISTS (SELECT 1 FROM sync_cursor WHERE entity = \(entity.name.quoted(by: "'")) AND last_synced_at IS NOT NULL)
-              OR NOT EXISTS (SELECT 1 FROM \(parents.name) WHERE \(parents.detailOutdated(whenChanged)) AND _detail IS NULL))
+              OR NOT EXISTS (SELECT 1 FROM \(parents.name) WHERE \(parents.outdated(fetch)) AND _detail IS NULL))
             """
     }
 }

@@ -69,7 +69,7 @@ extension Habits {
         var names: [String] = []
         for entity in schema.entities {
             let needed: [String?] = [
-                entity.key, entity.pull?.changedAt, entity.pull?.deleted, entity.pull?.detail?.whenChanged,
+                entity.key, entity.pull?.changedAt, entity.pull?.deleted, entity.pull?.whenChanged,
             ]
             for field in entity.fields where !needed.contains(field.name) && !names.contains(field.name) {
                 if case .reference = field.kind { continue }

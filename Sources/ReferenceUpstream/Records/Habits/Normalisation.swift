@@ -89,7 +89,7 @@ struct Normalisation {
     }
 
     private func isChangeTime(_ field: Field) -> Bool {
-        [entity.pull?.changedAt, entity.pull?.detail?.whenChanged].contains(field.name)
+        [entity.pull?.changedAt, entity.pull?.whenChanged].contains(field.name)
     }
 
     private func noting(_ habit: Habit, _ old: JSONText, _ new: JSONText) -> JSONText {

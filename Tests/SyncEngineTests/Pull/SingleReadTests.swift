@@ -1,0 +1,96 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+import Upstream
+
+@testable import CacheStore
+@testable import SyncEngine
+
+@Suite("Single records read besides the list")
+struct SingleReadTests {
+    private static func detail(_ trigger: String) -> String {
+        "detail: { read: single, when_changed: \(trigger), into: { messages: thread.messages } }"
+    }
+
+    private func test(_ trigger: String = "any") async throws -> TestPull {
+        let test = try TestPull(Self.detail(trigger))
+        try test.upstream.serve([#"[{"id":"a","updated_at":"2026-01-01"},{"id":"b","updated_at":"2026-01-01"}]"#])
+        try test.upstream.serveSingles(
+            of:
+                #"[{"id":"a","notes":"N","updated_at":"2026-01-01","thread":{"messages":[{"id":"m"},{"id":"n"}]}},{"id":"b","updated_at":"2026-01-01","thread":{"messages":[]}}]"#
+        )
+        try await test.pull()
+        test.clock.advance(by: .seconds(1))
+        try await test.pullDetails()
+        test.clock.advance(by: .seconds(1))
+        return test
+    }
+
+    private func order(_ test: TestPull) throws -> JSONText? {
+        try test.store.record("orders", key: "a").map { try JSONText($0) }
+    }
+
+    @Test(
+        "what lists do not show, and the children in the record, are read once for each record",
+        arguments: ["any", "updated_at"])
+    func once(trigger: String) async throws {
+        let test = try await test(trigger)
+        #expect(try order(test)?["notes"] == "N")
+        #expect(try test.keys("messages") == ["m", "n"])
+        let parent = try test.store.record("messages", key: "m").map { try JSONText($0) }?["order_id"]
+        #expect(parent == "a")
+        let read = test.upstream.reads.count
+        // The first pull has read one, to learn that the upstream serves single records.
+        #expect(read == 3)
+        for _ in 1...2 {
+            try await test.pull()
+            try await test.pullDetails()
+        }
+        #expect(test.upstream.reads.count == read, "nothing has changed")
+        #expect(try order(test)?["notes"] == "N", "the list does not erase what it does not show")
+    }
+
+    @Test("a record is read again when the list shows a change, and keeps no children that are gone twice")
+    func again() async throws {
+        for trigger in ["any", "updated_at"] {
+            let test = try await test(trigger)
+            try test.upstream.serve([#"[{"id":"a","updated_at":"2026-02-01"},{"id":"b","updated_at":"2026-01-01"}]"#])
+            try test.upstream.serveSingles(
+                of: #"[{"id":"a","notes":"M","updated_at":"2026-02-01","thread":{"messages":[{"id":"n"}]}},{"id":"b"}]"#
+            )
+            let before = test.upstream.reads.count
+            try await test.pull()
+            try await test.pullDetails()
+            #expect(try order(test)?["notes"] == "M")
+            #expect(try test.keys("messages") == ["n"])
+            // The one that changed, and its second reading before the message was deleted.
+            #expect(test.upstream.reads.count == before + 2)
+        }
+    }
+
+    @Test("a record that is not there keeps its children and is asked for again")
+    func gone() async throws {
+        let test = try await test()
+        try test.upstream.serve([#"[{"id":"a","updated_at":"2026-02-01"},{"id":"b","updated_at":"2026-02-01"}]"#])
+        try test.upstream.serveSingles(of: "[]")
+        try await test.pull()
+        try await test.pullDetails()
+        #expect(try test.keys("messages") == ["m", "n"])
+        #expect(try test.store.parents(of: "orders", after: 0, all: false, limit: 9).map(\.key) == ["a", "b"])
+    }
+
+    @Test("a change time that the single record has elsewhere is the same field")
+    func movedTime() async throws {
+        let test = try TestPull("changed_at: updated_at, \(Self.detail("updated_at"))") {
+            $0.replacing("updated_at: { type: time }", with: "updated_at: { type: time, from: dates.updated_at }")
+        }
+        try test.upstream.serve([#"[{"id":"a","updated_at":"2026-01-01T00:00:00Z"}]"#])
+        try test.upstream.serveSingles(
+            of: #"[{"id":"a","dates":{"updated_at":"2026-01-02T00:00:00Z"},"thread":{"messages":[]}}]"#)
+        try await test.pull()
+        try await test.pullDetails()
+        let record = try #require(try order(test))
+        #expect(test.schema["orders"]?.changeTime(of: record)?.description == "2026-01-02T00:00:00.000Z")
+    }
+}
