@@ -110,7 +110,10 @@ struct UpstreamCommand: AsyncParsableCommand {
 
     private func settings(for schema: EntitySchema) throws -> ReferenceUpstream.Settings {
         var settings = ReferenceUpstream.Settings()
-        if schema.name == LiveShopGenerator.schema { settings.workflows = [LiveShopGenerator.workflow] }
+        if schema.name == LiveShopGenerator.schema {
+            settings.workflows = LiveShopGenerator.workflows
+            settings.shape = .repairMinder
+        }
         settings.account = account
         settings.serverIds = serverIds
         settings.checksReferences = checkReferences

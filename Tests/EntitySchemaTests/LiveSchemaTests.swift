@@ -18,7 +18,7 @@ struct LiveSchemaTests {
         let places = try ["orders", "clients", "tickets"].map { try #require(schema[$0]?.pull?.list.records.paths) }
         #expect(places == [["data"], ["data.clients"], ["data.tickets"]])
         let detail = try #require(schema["tickets"]?.pull?.details.first)
-        #expect(detail.list.records.paths == ["data.messages"] && detail.entity == "ticket_messages")
+        #expect(detail.list.records.paths == ["messages"] && detail.isInSingle && detail.entity == "ticket_messages")
         #expect(detail.by == "ticket_id")
     }
 
@@ -61,35 +61,50 @@ struct LiveSchemaTests {
         #expect(devices.recordPath(of: device) == "/api/orders/o/devices/d")
         let status = devices.request(for: .update, record: device, body: .object(["status": "ready_to_quote"]))
         #expect(status?.path == "/api/orders/o/devices/d/status")
-        let diagnosis = devices.request(for: .update, record: device, body: .object(["diagnosis": "lint"]))
+        let diagnosis = devices.request(for: .update, record: device, body: .object(["diagnosis_notes": "lint"]))
         #expect(diagnosis?.path == "/api/orders/o/devices/d")
         #expect(devices.request(for: .delete, record: device, body: .object([:]))?.method == "DELETE")
     }
 
-    @Test("an internal message is a note and any other a reply")
+    @Test("a note has a body, and a reply is sent as text and as HTML")
     func messages() throws {
         let messages = try #require(schema["ticket_messages"])
-        for (isInternal, path) in [(true, "/api/tickets/t/note"), (false, "/api/tickets/t/reply")] {
+        let sent: [(type: String, path: String, body: JSONText)] = [
+            ("note", "/api/tickets/t/note", .object(["body": "1 < 2\n& so"])),
+            (
+                "outbound", "/api/tickets/t/reply",
+                .object(["text_body": "1 < 2\n& so", "html_body": "<div>1 &lt; 2<br>&amp; so</div>"])
+            ),
+        ]
+        for (type, path, body) in sent {
             let message = JSONText.object([
-                "id": "m", "ticket_id": "t", "content": "Hello", "is_internal": .boolean(isInternal),
+                "id": "m", "ticket_id": "t", "body_text": "1 < 2\n& so", "type": .string(type),
             ])
             let request = messages.request(for: .create, record: message, body: message)
             #expect(request?.path == path)
-            #expect(request?.body == JSONText.object(["content": "Hello"]))
+            #expect(request?.body == body)
         }
     }
 
-    @Test("a ticket is resolved by one call and reassigned by another")
+    @Test("a new order is sent under the service's names")
+    func newOrder() throws {
+        let orders = try #require(schema["orders"])
+        let order = JSONText.object(["client_email": "a@b.c", "client_first_name": "A", "note": "N"])
+        let request = orders.request(for: .create, record: order, body: order)
+        #expect(
+            request?.body
+                == .object(["client_email": "a@b.c", "client_first_name": "A", "notes": "N"]))
+        #expect(orders.push.create.first?.canSend("client_id") == false)
+    }
+
+    @Test("a ticket is changed by one call and reassigned by another")
     func tickets() throws {
         let tickets = try #require(schema["tickets"])
-        let closed = try JSONText(parsing: #"{"id":"t","status":"closed"}"#)
-        #expect(
-            tickets.request(for: .update, record: closed, body: .object(["status": "closed"]))?.path
-                == "/api/tickets/t/resolve")
-        #expect(
-            tickets.request(for: .update, record: closed, body: .object(["assigned_user_id": "u"]))?.path
-                == "/api/tickets/t/reassign")
-        #expect(tickets.route(for: .update, record: .object(["status": "open"]), fields: ["status"]) == nil)
+        let ticket = try JSONText(parsing: #"{"id":"t","status":"resolved"}"#)
+        let changed = tickets.request(for: .update, record: ticket, body: .object(["status": "resolved"]))
+        #expect(changed?.method == "PATCH" && changed?.path == "/api/tickets/t")
+        let reassigned = tickets.request(for: .update, record: ticket, body: .object(["assigned_user_id": "u"]))
+        #expect(reassigned?.path == "/api/tickets/t/reassign")
     }
 
     @Test("every create has a look-up, because there are no idempotency keys")

@@ -26,7 +26,7 @@ struct SignInTests {
 
     private func tokens() async throws -> (access: String, refresh: String) {
         let user = try await login().at("data.userId")
-        _ = try await post("/api/auth/2fa/request", .object(["userId": user]))
+        _ = try await post("/api/auth/2fa/request", .object(["userId": user, "email": "ada@example.org"]))
         let reply = try await post("/api/auth/2fa/verify", .object(["userId": user, "code": .string(try code())]))
         return (try reply.at("data.token").plain, try reply.at("data.refreshToken").plain)
     }
@@ -56,7 +56,7 @@ struct SignInTests {
     @Test("a wrong password is refused and mails nothing")
     func wrongPassword() async throws {
         #expect(try await login("wrong").status == 401)
-        let user = JSONText.object(["userId": "user-1"])
+        let user = JSONText.object(["userId": "user-1", "email": "ada@example.org"])
         #expect(try await post("/api/auth/2fa/request", user).status == 401)
         #expect(harness.upstream.mailedCodes.isEmpty)
     }
@@ -64,7 +64,9 @@ struct SignInTests {
     @Test("a code is valid once, for ten minutes, and for five tries")
     func codes() async throws {
         let user = try await login().at("data.userId")
-        func request() async throws { _ = try await post("/api/auth/2fa/request", .object(["userId": user])) }
+        func request() async throws {
+            _ = try await post("/api/auth/2fa/request", .object(["userId": user, "email": "ada@example.org"]))
+        }
         func verify(_ code: String) async throws -> Int {
             try await post("/api/auth/2fa/verify", .object(["userId": user, "code": .string(code)])).status
         }

@@ -16,6 +16,8 @@ package struct PushRoute: Sendable, Equatable {
     package var fields: [String]?
     /// Names that differ on the wire: wire name → field; nil sends fields under their own names.
     package var body: [String: String]?
+    /// Texts that are also sent as HTML: wire name → field.
+    package var html: [String: String] = [:]
     /// Where the response has the record as it now is.
     package var record: Place
     /// That place is the upstream's, not one that the route sets.

@@ -117,7 +117,7 @@ struct SchemaCheck {
             for route in routes {
                 let names =
                     route.path.placeholders + route.conditions.keys.sorted() + (route.fields ?? [])
-                    + (route.body?.values.sorted() ?? []) + lookUpNames(route)
+                    + (route.body?.values.sorted() ?? []) + route.html.values.sorted() + lookUpNames(route)
                 for name in names { try field(name, of: entity, at: "push.\(operation)") }
             }
         }

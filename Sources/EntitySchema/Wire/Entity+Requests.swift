@@ -14,7 +14,11 @@ extension Entity {
             let path = path(route.path, of: record)
         else { return nil }
         guard operation != .delete else { return request(operation, route, path, nil, version) }
-        let members = members(of: body, over: operation == .update && route.replaces ? remote : nil, route)
+        let members =
+            members(of: body, over: operation == .update && route.replaces ? remote : nil, route)
+            + route.html.sorted { $0.key < $1.key }.compactMap { wire, field in
+                body[field]?.string.map { (key: wire, value: JSONText.string(HTMLText.paragraph($0))) }
+            }
         return request(operation, route, path, .object(members: members), operation == .create ? nil : version)
     }
 

@@ -40,8 +40,27 @@ extension PushRoute {
         conditions.allSatisfy { entity.value(of: $0.key, in: record)?.plain == $0.value }
     }
 
+    /// Method and path, as in the schema.
+    package var call: String {
+        let path = path.parts.map { part in
+            switch part {
+            case .text(let text): text
+            case .placeholder(let name): "{\(name)}"
+            }
+        }
+        return "\(method) \(path.joined())"
+    }
+
+    /// The names that a body may have; nil for any.
+    package var wireNames: Set<String>? {
+        (body.map { Set($0.keys) } ?? fields.map(Set.init)).map { $0.union(html.keys) }
+    }
+
     /// The fields that it can send; nil for any.
-    package var sendable: [String]? { fields ?? body.map { $0.values.sorted() } }
+    package var sendable: [String]? {
+        let named = fields ?? body.map { $0.values.sorted() }
+        return named.map { named in named + html.values.filter { !named.contains($0) }.sorted() }
+    }
 
     /// Whether the record has nothing afterwards but what was sent (RFC 9110, 9.3.4).
     var replaces: Bool { method == "PUT" }

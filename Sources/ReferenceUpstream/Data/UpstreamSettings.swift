@@ -23,6 +23,8 @@ package struct UpstreamSettings: Sendable {
     package var timeZone = "UTC"
     package var faults = Faults()
     package var habits = Habits()
+    /// Nil shows every record as it is stored, and takes whatever the schema's routes send.
+    package var shape: UpstreamShape?
     /// Seeds the faults and the generated keys.
     package var seed: UInt64 = 1
     /// How many requests, and applied writes, are remembered.
@@ -49,13 +51,22 @@ package struct UpstreamSettings: Sendable {
 package struct Workflow: Sendable {
     package var entity: String
     package var field: String
+    /// Only for records with this value in another field; nil for all.
+    package var condition: (field: String, value: String)?
     /// From a value to those that may follow it.
     package var steps: [String: [String]]
 
-    package init(entity: String, field: String, steps: [String: [String]]) {
+    package init(
+        entity: String, field: String, when condition: (field: String, value: String)? = nil, steps: [String: [String]]
+    ) {
         self.entity = entity
         self.field = field
+        self.condition = condition
         self.steps = steps
+    }
+
+    func applies(to record: JSONText) -> Bool {
+        condition.map { record[$0.field]?.plain == $0.value } ?? true
     }
 
     /// Throws when `steps` does not allow the transition from `old` to `new`; an unchanged value is no transition.

@@ -26,7 +26,7 @@ struct Envelope: Sendable {
             parts.append((beside + [position.name[...]], .integer(position.value)))
             if let name = list.size { parts.append((beside + [name[...]], .integer(query.window.size))) }
         }
-        if let place = list.total { parts.append((Self.path(place), .integer(total))) }
+        if let place = list.total, list.style != .single { parts.append((Self.path(place), .integer(total))) }
         switch list.style {
         case .page(_, .some(let place)):
             let size = query.window.size

@@ -67,7 +67,8 @@ struct PushHandler {
             present = store.find(entity, where: placeholders)
             guard present != nil else { throw .notFound("record \(match.placeholders[entity.key] ?? "") in \(name)") }
         }
-        let sent = body?.members ?? []
+        let sent = (body?.members ?? []).filter { route.html[$0.key] == nil }
+        try handler.settings.shape?.check(body, route.call, knows: route.wireNames)
         var fields = JSONText.object(members: sent.map { (key: route.body?[$0.key] ?? $0.key, value: $0.value) })
         let known = route.body.map { Set($0.keys) } ?? route.fields.map(Set.init)
         try checkWays(sent.map(\.key), known, route, entity.routes(for: operation))
@@ -121,7 +122,9 @@ struct PushHandler {
     }
 
     private func habits(_ call: Call, _ store: Store) -> AnswerHabits {
-        AnswerHabits(handler: handler, store: store, entity: call.entity, place: call.route.record, now: now)
+        AnswerHabits(
+            handler: handler, store: store, entity: call.entity, place: call.route.record,
+            call: call.route.call, now: now)
     }
 
     /// The fields of an update; a PUT that replaces the record sets those that it does not send to null.

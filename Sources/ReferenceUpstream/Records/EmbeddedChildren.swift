@@ -39,7 +39,10 @@ struct EmbeddedChildren {
 
     func put(into record: JSONText, _ store: inout Store) -> JSONText {
         let key = record[parent.key]?.plain ?? ""
-        let children = store.select(child, where: [(link, key)], window: ListWindow(size: .max)).rows
+        var children = store.select(child, where: [(link, key)], window: ListWindow(size: .max)).rows
+        if store.settings.shape != nil, let entity = store.schema[child] {
+            children = children.map(RecordViews(store: store, entity: entity).single)
+        }
         return record.setting(place[...], to: .array(children))
     }
 }

@@ -23,7 +23,7 @@ struct ParentLink: Sendable {
                     count: countField(of: parent, relation: relation.name), onDelete: onDelete)
             }
             for detail in parent.pull?.details ?? [] {
-                let whenChanged = detail.isInList ? nil : parent.pull?.whenChanged
+                let whenChanged = detail.isInList ? nil : parent.pull?.whenChanged ?? parent.pull?.changedAt
                 if let index = links.firstIndex(where: { $0.child == detail.entity }) {
                     links[index].whenChanged = whenChanged
                 } else if let child = schema[detail.entity],

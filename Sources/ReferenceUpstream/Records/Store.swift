@@ -97,7 +97,7 @@ struct Store: Sendable {
             throw .invalid("\(entity.key): a record's key cannot be changed")
         }
         try check(changes, entity)
-        for workflow in settings.workflows where workflow.entity == entity.name {
+        for workflow in settings.workflows where workflow.entity == entity.name && workflow.applies(to: before) {
             guard let new = changes[workflow.field] else { continue }
             try workflow.check(from: entity.value(of: workflow.field, in: before), to: new)
         }

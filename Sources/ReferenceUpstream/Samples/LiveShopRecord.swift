@@ -9,10 +9,14 @@ struct LiveShopRecord {
     let order: JSONText?
 
     func client(_ random: inout SplitMix64) -> JSONText {
-        .object(
-            members: copies("id", "email", "first_name", "last_name", "phone", "company", "address", "city", "postcode")
-                + copies("notes", "order_count") + [("total_spend", money("total_spent", &random))]
-                + [("email_verified", flag(0.8, &random))] + times(["created_at", "updated_at"], &random))
+        let isMarketing = flag(0.3, &random)
+        return .object(
+            members: copies("id", "email", "first_name", "last_name", "phone") + [("country_code", "GB")]
+                + [("address_line_1", value("address")), ("country", "United Kingdom")]
+                + copies("city", "postcode", "notes") + [("marketing_consent", isMarketing)]
+                + [("email_suppressed", random.chance(0.5) ? 0 : false), ("ticket_count", value("ticket_count"))]
+                + copies("order_count") + [("total_spend", money("total_spent", &random))]
+                + times(["created_at", "updated_at"], &random))
     }
 
     func order(_ random: inout SplitMix64) -> JSONText {
@@ -22,13 +26,54 @@ struct LiveShopRecord {
             members: [
                 ("id", value("id")), ("order_number", random.chance(0.2) ? .string(number.plain) : number),
                 ("status", .string(status)), ("payment_status", .string(paymentStatus)),
+                ("intake_method", .string(random.pick(["walk_in", "mail_in", "courier"]))),
                 ("order_total", money("total", &random)), ("amount_paid", paid(&random)),
-                ("balance_due", money("balance", &random)), ("notes", value("notes")),
+                ("balance_due", money("balance", &random)), ("notes", notes),
                 ("client", nestedClient("id", "email", "first_name", "last_name", "phone")),
                 ("location", nested("location_id", "location_name")),
                 ("assigned_user", nested("assigned_user_id", "assigned_user_name")),
-                ("device_count", value("device_count")), ("is_warranty", flag(0.1, &random)),
+                ("authorisation_type", random.chance(0.4) ? "phone" : .null),
+                ("portal_access_disabled", flag(0.1, &random)),
             ] + times(["created_at", "updated_at"], &random))
+    }
+
+    func item(_ random: inout SplitMix64) -> JSONText {
+        .object(
+            members: [
+                ("id", .string("itm_\(value("id").plain)")), ("order_id", value("id")), ("item_type", "repair"),
+                ("description", "Repair"), ("quantity", 1), ("unit_price", money("total", &random)), ("vat_rate", 20),
+                ("line_total", value("total")), ("authorization_status", random.chance(0.5) ? "authorized" : .null),
+            ] + times(["created_at"], &random))
+    }
+
+    /// Nil for an order of which nothing is paid.
+    func payment(_ random: inout SplitMix64) -> JSONText? {
+        guard pence("total") > pence("balance") else { return nil }
+        return .object(
+            members: [
+                ("id", .string("pay_\(value("id").plain)")), ("order_id", value("id")), ("amount", paid(&random)),
+                ("payment_method", .string(random.pick(["cash", "card", "bank_transfer"]))),
+                ("payment_date", .string(String(value("created_at").plain.prefix(10)))),
+                ("is_deposit", flag(0.2, &random)), ("recorded_by_name", value("assigned_user_name")),
+            ] + times(["created_at"], &random))
+    }
+
+    /// Nil for an order that was not cancelled.
+    func refund() -> JSONText? {
+        guard value("status") == "cancelled" else { return nil }
+        return .object([
+            "id": .string("ref_\(value("id").plain)"), "order_id": value("id"), "amount": value("total"),
+            "reason": "Cancelled",
+        ])
+    }
+
+    func signature() -> JSONText {
+        .object([
+            "id": .string("sig_\(value("id").plain)"), "order_id": value("id"), "signature_type": "drop_off",
+            "has_signature": true, "terms_agreed": 1,
+            "typed_name": .string(
+                client.map { "\($0["first_name"]?.plain ?? "") \($0["last_name"]?.plain ?? "")" } ?? ""),
+        ])
     }
 
     func device(_ random: inout SplitMix64) -> JSONText {
@@ -37,38 +82,76 @@ struct LiveShopRecord {
         let status = random.pick(statuses[value("status").plain] ?? ["diagnosing"])
         let type = value("type").plain
         let slug = type.lowercased()
+        let (brand, model) = (value("brand"), value("model"))
         return .object(
-            members: copies("id", "order_id", "brand", "model") + [("colour", .string(random.pick(Self.colours)))]
-                + [("serial_number", value("serial"))] + copies("imei", "passcode")
-                + [("workflow_type", isBuyback ? "buyback" : "repair"), ("status", .string(status))]
-                + copies("issue", "diagnosis", "resolution") + [("price", money("price", &random))] + [
-                    (
-                        "device_type",
-                        .object(["id": .string("typ_\(slug)"), "name": .string(type), "slug": .string(slug)])
-                    ),
-                    ("assigned_engineer", nested("assigned_user_id", "assigned_user_name")),
-                    ("sub_location", subLocation(&random)),
-                ] + times(["created_at"], &random))
+            members: copies("id", "order_id") + [
+                ("display_name", .string("\(brand.plain) \(model.plain)")), ("custom_brand", brand),
+                ("custom_model", model), ("colour", .string(random.pick(Self.colours))),
+                ("serial_number", value("serial")),
+            ] + copies("imei", "passcode") + [
+                ("workflow_type", isBuyback ? "buyback" : "repair"), ("status", .string(status)),
+                ("priority", .string(random.pick(["normal", "urgent"]))), ("customer_reported_issues", value("issue")),
+                ("diagnosis_notes", value("diagnosis")), ("repair_notes", value("resolution")),
+                ("data_backup_offered", random.chance(0.5) ? .boolean(true) : 1),
+                ("device_type", .object(["id": .string("typ_\(slug)"), "name": .string(type), "slug": .string(slug)])),
+                ("assigned_engineer", nested("assigned_user_id", "assigned_user_name")),
+                ("sub_location", subLocation(&random)),
+            ] + times(["created_at"], &random))
+    }
+
+    /// What a device came with, its picture and a part of it.
+    func accessory() -> JSONText {
+        .object([
+            "id": .string("acc_\(value("id").plain)"), "device_id": value("id"), "accessory_type": "charger",
+            "description": "Charger", "created_at": value("created_at"),
+        ])
+    }
+
+    func image() -> JSONText {
+        .object([
+            "id": .string("img_\(value("id").plain)"), "device_id": value("id"), "image_type": "pre_repair",
+            "caption": "As received", "sort_order": 0, "uploaded_at": value("created_at"),
+        ])
+    }
+
+    func part() -> JSONText {
+        .object([
+            "id": .string("prt_\(value("id").plain)"), "device_id": value("id"), "part_name": "Screen",
+            "part_cost": "45.00", "is_oem": 1, "warranty_days": 90,
+        ])
     }
 
     func ticket(_ random: inout SplitMix64) -> JSONText {
-        let number = order.map {
-            JSONText.object(["id": $0["id"] ?? .null, "order_number": $0["order_number"] ?? .null])
-        }
-        return .object(
-            members: copies("id", "ticket_number", "subject", "status", "priority") + [
-                ("client", nestedClient("id", "email", "first_name", "last_name")),
-                ("assigned_user", nested("assigned_user_id", "assigned_user_name")), ("order", number ?? .null),
-                ("message_count", value("message_count")),
-            ] + times(["last_message_at", "created_at", "updated_at"], &random))
+        .object(
+            members: copies("id", "ticket_number", "subject", "status") + [
+                ("ticket_type", order == nil ? "lead" : "order"),
+                ("client", client.map(Self.named) ?? .null), ("assigned_user_id", value("assigned_user_id")),
+                ("assigned_user", value("assigned_user_id") == .null ? .null : person("assigned_user_name")),
+                (
+                    "order",
+                    order.map { .object(["id": $0["id"] ?? .null, "device_count": $0["device_count"] ?? .null]) }
+                        ?? .null
+                ),
+                ("last_client_update", value("last_message_at")),
+            ] + times(["created_at", "updated_at"], &random))
     }
 
     func message(_ random: inout SplitMix64) -> JSONText {
-        .object(
-            members: copies("id", "ticket_id", "content", "sender_type") + [
-                ("sender", nested("sender_id", "sender_name")),
-                ("is_internal", value("is_internal") == true ? 1 : 0),
+        let isStaff = value("sender_type") == "staff"
+        let type: JSONText = value("is_internal") == true ? "note" : isStaff ? "outbound" : "inbound"
+        var sender = isStaff ? person("sender_name") : .null
+        if isStaff { sender = sender.setting("id", to: value("sender_id")) }
+        return .object(
+            members: copies("id", "ticket_id") + [
+                ("type", type), ("body_text", value("content")),
+                ("from_name", type == "note" ? "Internal Note" : value("sender_name")), ("created_by", sender),
+                ("events", .array([])),
             ] + times(["created_at"], &random))
+    }
+
+    /// The staff member or location that the record names, as (id, name).
+    func named(_ id: String, _ name: String) -> (id: String, name: String)? {
+        value(id).string.map { ($0, value(name).plain) }
     }
 
     // MARK: Parts
@@ -79,6 +162,27 @@ struct LiveShopRecord {
 
     private func nested(_ id: String, _ name: String) -> JSONText {
         value(id) == .null ? .null : .object(["id": value(id), "name": value(name)])
+    }
+
+    private var notes: JSONText {
+        guard let text = value("notes").string else { return .array([]) }
+        return .array([
+            .object([
+                "body": .string(text), "created_at": value("created_at"), "created_by": value("assigned_user_name"),
+            ])
+        ])
+    }
+
+    private static func named(_ client: JSONText) -> JSONText {
+        let name = "\(client["first_name"]?.plain ?? "") \(client["last_name"]?.plain ?? "")"
+        return .object(["id": client["id"] ?? .null, "email": client["email"] ?? .null, "name": .string(name)])
+    }
+
+    private func person(_ name: String) -> JSONText { Self.person(value(name).plain) }
+
+    static func person(_ name: String) -> JSONText {
+        let words = name.split(separator: " ", maxSplits: 1).map { JSONText.string(String($0)) }
+        return .object(["first_name": words.first ?? .null, "last_name": words.count > 1 ? words[1] : .null])
     }
 
     private func nestedClient(_ names: String...) -> JSONText {

@@ -38,8 +38,10 @@ struct QueryPlanTests {
                     let reads = plan.filter {
                         $0.hasPrefix("SCAN \(EntityTable(entity: entity).name.filter { $0 != "\"" })")
                     }
+                    // Without an order, a list is in that of arrival, which is the table's own.
+                    let isInArrival = item.first(entity).isEmpty && !plan.contains { $0.contains("TEMP B-TREE") }
                     let walksOrder = reads.allSatisfy {
-                        $0.contains(" USING INDEX ") || $0.contains(" USING COVERING INDEX ")
+                        isInArrival || $0.contains(" USING INDEX ") || $0.contains(" USING COVERING INDEX ")
                     }
                     let isSought = item.query.filters.contains { $0.isSought } || item.query.sync != nil
                     #expect(isSought ? reads.isEmpty : walksOrder, "\(item.query) \(plan) \(TestRun.note())")

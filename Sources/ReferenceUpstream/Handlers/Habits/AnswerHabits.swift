@@ -8,6 +8,8 @@ struct AnswerHabits {
     let entity: Entity
     /// Where the schema expects the record.
     let place: Place
+    /// The route's method and path.
+    let call: String
     let now: Timestamp
 
     private var habits: Habits { store.habits }
@@ -57,7 +59,12 @@ struct AnswerHabits {
                 part.setting(member.key, to: entity.value(of: member.key, in: record) ?? .null)
             }
             return answer(status, part.setting(entity.key, to: record[entity.key] ?? .null), record)
-        default: return answer(status, RecordViews(store: store, entity: entity).single(record), record)
+        default:
+            guard let members = handler.settings.shape?.calls[call]?.answer else {
+                return answer(status, RecordViews(store: store, entity: entity).single(record), record)
+            }
+            let shown = members.map { (key: $0.member, value: entity.value(of: $0.field, in: record) ?? .null) }
+            return answer(status, .object(members: shown), record)
         }
     }
 

@@ -38,7 +38,7 @@ struct ListHabits {
 
     /// `asked` is the window before `changed`.
     func changed(_ found: Table.Selection, _ asked: ListWindow, isWhole: Bool) -> Table.Selection {
-        guard !habits.isEmpty else { return found }
+        guard !habits.isEmpty || store.settings.shape != nil else { return found }
         guard !store.state.emptiesLists else { return Table.Selection(rows: [], total: 0) }
         var found = found
         double(&found, asked, isWhole)

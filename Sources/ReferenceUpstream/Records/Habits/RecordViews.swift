@@ -11,6 +11,9 @@ struct RecordViews {
         guard !entity.isDeleted(record) else { return record }
         var record = record
         if store.habits[.membersElsewhere] { record = flat(record) }
+        if let shape = store.settings.shape {
+            record = record.without(shape.onlySingle[entity.name] ?? []).without(shape.hidden[entity.name] ?? [])
+        }
         let omitted = store.habits.names(.omittedMembers)
         guard !omitted.isEmpty else { return record }
         let rest = record.members.filter { !omitted.contains($0.key) }
@@ -21,11 +24,14 @@ struct RecordViews {
 
     /// A record by itself: with each field where the schema says that it stands.
     func single(_ record: JSONText) -> JSONText {
-        guard store.habits[.membersElsewhere] else { return record }
-        var result = record
-        for field in entity.fields {
+        let isEvery = store.habits[.membersElsewhere]
+        let moved = store.settings.shape?.moved[entity.name] ?? []
+        let shape = store.settings.shape
+        var result = record.without(shape?.onlyList[entity.name] ?? []).without(shape?.hidden[entity.name] ?? [])
+        guard isEvery || !moved.isEmpty else { return result }
+        for field in entity.fields where isEvery || moved.contains(field.name) {
             guard let source = field.source, let value = record[field.name] else { continue }
-            store.note(.membersElsewhere)
+            if isEvery { store.note(.membersElsewhere) }
             result = .object(members: result.members.filter { $0.key != field.name })
                 .setting(source.split(separator: ".")[...], to: value)
         }
@@ -43,5 +49,11 @@ struct RecordViews {
         }
         let places = entity.fields.compactMap { $0.source?.split(separator: ".").first.map(String.init) }
         return .object(members: result.members.filter { entity[field: $0.key] != nil || !places.contains($0.key) })
+    }
+}
+
+extension JSONText {
+    fileprivate func without(_ names: Set<String>) -> JSONText {
+        names.isEmpty ? self : .object(members: members.filter { !names.contains($0.key) })
     }
 }

@@ -1,0 +1,104 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+
+/// The live schema against what is known of the service, file by file.
+@Suite("The live schema and the service's documents")
+struct LiveContractTests {
+    private let schema: EntitySchema
+    private let shapes: LiveShapes
+
+    init() throws {
+        schema = try ProjectFiles.schema("repairminder-live")
+        shapes = try LiveShapes()
+    }
+
+    private static let requests = [
+        "POST /api/orders": "order-create-request", "PATCH /api/orders/{id}": "order-patch-request",
+        "POST /api/orders/{order_id}/items": "order-item-create-request",
+        "PATCH /api/orders/{order_id}/items/{id}": "order-item-patch-request",
+        "POST /api/orders/{order_id}/payments": "order-payment-create-request",
+        "POST /api/orders/{order_id}/devices": "device-create-request",
+        "PATCH /api/orders/{order_id}/devices/{id}": "device-patch-request",
+        "PATCH /api/orders/{order_id}/devices/{id}/status": "device-status-patch-request",
+        "POST /api/clients": "client-create-request", "PATCH /api/clients/{id}": "client-patch-request",
+        "POST /api/tickets/{ticket_id}/reply": "ticket-reply-request",
+        "POST /api/tickets/{ticket_id}/note": "ticket-note-request",
+        "POST /api/tickets/{id}/reassign": "ticket-reassign-request",
+    ]
+
+    @Test("every request has only members that the service takes, and can have all that it requires")
+    func names() throws {
+        var seen: Set<String> = []
+        for entity in schema.entities {
+            for route in entity.push.create + entity.push.update {
+                // Only the status is documented; the other members are marked as guesses.
+                guard route.call != "PATCH /api/tickets/{id}" else { continue }
+                let name = try #require(Self.requests[route.call], "\(route.call)")
+                let known = Set(try shapes[name].members.map(\.key))
+                let sent = try #require(route.wireNames)
+                #expect(sent.isSubset(of: known), "\(route.call): \(sent.subtracting(known))")
+                let required = try shapes.required(name)
+                #expect(sent.isSuperset(of: required), "\(route.call): \(required.subtracting(sent))")
+                seen.insert(route.call)
+            }
+        }
+        #expect(seen == Set(Self.requests.keys))
+    }
+
+    @Test("every call of the sign-in sends what the service wants")
+    func signIn() throws {
+        let password = try #require(schema.upstream.login.first { $0.name == "password" })
+        var known: Set<String> = []
+        for (call, name) in zip(
+            password.steps, ["auth-login-request", "auth-2fa-request-request", "auth-2fa-verify-request"])
+        {
+            let sent = Set(call.send + call.questions.map(\.name))
+            #expect(sent == Set(try shapes[name].members.map(\.key)), "\(call.path)")
+            known.formUnion(sent)
+        }
+        #expect(known == ["email", "password", "userId", "code"])
+    }
+
+    private static let views = [
+        "clients": ["clients-list", "client-single"], "orders": ["orders-list", "order-single"],
+        "devices": ["devices-list", "device-single"], "tickets": ["tickets-list", "ticket-single"],
+        "locations": ["locations-list"], "device_types": ["device-types-list"], "macros": ["macros-list"],
+        "buyback": ["buyback-list", "buyback-single"], "users": ["users-list"],
+    ]
+
+    @Test("lists and single records are where the schema looks for them, and each field stands in one or is sent")
+    func fields() throws {
+        for (name, files) in Self.views {
+            let entity = try #require(schema[name])
+            let pull = try #require(entity.pull)
+            let list = try #require(pull.list.records.value(in: try shapes[files[0]])?.elements.first, "\(name)")
+            let single = try files.dropFirst().map { try #require(pull.single.place.value(in: try shapes[$0])) }
+            #expect(list[entity.key]?.string?.isEmpty == false)
+            let sent = Set((entity.push.create + entity.push.update).flatMap { $0.sendable ?? [] })
+            for field in entity.fields {
+                let isShown = ([list] + single).contains { entity.value(of: field.name, in: $0) != nil }
+                #expect(isShown || sent.contains(field.name), "\(name).\(field.name)")
+            }
+        }
+    }
+
+    @Test("the children in a single record have the fields of their entity")
+    func children() throws {
+        for (name, file) in [("orders", "order-single"), ("devices", "device-single"), ("tickets", "ticket-single")] {
+            let pull = try #require(schema[name]?.pull)
+            let record = try #require(pull.single.place.value(in: try shapes[file]))
+            for detail in pull.details {
+                let entity = try #require(schema[detail.entity])
+                let children = try #require(detail.list.records.value(in: record)?.elements, "\(detail.entity)")
+                let sent = Set((entity.push.create + entity.push.update).flatMap { $0.sendable ?? [] })
+                for field in entity.fields where field.name != detail.by && !sent.contains(field.name) {
+                    #expect(
+                        children.contains { entity.value(of: field.name, in: $0) != nil },
+                        "\(entity.name).\(field.name)")
+                }
+            }
+        }
+    }
+}
