@@ -16,7 +16,7 @@ import Testing
     @Test("without a file, flags and variables every key has its default")
     func defaults() throws {
         let expected = Configuration(
-            file: nil, schema: "repairminder", stateDirectory: "/home/ada/.local/state/repairminder-sync",
+            file: nil, schema: "repairminder-live", stateDirectory: "/home/ada/.local/state/repairminder-sync",
             upstream: .init(baseURL: nil, tokenFile: nil, parallel: 4, deadline: .seconds(60)),
             sync: .init(
                 interval: .seconds(900), fullEvery: .seconds(86_400), deleteGuard: 0.2, writeDelay: .milliseconds(100)),

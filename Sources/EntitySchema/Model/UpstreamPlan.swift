@@ -26,6 +26,12 @@ package struct UpstreamPlan: Sendable, Equatable {
         case field(String, header: String)
     }
 
+    /// A header that every request has.
+    package struct Header: Sendable, Equatable {
+        package var name: String
+        package var value: String
+    }
+
     /// Nil when each installation has its own address, which is then in the configuration.
     package var baseURL: String?
     package var account: Account?
@@ -41,6 +47,8 @@ package struct UpstreamPlan: Sendable, Equatable {
     /// Where a response has a single record, unless an entity sets it.
     package var record: Place
     package var idempotencyHeader: String?
+    /// Sent with every request below the base address.
+    package var headers: [Header] = []
     package var version: Version?
     /// For how long after an acknowledged change the upstream may still show what it had before.
     package var settle = Self.defaultSettle

@@ -39,7 +39,7 @@ struct SchemaReader {
     private func upstream(_ node: SchemaNode) throws(SchemaError) -> UpstreamPlan {
         try node.requireKeys([
             "base_url", "auth", "account", "probe", "error_message", "success", "account_errors", "pagination",
-            "records", "record", "idempotency_header", "version", "settle",
+            "records", "record", "idempotency_header", "headers", "version", "settle",
         ])
         let auth = try authReader(node.child("auth"))
         return UpstreamPlan(
@@ -52,9 +52,36 @@ struct SchemaReader {
             answers: try AnswerReader(node: node).plan(),
             record: try (node.child("record") ?? node.child("records"))?.place() ?? .itself,
             idempotencyHeader: try node.child("idempotency_header")?.string(),
+            headers: try headers(node.child("headers")),
             version: try version(node.child("version")),
             settle: try settle(node.child("settle")))
     }
+
+    private func headers(_ node: SchemaNode?) throws(SchemaError) -> [UpstreamPlan.Header] {
+        var headers: [UpstreamPlan.Header] = []
+        for (name, value) in try node?.members() ?? [] {
+            let text = try value.string()
+            guard name.utf8.allSatisfy(Self.isInName), text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
+                throw value.error("expected the name of a header and its text in ASCII")
+            }
+            guard !Self.ownHeaders.contains(name.lowercased()) else {
+                throw value.error("\(name) is set by the daemon itself; remove it")
+            }
+            headers.append(UpstreamPlan.Header(name: name, value: text))
+        }
+        return headers
+    }
+
+    private static func isInName(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte)
+            || (0x41...0x5A).contains(byte & 0xDF)
+    }
+
+    /// Those that say who calls, what is sent and over which connection.
+    private static let ownHeaders: Set = [
+        "accept", "authorization", "connection", "content-length", "content-type", "expect", "host", "if-match",
+        "transfer-encoding", "upgrade",
+    ]
 
     private func settle(_ node: SchemaNode?) throws(SchemaError) -> Duration {
         guard let node else { return UpstreamPlan.defaultSettle }

@@ -20,7 +20,7 @@ package struct HTTPUpstream: Upstream {
         self.token = token
         caller = HTTPCaller(
             baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: maximumBody,
-            answers: plan.answers, clock: clock, now: now)
+            answers: plan.answers, headers: plan.headers, clock: clock, now: now)
     }
 
     package func account() async throws(UpstreamError) -> String? {

@@ -12,6 +12,8 @@ struct HTTPCaller: Sendable {
     let maximumBody: Int
     /// How an answer says whether the request succeeded.
     let answers: AnswerPlan
+    /// Sent with every request.
+    let headers: [UpstreamPlan.Header]
     let clock: ServerClock?
     let now: @Sendable () -> Timestamp
 
@@ -32,7 +34,8 @@ struct HTTPCaller: Sendable {
         _ call: WireRequest, token: String? = nil, transfer: Transfer = Transfer()
     ) async throws(UpstreamError) -> HTTPResponse {
         guard let baseURL else { throw .held(Self.missingAddress) }
-        let call = call.authorized(by: token)
+        var call = call.authorized(by: token)
+        call.headers += headers.map { WireRequest.Header($0.name, $0.value) }
         var request = HTTPRequest(call, base: baseURL, deadline: deadline)
         request.maximumBody = call.method == "GET" ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
         transfer.apply(to: &request)

@@ -145,7 +145,7 @@ struct ConfigurationReader {
     // MARK: Paths
 
     private func schema() throws(ConfigurationError) -> String {
-        guard let value = layers[.schema] else { return "repairminder" }
+        guard let value = layers[.schema] else { return "repairminder-live" }
         guard SchemaFinder.isPath(value.text) else { return try values.name(.schema, else: "") }
         return resolved(value)
     }

@@ -176,7 +176,9 @@ struct SystemScript {
 
     private func difference(_ there: JSONText?, _ here: JSONText?, _ entity: Entity) throws -> String? {
         guard let there, let here else { return there == nil && here == nil ? nil : "existence" }
-        let hidden = world.plan.habits.names(.omittedMembers)
+        // Children in a record take the place of what was sent with it.
+        let embedded = entity.pull?.details.filter { $0.path == nil }.flatMap(\.list.records.paths) ?? []
+        let hidden = world.plan.habits.names(.omittedMembers) + embedded
         return try entity.fields.first { field in
             guard !field.secret, !hidden.contains(field.name) else { return false }
             let (one, two) = (entity.value(of: field.name, in: there), entity.value(of: field.name, in: here))

@@ -1,0 +1,40 @@
+import EntitySchema
+import TestSupport
+import Testing
+
+@testable import Upstream
+
+/// Headers that the schema adds to every request.
+@Suite("Headers of a schema")
+struct SchemaHeaderTests {
+    private func schema(_ headers: String) throws -> EntitySchema {
+        try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: "https://shop.example", account: { path: /me, id: id }, headers: \(headers) }
+                entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
+                """, file: "s.yaml")
+    }
+
+    @Test("each is sent once, also in place of the program's own User-Agent")
+    func sent() async throws {
+        let plan = try schema("{ User-Agent: shop (Mobile), X-Tenant: north }").upstream
+        let transport = ScriptedTransport { _ in
+            HTTPResponse(
+                status: 200, headers: [HTTPHeader("Content-Type", "application/json")], body: Array(#"{"id":"a"}"#.utf8)
+            )
+        }
+        let upstream = HTTPUpstream(plan: plan, transport: transport, token: nil, now: { Timestamp.sample })
+        #expect(try await upstream.account() == "a")
+        let headers = try #require(transport.requests.first).headers
+        #expect(headers.filter { $0.name == "User-Agent" }.map(\.value) == ["shop (Mobile)"])
+        #expect(headers.filter { $0.name == "X-Tenant" }.map(\.value) == ["north"])
+    }
+
+    @Test(
+        "those that the daemon sets itself, and those that would break a request, are refused",
+        arguments: ["{ Authorization: x }", "{ host: x }", #"{ "X-A: b": c }"#, #"{ X-A: "a\r\nB: c" }"#])
+    func refused(headers: String) {
+        #expect(throws: SchemaError.self) { try schema(headers) }
+    }
+}
