@@ -96,6 +96,7 @@ struct Arrivals {
         }
         let members = hasViews ? try views.members(of: known.key) : nil
         guard !kept.isEmpty || !isMain || members != nil else { return News(remote: shown) }
+        let shown = spelled(shown, as: known.remote)
         let merge = ViewMerge(entity: table.entity, view: view, isSettling: isSettling)
         var result = merge.result(shown, over: known.remote, members)
         for (field, value) in kept { result.record = result.record.setting(field, to: value) }
@@ -125,6 +126,21 @@ struct Arrivals {
                 try context.learn(part.ours, as: value, of: field, entity)
             else { continue }
             row.parts[field]?.ours = value
+        }
+    }
+
+    /// The view with the values that are known, where it has the same in another spelling: a list may say `false` and the
+    /// single record `0`. Otherwise each view would undo the other. What the server makes of what it is sent is another
+    /// value.
+    private func spelled(_ shown: JSONText, as known: JSONText?) -> JSONText {
+        guard let known else { return shown }
+        let comparison = ValueComparison(
+            meaning: Meaning(table.entity, forms: [:]), sealer: context.sealers[table.entity.name])
+        return shown.members.reduce(shown) { record, member in
+            guard let value = known[member.key], value != member.value, table.entity[field: member.key] != nil,
+                comparison.isSame(member.value, value, of: member.key)
+            else { return record }
+            return record.setting(member.key, to: value)
         }
     }
 

@@ -62,7 +62,9 @@ package struct PushRequest: Sendable, Equatable {
         let request = request(plan, idempotencyKey: idempotencyKey)
         return .object([
             "method": .string(request.method), "path": .string(request.path),
-            "headers": .object(members: request.headers.map { (key: $0.name, value: JSONText.string($0.value)) }),
+            "headers": .object(
+                members: request.headers.map { (key: $0.name, value: JSONText.string($0.value)) }
+                    + plan.headers.map { (key: $0.name, value: JSONText.string($0.value)) }),
             "body": request.body ?? .null,
         ])
     }

@@ -19,7 +19,6 @@ extension UpstreamShape {
                 "damage_matches_reported", "data_backup_offered", "data_backup_accepted", "data_backup_completed",
                 "factory_reset_required", "factory_reset_completed", "is_under_warranty", "warranty_provider",
                 "warranty_expiry_date", "insurance_claim", "insurance_reference", "timestamps", "updated_at",
-                "accessories",
             ],
         ]
         shape.hidden = [
@@ -53,7 +52,7 @@ extension UpstreamShape {
             "PATCH /api/orders/{order_id}/items/{id}": Call(),
             "POST /api/orders/{order_id}/payments": Call(required: [["amount"], ["payment_method"]]),
             "POST /api/orders/{order_id}/devices": Call(
-                required: [["brand_id", "custom_brand"]], answer: [("id", "id")]),
+                required: [["brand_id", "custom_brand"]], alsoKnown: ["accessories"], answer: [("id", "id")]),
             "PATCH /api/orders/{order_id}/devices/{id}": Call(),
             "PATCH /api/orders/{order_id}/devices/{id}/status": Call(
                 required: [["status"]], alsoKnown: ["context", "notes"]),

@@ -69,6 +69,24 @@ struct SingleReadTests {
         }
     }
 
+    @Test("a list and a single record that spell the same value differently do not undo each other")
+    func spelling() async throws {
+        let test = try TestPull(Self.detail("any")) {
+            $0.replacing("notes: { type: string }", with: "notes: { type: boolean }")
+        }
+        try test.upstream.serve([#"[{"id":"a","notes":false}]"#])
+        try test.upstream.serveSingles(of: #"[{"id":"a","notes":0,"text":"x","thread":{"messages":[]}}]"#)
+        var positions: [Int64] = []
+        for _ in 1...4 {
+            try await test.pull()
+            test.clock.advance(by: .seconds(1))
+            try await test.pullDetails()
+            test.clock.advance(by: .seconds(1))
+            positions.append(try test.store.position())
+        }
+        #expect(Set(positions).count == 1 && test.upstream.reads.count == 2, "\(positions) \(test.upstream.reads)")
+    }
+
     @Test("a record that is not there keeps its children and is asked for again")
     func gone() async throws {
         let test = try await test()
