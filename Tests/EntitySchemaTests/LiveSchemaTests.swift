@@ -86,6 +86,20 @@ struct LiveSchemaTests {
         }
     }
 
+    @Test(
+        "what means something in HTML is escaped, also before a mark that combines with it, and every line end is one break"
+    )
+    func html() throws {
+        let messages = try #require(schema["ticket_messages"])
+        let message = JSONText.object([
+            "id": "m", "ticket_id": "t", "type": "outbound", "body_text": "<\u{338}b> & \"'\r\n\n\u{2028}é",
+        ])
+        let request = messages.request(for: .create, record: message, body: message)
+        #expect(
+            request?.body?["html_body"]
+                == "<div>&lt;\u{338}b&gt; &amp; &quot;&#39;<br><br><br>é</div>")
+    }
+
     @Test("a new order is sent under the service's names")
     func newOrder() throws {
         let orders = try #require(schema["orders"])

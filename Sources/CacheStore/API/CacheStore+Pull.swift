@@ -157,10 +157,11 @@ extension CacheStore {
     private func markFetched(_ detail: PulledPage.Detail, _ table: EntityTable, _ db: Database) throws {
         guard let fetch = table.fetch else { return }
         // What the fetched record itself has changed is no news.
-        let mark = fetch.trigger == .any ? table.mark(fetch) : "?1"
+        let isAny = fetch.trigger == .any
+        let mark = isAny ? table.mark(fetch) : "?2"
         try db.cachedStatement(
-            sql: "UPDATE \(table.name) SET _detail = \(mark) WHERE _key = ?2 AND ?1 IS ?1 AND _detail IS NOT \(mark)"
-        ).execute(arguments: [detail.value, detail.key])
+            sql: "UPDATE \(table.name) SET _detail = \(mark) WHERE _key = ?1 AND _detail IS NOT \(mark)"
+        ).execute(arguments: isAny ? [detail.key] : [detail.key, detail.value])
     }
 
     /// Makes the children of these parents outdated.

@@ -1,20 +1,25 @@
-/// Plain text as HTML, for upstreams that take nothing else.
-enum HTMLText {
-    /// The text in one `div`, its lines separated by `<br>`; every character that means something in HTML is escaped.
+/// Plain text as HTML.
+package enum HTMLText {
+    /// The text in one `div`, its lines separated by `<br>`, for upstreams that take nothing but HTML.
     static func paragraph(_ text: String) -> String {
-        var html = "<div>"
-        // One character may be two scalars: a carriage return and a line feed.
-        for character in text {
-            switch character {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        return "<div>\(lines.map { escaped(String($0)) }.joined(separator: "<br>"))</div>"
+    }
+
+    /// Safe in content and in double-quoted attributes. Goes by scalars, because a mark that combines with `<` makes
+    /// another character of it, but a browser still sees `<`.
+    package static func escaped(_ text: String) -> String {
+        var html = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
             case "&": html += "&amp;"
             case "<": html += "&lt;"
             case ">": html += "&gt;"
             case "\"": html += "&quot;"
             case "'": html += "&#39;"
-            case _ where character.isNewline: html += "<br>"
-            default: html.append(character)
+            default: html.unicodeScalars.append(scalar)
             }
         }
-        return html + "</div>"
+        return html
     }
 }

@@ -1,3 +1,5 @@
+internal import EntitySchema
+
 /// A piece of a page. Interpolated text is escaped, so nothing from a record or an error becomes markup.
 struct HTML: ExpressibleByStringInterpolation {
     let source: String
@@ -16,17 +18,6 @@ struct HTML: ExpressibleByStringInterpolation {
         mutating func appendInterpolation(_ number: Int) { source += String(number) }
 
         /// Safe in content and in double-quoted attributes.
-        mutating func appendInterpolation(_ text: String) {
-            for character in text.unicodeScalars {
-                switch character {
-                case "&": source += "&amp;"
-                case "<": source += "&lt;"
-                case ">": source += "&gt;"
-                case "\"": source += "&quot;"
-                case "'": source += "&#39;"
-                default: source.unicodeScalars.append(character)
-                }
-            }
-        }
+        mutating func appendInterpolation(_ text: String) { source += HTMLText.escaped(text) }
     }
 }
