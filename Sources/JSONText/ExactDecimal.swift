@@ -1,6 +1,6 @@
 /// A number as digits and a power of ten without leading or trailing zeros, so equal numbers of any length are equal
 /// values.
-package struct ExactDecimal: Sendable, Equatable {
+package struct ExactDecimal: Sendable, Equatable, Comparable {
     private var isNegative = false
     private var digits: [UInt8] = []
     private var exponent = 0
@@ -39,6 +39,18 @@ package struct ExactDecimal: Sendable, Equatable {
         guard digits.isEmpty else { return }
         exponent = 0
         isNegative = false
+    }
+
+    package static func < (one: ExactDecimal, other: ExactDecimal) -> Bool {
+        if one.isNegative != other.isNegative { return one.isNegative }
+        return one.isNegative ? other.isSmaller(than: one) : one.isSmaller(than: other)
+    }
+
+    /// Whether it is nearer to zero. The digits have no zeros at either end, so the greatest place decides first.
+    private func isSmaller(than other: ExactDecimal) -> Bool {
+        guard !digits.isEmpty, !other.digits.isEmpty else { return digits.isEmpty && !other.digits.isEmpty }
+        let (place, otherPlace) = (digits.count + exponent, other.digits.count + other.exponent)
+        return place == otherPlace ? digits.lexicographicallyPrecedes(other.digits) : place < otherPlace
     }
 
     /// How many digits follow the point.

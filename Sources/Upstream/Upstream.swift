@@ -4,8 +4,8 @@ package import JSONText
 /// The remote API as the engine sees it: pages, records and changes, with every failure classified by what to do about
 /// it.
 package protocol Upstream: Sendable {
-    /// The identity that owns the records; nil when the schema has no account call.
-    func account() async throws(UpstreamError) -> String?
+    /// Whose records they are; nil when the schema has no account call.
+    func account() async throws(UpstreamError) -> SignedInAccount?
 
     /// One page of a list.
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page

@@ -42,7 +42,7 @@ struct SocketTests {
         try await serve(harness) { client, schema in
             let orders = try #require(schema["orders"])
             try await client.probe()
-            #expect(try await client.account() == "company-1")
+            #expect(try await client.account()?.id == "company-1")
             let page = try await client.page(try Self.orders(schema))
             #expect(page.records.text == #"[{"id":"o1","total":129.90}]"#)
             #expect(page.next == nil && page.total == 1)

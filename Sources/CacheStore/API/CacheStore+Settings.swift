@@ -35,6 +35,12 @@ extension CacheStore {
         }
     }
 
+    /// For the defaults of records that are created from now on.
+    package func setAccountName(_ name: String) async throws {
+        guard try setting(SettingTable.accountName) != name else { return }
+        try await setSetting(SettingTable.accountName, to: name)
+    }
+
     // MARK: Rescue
 
     /// See `QueueRescue.note`.

@@ -15,7 +15,7 @@ struct OverlayCheck {
     init(table: EntityTable, db: Database) throws {
         self.table = table
         self.db = db
-        hasDerivedFields = !table.entity.derivedFields.isEmpty
+        hasDerivedFields = table.entity.derivedFields.contains { !$0.isComputedOnReading }
         hasChanges =
             try Bool.fetchOne(
                 db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sync_outbox WHERE entity = ?)"),

@@ -46,7 +46,7 @@ struct Merge {
     func adopt(_ fields: [String], of key: String) throws {
         guard !fields.isEmpty, let remote = try row.remote(of: key) else { return }
         for change in try queue.changes(of: entity.name, key: key)
-        where !change.base.members.isEmpty || change.operation == .update {
+        where change.operation == .update || change.operation == .delete && !change.base.members.isEmpty {
             let base = fields.filter {
                 change.base[$0] == nil && (change.operation == .delete || change.body[$0] != nil)
             }.reduce(change.base) {

@@ -65,7 +65,8 @@ extension DerivedRefresh {
         let fields = entity.derivedFields.map {
             "\($0.name) \($0.kind) \($0.derivation?.definition ?? "-") \($0.follow?.definition ?? "-")"
         }
-        return "\(entity.name): \((fields + entity.ties.map(\.definition)).joined(separator: "; "))"
+        let touched = entity.touchedFields.map { "\($0.name) touched" }
+        return "\(entity.name): \((fields + touched + entity.ties.map(\.definition)).joined(separator: "; "))"
     }
 
     /// The text of version 0.2.0 and older.

@@ -19,7 +19,9 @@ struct ChangeWriter {
 
     func create(_ given: JSONText) throws -> String {
         try requireSupport(.create)
-        let clear = try withCurrentKeys(given)
+        let own = try withCurrentKeys(given)
+        let defaults = try CreationDefaults(entity: entity, context: context).members(beside: own)
+        let clear = own.kind == .object ? own.setting(defaults.sent) : own
         try requireFit(clear, operation: .create, record: clear)
         let body = try sealer.seal(clear)
         let key = body[entity.key]?.plain ?? context.makeID()
@@ -34,10 +36,10 @@ struct ChangeWriter {
         }
         try writer.insert(key)
         guard !entity.isLocal else {
-            try save(record, of: key, fields: record, .create)
+            try save(defaults.shown.setting(record), of: key, fields: record, .create)
             return key
         }
-        let change = newChange(.create, key: key, body: record, base: .object([:]), record: record)
+        let change = newChange(.create, key: key, body: record, base: defaults.shown, record: record)
         try note(change, carriedBy: queue.append(change, at: now))
         try writer.rebuildDocument(over: key)
         return key
@@ -125,7 +127,7 @@ struct ChangeWriter {
     /// Writes a local-only record as if it were the server's version, so that reading, searching and sealing work as
     /// for any other. `fields` are those that change.
     private func save(_ record: JSONText, of key: String, fields: JSONText, _ operation: Operation) throws {
-        try writer.assumeRemote(record, of: key)
+        try writer.assumeRemote(entity.touched(record, at: now, except: fields), of: key)
         try log.append(
             saved: key, of: entity.name, fields: fields.members.map(\.key),
             detail: detail(of: fields, .edited, operation))

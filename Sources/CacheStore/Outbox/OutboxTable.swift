@@ -10,6 +10,8 @@ struct OutboxTable {
         var key: String
         var operation: Operation
         var body: JSONText
+        /// What the server had in these fields when they were edited, and the whole record of a deletion; the defaults
+        /// of a creation, which readers see until the server says otherwise.
         var base: JSONText
         /// Field → when it was edited, in milliseconds of the server's clock.
         var edited: JSONText
@@ -303,7 +305,9 @@ extension OutboxTable.Entry {
 
     /// What readers see of it.
     var shown: RecordOverlay.Change {
-        RecordOverlay.Change(operation: operation.rawValue, body: body, state: state.rawValue, content: content)
+        RecordOverlay.Change(
+            operation: operation.rawValue, body: body, base: operation == .create ? base : .object([:]),
+            edited: edited, state: state.rawValue, content: content)
     }
 }
 

@@ -24,7 +24,13 @@ struct RecordBytes {
     @discardableResult
     mutating func appendRecord(_ statement: OpaquePointer) -> Int {
         // A record always has its key, so a member always precedes this one.
-        append(Self.bytes(RecordSelect.documentColumn, of: statement).dropLast())
+        let document = Self.bytes(RecordSelect.documentColumn, of: statement)
+        if sqlite3_column_type(statement, RecordSelect.computedColumn) == SQLITE_NULL {
+            append(document.dropLast())
+        } else {
+            let computed = Self.bytes(RecordSelect.computedColumn, of: statement)
+            bytes += ComputedMembers(bytes: computed).laid(over: document).dropLast()
+        }
         let ownEnd = bytes.count
         append(",\"_sync\":")
         if sqlite3_column_type(statement, RecordSelect.syncColumn) == SQLITE_NULL {

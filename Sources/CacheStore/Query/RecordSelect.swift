@@ -12,9 +12,10 @@ struct RecordSelect {
     static let documentColumn: Int32 = 0
     static let syncedAtColumn: Int32 = 1
     static let syncColumn: Int32 = 2
-    static let pkColumn: Int32 = 3
+    static let computedColumn: Int32 = 3
+    static let pkColumn: Int32 = 4
 
-    var columns: String { "\(document), _synced_at, \(sync), _pk" }
+    var columns: String { "\(document), _synced_at, \(sync), \(computed), _pk" }
 
     var one: String { "SELECT \(columns) FROM \(table.name) WHERE _key = ? AND _deleted = 0" }
 
@@ -23,6 +24,7 @@ struct RecordSelect {
         if let fields {
             let key = table.entity.key
             let members = ([key] + fields.filter { $0 != key }).compactMap { table.entity[field: $0] }.map { field in
+                if field.isComputedOnReading { return "'\(field.name)', \(json(of: field))" }
                 let whole = EntityTable.document
                 let record = table.holdsSecrets(field) ? table.withoutSecrets(whole) : whole
                 return "'\(field.name)', \(table.value(of: field, by: "->", in: record))"
@@ -30,6 +32,24 @@ struct RecordSelect {
             return "json_object(\(members.joined(separator: ", ")))"
         }
         return table.withoutSecrets(EntityTable.document)
+    }
+
+    /// The members that are computed on reading, each after a separator; null for a table without any.
+    private var computed: String {
+        guard fields == nil, !table.computedFields.isEmpty else { return "NULL" }
+        return table.computedFields.map { field in
+            "iif(\"\(field.name)\" IS NULL, '', char(\(Self.separator)) || '\"\(field.name)\":' || \(json(of: field)))"
+        }.joined(separator: " || ")
+    }
+
+    /// A control character, which JSON has only as an escape.
+    static let separator: UInt8 = 0x1F
+
+    private func json(of field: Field) -> String {
+        let column = "\"\(field.name)\""
+        return field.kind == .boolean
+            ? "json(CASE \(column) WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE json_quote(\(column)) END)"
+            : "json_quote(\(column))"
     }
 
     /// The `_sync` object of a record with queued changes; null for all others, which need no lookup.
@@ -42,12 +62,23 @@ struct RecordSelect {
                   WHEN EXISTS (SELECT 1 FROM sync_conflict WHERE \(record) AND winner IS NULL) THEN 'conflict'
                   WHEN sum(state = \(Self.uploading)) THEN 'uploading'
                   ELSE 'pending' END,
-                'pending_fields', (SELECT json_group_array(key) FROM json_each(_local)),
+                'pending_fields', (SELECT json_group_array(key) FROM json_each(_local)\(notTouched)),
                 'synced_at', \(Self.syncedAt),
                 'error', (SELECT json_object('message', error_message, 'retry_count', attempt_count,
                     'next_attempt_at', \(Self.nextAttempt))
                   FROM sync_outbox WHERE \(record) AND error_message IS NOT NULL ORDER BY id LIMIT 1))
               FROM sync_outbox WHERE \(record)) END
+            """
+    }
+
+    /// Fields that move with each edit are not changed themselves.
+    private var notTouched: String {
+        let names = table.entity.touchedFields.map { "'\($0.name)'" }
+        guard !names.isEmpty else { return "" }
+        return """
+             WHERE key NOT IN (\(names.joined(separator: ", "))) OR EXISTS (
+              SELECT 1 FROM sync_outbox WHERE entity = '\(table.entity.name)' AND record_key = _key
+                AND json_type(body, '$."' || key || '"') IS NOT NULL)
             """
     }
 

@@ -22,9 +22,10 @@ package struct RecordVersion: Sendable, Equatable {
 
     /// The hash of a record inside the caller's transaction.
     static func mark(of key: String, _ table: EntityTable, _ db: Database) throws -> UInt64 {
-        let sql = "SELECT \(RecordSelect(table: table).document) FROM \(table.name) WHERE _key = ?"
-        let document = try String.fetchOne(db.cachedStatement(sql: sql), arguments: [key]) ?? ""
-        return ContentHash.of(document.utf8.dropLast())
+        let sql = "SELECT \(RecordSelect(table: table).columns) FROM \(table.name) WHERE _key = ?"
+        let statement = BoundStatement(try db.cachedStatement(sql: sql))
+        try statement.bind(key, to: 1)
+        return try statement.first { ShownRecord(reading: $0).version.record } ?? 0
     }
 
     /// The hash of a whole response.

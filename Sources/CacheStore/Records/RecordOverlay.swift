@@ -8,19 +8,27 @@ struct RecordOverlay {
     struct Change {
         var operation: String
         var body: JSONText
+        /// Of a creation, its defaults.
+        var base: JSONText
+        /// When its fields were edited.
+        var edited: JSONText
         var state: String
         /// As `OutboxTable.NewChange.content`.
         var content: String?
 
         /// The columns of the queue that `init(reading:)` takes.
-        static let columns = "operation, body, state, content"
+        static let columns = "operation, body, iif(operation = 'create', base, '{}') AS base, edited, state, content"
     }
 
     let computed: ComputedFields
 
     private var entity: Entity { computed.entity }
+    private let hasTouchedFields: Bool
 
-    init(_ entity: Entity) { computed = ComputedFields(entity: entity) }
+    init(_ entity: Entity) {
+        computed = ComputedFields(entity: entity)
+        hasTouchedFields = !entity.touchedFields.isEmpty
+    }
 
     /// The row as it should be with these changes, oldest first; nil when it is no record: it has neither a server
     /// version nor a queued change.
@@ -32,10 +40,12 @@ struct RecordOverlay {
         isOwnerDeleted: (_ record: JSONText) throws -> Bool
     ) rethrows -> RecordImage? {
         if changes.isEmpty, old.remote == nil { return nil }
-        let local = changes.reduce(JSONText.object([:])) { $0.setting($1.body) }
-        let edited = withContentState(old.remote?.setting(local) ?? local, changes)
+        let local = local(changes, over: old.remote)
+        let creation = changes.first { $0.operation == Operation.create.rawValue }
+        let beneath = old.remote ?? creation?.base
+        let edited = withContentState(beneath?.setting(local) ?? local, changes)
         let own = computed.overlay(
-            edited: edited, remote: old.remote, creation: Self.creation(in: changes),
+            edited: edited, remote: old.remote, creation: creation.map(Self.state),
             shown: [shown, old.whole].compactMap(\.self))
         var new = old
         new.local = changes.isEmpty ? .none : .some(local)
@@ -45,9 +55,21 @@ struct RecordOverlay {
         return new
     }
 
-    private static func creation(in changes: [Change]) -> ComputedFields.Creation? {
-        changes.first { $0.operation == Operation.create.rawValue }.map {
-            $0.state == OutboxState.failed.rawValue ? .failed : .queued
+    private static func state(of creation: Change) -> ComputedFields.Creation {
+        creation.state == OutboxState.failed.rawValue ? .failed : .queued
+    }
+
+    /// What the changes set, with the time of the last edit in the fields that move with it.
+    private func local(_ changes: [Change], over remote: JSONText?) -> JSONText {
+        let local = changes.reduce(JSONText.object([:])) { $0.setting($1.body) }
+        guard hasTouchedFields else { return local }
+        let times = changes.filter { $0.operation != Operation.delete.rawValue }
+            .flatMap { $0.edited.members.compactMap(\.value.integer) }
+        guard let last = times.max() else { return local }
+        let touched = entity.touched(remote ?? .object([:]), at: Timestamp(milliseconds: Int64(last)), except: local)
+        return entity.touchedFields.reduce(local) { local, field in
+            guard let time = touched[field.name], time != remote?[field.name] else { return local }
+            return local.setting(field.name, to: time)
         }
     }
 
@@ -63,7 +85,8 @@ struct RecordOverlay {
 extension RecordOverlay.Change {
     init(reading row: Row) throws {
         self.init(
-            operation: row["operation"], body: try JSONText(parsing: row["body"] as String), state: row["state"],
-            content: row["content"])
+            operation: row["operation"], body: try JSONText(parsing: row["body"] as String),
+            base: try JSONText(parsing: row["base"] as String), edited: try JSONText(parsing: row["edited"] as String),
+            state: row["state"], content: row["content"])
     }
 }

@@ -46,6 +46,8 @@ final class RecordPlan: Sendable {
     private let finder: JSONMemberFinder
     /// Where a watched field is found when it has no member of its own name.
     private let sources: [String?]
+    /// The fields that are computed on reading: the place of each, and those of the fields that it is made of.
+    private let computed: [(place: Int, derivation: Derivation, places: [String: Int])]
 
     var entity: Entity { table.entity }
 
@@ -62,6 +64,11 @@ final class RecordPlan: Sendable {
         watched = names
         finder = JSONMemberFinder(names)
         sources = names.map { entity[field: $0]?.source }
+        computed = entity.fields.compactMap { field in
+            guard field.isComputedOnReading, let derivation = field.derivation else { return nil }
+            let places = derivation.ownFields.map { ($0, names.firstIndex(of: $0) ?? 0) }
+            return (field.place(in: names), derivation, Dictionary(places) { one, _ in one })
+        }
         columns = table.columns
         columnFields = table.storedFields.map { ($0.place(in: names), $0.kind == .time) }
         references = entity.ties.map { tie in
@@ -77,7 +84,8 @@ final class RecordPlan: Sendable {
         }
         searchNotes = (search?.parts ?? []).map { RecordSearchNote($0, of: entity, watched: names, &numbers) }
         searchDeletion = search.map { numbers.next($0.afterDeletion) }
-        let derived = entity.derivedFields
+        // One that is computed on reading changes with a local edit alone, after which the document is made anew.
+        let derived = entity.derivedFields.filter { !$0.isComputedOnReading }
         hasDerivedFields = !derived.isEmpty
         simpleFigures = derived.allSatisfy(Self.isSimpleFigure) ? derived.map { $0.place(in: names) } : nil
     }
@@ -91,6 +99,10 @@ final class RecordPlan: Sendable {
         for place in values.indices where values[place]?.kind ?? .null == .null {
             values[place] = sources[place].flatMap { record.at(path: $0) }
             if values[place]?.kind == .null { values[place] = nil }
+        }
+        for field in computed where values[field.place] == nil {
+            let value = field.derivation.own { name in field.places[name].flatMap { values[$0] } }
+            values[field.place] = value?.kind == .null ? .none : value
         }
         return values
     }
@@ -127,7 +139,7 @@ final class RecordPlan: Sendable {
         names += entity.ties.flatMap { [$0.field] + counted(by: $0, entity, schema).sorted() }
         names += reminders.flatMap(\.fields)
         names += search?.parts.flatMap(\.fields) ?? []
-        names += entity.derivedFields.map(\.name)
+        names += entity.derivedFields.flatMap { [$0.name] + ($0.derivation?.ownFields ?? []) }
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted }
     }

@@ -18,8 +18,8 @@ internal import SQLiteStore
 /// - `_content_address`: where that file came from.
 /// - `_detail`: the mark (`mark`) for which it, or its children, were fetched.
 ///
-/// An indexed field has an ordinary column with the value that readers see, kept by `RecordWriter`; a time in it is a
-/// number of milliseconds. Every other field is an expression over the document.
+/// A field that is indexed, or computed on reading, has an ordinary column with the value that readers see, kept by
+/// `RecordWriter`; a time in it is a number of milliseconds. Every other field is an expression over the document.
 struct EntityTable {
     let entity: Entity
 
@@ -63,8 +63,15 @@ struct EntityTable {
 
     /// Where each column's value comes from: identical text means identical values.
     var columnSources: String {
-        storedFields.map { "\($0.name) \($0.kind == .time ? "time" : type(of: $0)) \($0.source ?? "")" }
-            .joined(separator: "\n")
+        storedFields.map { field in
+            let type = field.kind == .time ? "time" : type(of: field)
+            return "\(field.name) \(type) \(field.source ?? "")\(computation(of: field))"
+        }.joined(separator: "\n")
+    }
+
+    /// How the field is computed on reading; empty for any other.
+    func computation(of field: Field) -> String {
+        field.isComputedOnReading ? " \(field.derivation?.definition ?? "")" : ""
     }
 
     struct Column: Equatable {
@@ -74,7 +81,7 @@ struct EntityTable {
         var definition: String { type.isEmpty ? "\"\(name)\"" : "\"\(name)\" \(type)" }
     }
 
-    /// One column for each indexed field besides the key, in the schema's order.
+    /// One column for each stored field, in the schema's order.
     var columns: [Column] {
         storedFields.map { field in Column(name: field.name, type: field.kind == .time ? "" : type(of: field)) }
     }
@@ -82,7 +89,12 @@ struct EntityTable {
     var storedFields: [Field] { entity.fields.filter(isStored) }
 
     /// Whether the field has a column.
-    private func isStored(_ field: Field) -> Bool { field.indexed && field.name != entity.key && !field.secret }
+    private func isStored(_ field: Field) -> Bool {
+        (field.indexed || field.isComputedOnReading) && field.name != entity.key && !field.secret
+    }
+
+    /// The fields that no document has, unless the server sends them.
+    var computedFields: [Field] { entity.fields.filter(\.isComputedOnReading) }
 
     /// A field's value in a query: `_key`, its column, or an expression with the type that a column would have. `row`
     /// is empty or the name of the table in the query with a dot.
@@ -188,7 +200,7 @@ struct EntityTable {
     var indexes: [String: String] {
         var indexes: [String: String] = [:]
         let order = entity.sort.map(\.field)
-        for field in storedFields {
+        for field in storedFields where field.indexed {
             let fields = [field.name] + order.filter { $0 != field.name && $0 != entity.key }
             let index = "\(entity.name)_by_\(field.name)"
             indexes[index] = """

@@ -2,6 +2,9 @@ internal import GRDB
 
 /// A database's own settings, each a text under a name; in the caller's transaction.
 struct SettingTable {
+    /// The setting with the name of who is signed in.
+    static let accountName = "account_name"
+
     let db: Database
 
     subscript(name: String) -> String? {

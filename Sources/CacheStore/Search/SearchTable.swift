@@ -70,7 +70,9 @@ struct SearchTable {
 
     /// Identical text means an identical index: the statements, and where the columns that they read come from.
     var definition: String {
-        let sources = table.storedFields.filter { fields.contains($0.name) }.map { "\($0.name) \($0.source ?? "")" }
+        let sources = table.storedFields.filter { fields.contains($0.name) }.map { field in
+            "\(field.name) \(field.source ?? "")\(table.computation(of: field))"
+        }
         return ([create] + sources).joined(separator: "\n")
     }
 

@@ -47,6 +47,7 @@ struct Acknowledgement {
         let assumed = assumed(over: known)
         let members = try views.members(of: change.key)
         guard let answer else {
+            let assumed = change.operation == .create ? change.base.setting(assumed) : assumed
             let main: ViewTable.Members? = known.map { [ViewMerge.main(of: entity): Set($0.members.map(\.key))] }
             let isNew = known.map { Set(assumed.members.map(\.key)) != Set($0.members.map(\.key)) } ?? true
             let after = members ?? (isNew ? main ?? [:] : nil)

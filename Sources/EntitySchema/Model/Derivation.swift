@@ -1,9 +1,37 @@
+package import JSONText
+
 /// How a read-only field is computed from other fields or records.
 package enum Derivation: Sendable, Equatable {
-    /// From the record's own fields.
-    case text(Template)
+    /// From the record's own fields: the first text of which a field has a value.
+    case text([TextPattern])
+    /// Whether the record's own fields meet some conditions.
+    case test(RecordTest)
     /// From the records of a `many` relation.
     case children(ChildFigure)
+
+    /// The record's own fields that it is computed from.
+    package var ownFields: [String] {
+        switch self {
+        case .text(let patterns): patterns.flatMap(\.names)
+        case .test(let test): test.names
+        case .children: []
+        }
+    }
+
+    /// What it is by the record's own fields alone; null for a text without any of them, nil for figures over children.
+    ///
+    /// `value` returns the value of one of `ownFields`.
+    package func own(_ value: (String) -> JSONText?) -> JSONText? {
+        switch self {
+        case .text(let patterns):
+            for pattern in patterns {
+                if let text = pattern.text({ value($0)?.plain }) { return .some(.string(text)) }
+            }
+            return .some(.null)
+        case .test(let test): return .some(.boolean(test.holds(value)))
+        case .children: return .none
+        }
+    }
 }
 
 /// One value over the records that refer to a record by one of its `many` relations.

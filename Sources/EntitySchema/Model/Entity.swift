@@ -93,7 +93,11 @@ package struct Relation: Sendable, Equatable {
 extension Entity {
     /// A field's value: the member of its name or, when there is none, the value at the field's source.
     package func value(of field: String, in record: JSONText) -> JSONText? {
-        record[field] ?? self[field: field]?.source.flatMap { record.at(path: $0) }
+        if let value = record[field] { return value }
+        guard let field = self[field: field] else { return nil }
+        if let value = field.source.flatMap({ record.at(path: $0) }) { return value }
+        // Nothing is derived from a derived field, so this goes no deeper.
+        return field.derivation?.own { value(of: $0, in: record) }
     }
 
     /// Whether the upstream has marked the record as deleted (`pull.deleted`).

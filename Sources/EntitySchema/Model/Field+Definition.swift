@@ -28,7 +28,8 @@ extension Field.EnumValue {
 extension Derivation {
     package var definition: String {
         switch self {
-        case .text(let template): "text(\(template.source))"
+        case .text(let patterns): "text(\(patterns.map(\.source).joined(separator: " | ")))"
+        case .test(let test): "is(\(test.definition))"
         case .children(let figure): "children(\(figure.definition))"
         }
     }
@@ -59,14 +60,10 @@ extension Entity.Tie {
     package var definition: String { "\(entity) \(field) \(onDelete.rawValue) \(isCounted)" }
 }
 
-extension Template {
-    /// The text that it was read from.
-    fileprivate var source: String {
-        parts.map { part in
-            switch part {
-            case .text(let text): text
-            case .placeholder(let name): "{\(name)}"
-            }
-        }.joined()
+extension RecordTest {
+    fileprivate var definition: String {
+        alternatives.map { conditions in
+            conditions.map { "\($0.name) \($0.values.map { $0 ?? "null" })" }.joined(separator: ", ")
+        }.joined(separator: " | ")
     }
 }

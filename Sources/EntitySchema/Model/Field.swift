@@ -40,9 +40,21 @@ package struct Field: Sendable, Equatable {
     package var derivation: Derivation?
     /// How the value follows the record's creation through the queue; nil when it does not.
     package var follow: QueueFollowing?
+    /// What the field of a record created here is, if the caller does not say.
+    package var initial: FieldDefault?
+    /// A time that moves to each local edit, until the server says a later one.
+    package var isTouched = false
 
     /// Computed locally: callers cannot write it and it is never sent.
     package var isDerivedHere: Bool { derivation != nil || follow != nil }
+
+    /// Computed from the record's own fields alone: no document holds it, unless the server sends it.
+    package var isComputedOnReading: Bool {
+        switch derivation {
+        case .text, .test: true
+        case .children, nil: false
+        }
+    }
 }
 
 /// A test on a field: its plain text is one of `values` or, with `excluded`, none of them. Null matches no value. A

@@ -4,6 +4,8 @@ package struct UpstreamPlan: Sendable, Equatable {
         package var path: String
         /// Where the response has the identity.
         package var id: Place
+        /// The name of who is signed in, made of places in the response; nil when the schema does not say.
+        package var name: TextPattern?
     }
 
     /// How an expired access token is exchanged for another: `POST path {send: refresh token}`.

@@ -20,30 +20,46 @@ struct DerivationReader {
     }
 
     private func derivation(_ node: SchemaNode, _ field: Field, _ entity: Entity) throws(SchemaError) -> Derivation {
-        try node.requireKeys(["count", "sum", "latest", "by", "text", "where", "unless"])
-        let given = ["count", "sum", "latest", "text"].filter { node.child($0) != nil }
-        guard given.count == 1 else { throw node.error("expected exactly one of count, sum, latest and text") }
+        try node.requireKeys(["count", "sum", "latest", "by", "text", "is", "where", "unless"])
+        let given = ["count", "sum", "latest", "text", "is"].filter { node.child($0) != nil }
+        guard given.count == 1 else { throw node.error("expected exactly one of count, sum, latest, text and is") }
         if given != ["latest"], let by = node.child("by") { throw by.error("by is only allowed with latest") }
-        if let text = node.child("text") { return .text(try template(text, node, field, entity)) }
+        if let own = node.child("text") ?? node.child("is") {
+            for name in ["where", "unless"] {
+                guard let condition = node.child(name) else { continue }
+                throw condition.error("\(name) is only allowed with count, sum and latest")
+            }
+            return given == ["text"] ? .text(try patterns(own, field, entity)) : .test(try test(own, field, entity))
+        }
         return .children(try figure(node, field, entity))
     }
 
     // MARK: From the record's own fields
 
-    private func template(
-        _ text: SchemaNode, _ node: SchemaNode, _ field: Field, _ entity: Entity
-    ) throws(SchemaError) -> Template {
-        guard field.kind == .string else { throw text.error("text needs a field of type string") }
-        for name in ["where", "unless"] {
-            if let condition = node.child(name) {
-                throw condition.error("\(name) is only allowed with count, sum and latest")
+    /// One text, or several of which the first that has a value counts.
+    private func patterns(
+        _ node: SchemaNode, _ field: Field, _ entity: Entity
+    ) throws(SchemaError) -> [TextPattern] {
+        try require(field.kind == .string, node, "text needs a field of type string")
+        var patterns: [TextPattern] = []
+        for text in node.isSequence ? try node.elements() : [node] {
+            let pattern = try text.pattern()
+            for name in pattern.names {
+                try requireOwn(ConditionReader(entity: entity).field(name, text), of: entity, text)
             }
+            patterns.append(pattern)
         }
-        let template = try text.template()
-        for placeholder in template.placeholders {
-            try requireOwn(ConditionReader(entity: entity).field(placeholder, text), of: entity, text)
+        try require(!patterns.isEmpty, node, "expected a text with {fields}, or a list of them")
+        return patterns
+    }
+
+    private func test(_ node: SchemaNode, _ field: Field, _ entity: Entity) throws(SchemaError) -> RecordTest {
+        try require(field.kind == .boolean, node, "is needs a field of type boolean")
+        let test = try RecordTestReader(entity: entity).test(node)
+        for name in test.names {
+            try requireOwn(ConditionReader(entity: entity).field(name, node), of: entity, node)
         }
-        return template
+        return test
     }
 
     // MARK: From other records

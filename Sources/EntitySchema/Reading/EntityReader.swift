@@ -103,6 +103,7 @@ struct EntityReader {
     private func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
         try node.requireKeys([
             "type", "values", "to", "as", "from", "index", "search", "required", "secret", "derive", "follow", "merge",
+            "default", "touch",
         ])
         var field = Field(
             name: name, kind: try kind(node), source: try node.child("from")?.dottedPath(),
@@ -112,6 +113,8 @@ struct EntityReader {
         if let node = node.child("search") { field.search = try search(node) }
         if let node = node.child("follow") { field.follow = try FollowReader(node: node, field: field).following() }
         if let node = node.child("merge") { field.mergesAsSet = try isSet(node, field.kind) }
+        if let node = node.child("default") { field.initial = try DefaultReader(node: node, field: field).initial() }
+        if let node = node.child("touch") { field.isTouched = try isTouched(node, field) }
         if field.secret && field.indexed {
             throw node.error("a secret field cannot have an index; remove index or secret")
         }
@@ -141,6 +144,12 @@ struct EntityReader {
     private func isSet(_ node: SchemaNode, _ kind: Field.Kind) throws(SchemaError) -> Bool {
         guard try node.string() == "set" else { throw node.error("expected set") }
         guard kind == .list else { throw node.error("only a field of type list can be merged as a set") }
+        return true
+    }
+
+    private func isTouched(_ node: SchemaNode, _ field: Field) throws(SchemaError) -> Bool {
+        guard try node.string() == "now" else { throw node.error("expected now") }
+        guard field.kind == .time else { throw node.error("only a field of type time can move with each edit") }
         return true
     }
 
@@ -212,5 +221,12 @@ extension SchemaNode {
     func template() throws(SchemaError) -> Template {
         guard let template = Template(try string()) else { throw error("expected every { to be closed around a name") }
         return template
+    }
+
+    func pattern() throws(SchemaError) -> TextPattern {
+        guard let pattern = TextPattern(try string()) else {
+            throw error("expected every { to be closed around a name, or a name and a number of letters ({name:1})")
+        }
+        return pattern
     }
 }

@@ -13,6 +13,7 @@ struct SchemaCheck {
         }
         try SecretCheck(schema: schema, error: error).run()
         try DerivedFieldCheck(schema: schema, error: error).run()
+        try DefaultCheck(schema: schema, error: error).run()
     }
 
     private func check(_ entity: Entity) throws(SchemaError) {

@@ -101,8 +101,10 @@ struct SchemaReader {
 
     private func account(_ node: SchemaNode?) throws(SchemaError) -> UpstreamPlan.Account? {
         guard let node else { return nil }
-        try node.requireKeys(["path", "id"])
-        return UpstreamPlan.Account(path: try node.required("path").urlPath(), id: try node.required("id").place())
+        try node.requireKeys(["path", "id", "name"])
+        return UpstreamPlan.Account(
+            path: try node.required("path").urlPath(), id: try node.required("id").place(),
+            name: try node.child("name")?.pattern())
     }
 
     private func authReader(_ node: SchemaNode?) throws(SchemaError) -> AuthReader? {

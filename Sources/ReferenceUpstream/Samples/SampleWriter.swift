@@ -28,7 +28,7 @@ struct SampleWriter {
             frame.references[field.name] == nil ? nil : field.source?.split(separator: ".").dropLast()
         }
         var record = JSONText.object(members: [])
-        for field in entity.fields where frame.references[field.name] == nil {
+        for field in entity.fields where frame.references[field.name] == nil && !field.isComputedOnReading {
             let path = field.source?.split(separator: ".") ?? [field.name[...]]
             // A value in the same object as a reference belongs to the other record.
             guard path.count == 1 || !places.contains(path.dropLast()) else { continue }

@@ -29,8 +29,9 @@ actor AccountCheck {
         let store = environment.store
         if let account = try await upstream.account() {
             let known = try store.setting("account")
-            guard known == nil || known == account else { throw SyncError.otherAccount(account) }
-            if known == nil { try await store.setAccount(account, at: environment.now()) }
+            guard known == nil || known == account.id else { throw SyncError.otherAccount(account.id) }
+            if known == nil { try await store.setAccount(account.id, at: environment.now()) }
+            if let name = account.name { try await store.setAccountName(name) }
         }
         isKnown = true
     }

@@ -19,7 +19,7 @@ struct GuardedUpstream: Upstream {
     /// Called with nil for an answer.
     let report: @Sendable (RequestOrigin, UpstreamError?) async -> Void
 
-    func account() async throws(UpstreamError) -> String? {
+    func account() async throws(UpstreamError) -> SignedInAccount? {
         try await guarded(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.account() }
     }
 

@@ -23,22 +23,25 @@ package struct HTTPUpstream: Upstream {
             answers: plan.answers, headers: plan.headers, clock: clock, now: now)
     }
 
-    package func account() async throws(UpstreamError) -> String? {
+    package func account() async throws(UpstreamError) -> SignedInAccount? {
         guard let account = plan.account else { return nil }
         let carried = try await token?.current()
         let (response, used) = try await exchange(account.request, token: carried)
-        let id = try id(in: response, account)
-        identity.note(account: id, of: used)
-        return id
+        let known = try signedIn(response, account)
+        identity.note(account: known.id, of: used)
+        return known
     }
 
-    private func id(in response: HTTPResponse, _ account: UpstreamPlan.Account) throws(UpstreamError) -> String {
-        guard let id = account.id.value(in: try caller.json(response, account.path))?.plain, !id.isEmpty else {
+    private func signedIn(
+        _ response: HTTPResponse, _ account: UpstreamPlan.Account
+    ) throws(UpstreamError) -> SignedInAccount {
+        let answer = try caller.json(response, account.path)
+        guard let id = account.id.value(in: answer)?.plain, !id.isEmpty else {
             throw .malformed(
                 "\(account.path) answered no \(account.id.description), which identifies the account; correct "
                     + "upstream.account.id in the schema")
         }
-        return id
+        return SignedInAccount(id: id, name: account.name?.text { answer.at(path: $0)?.plain })
     }
 
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
@@ -184,7 +187,7 @@ package struct HTTPUpstream: Upstream {
         let request = account.request.authorized(by: token)
         let response = try await caller.send(request)
         if let failure = caller.failure(response, to: request) { throw failure }
-        let id = try id(in: response, account)
+        let id = try signedIn(response, account).id
         guard id == known.account else {
             throw .unauthorized("the token now belongs to another account (\(id)); nothing was sent with it")
         }

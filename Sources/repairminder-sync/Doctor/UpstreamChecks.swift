@@ -79,7 +79,7 @@ struct UpstreamChecks {
             plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
             deadline: .seconds(10), now: now)
         do {
-            return .ok(check, try await upstream.account() ?? "none")
+            return .ok(check, try await upstream.account()?.id ?? "none")
         } catch .unauthorized(let message) where token != nil && configuration.upstream.tokenFile == nil {
             return .warning(
                 check, "the upstream rejected the token: \(message)",

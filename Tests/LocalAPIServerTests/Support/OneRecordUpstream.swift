@@ -22,7 +22,7 @@ final class OneRecordUpstream: Upstream, Sendable {
     func set(_ name: String, _ record: JSONText?) { state.withLock { $0.records[name] = record } }
     func fail(_ error: UpstreamError?) { state.withLock { $0.failure = error } }
 
-    func account() async throws(UpstreamError) -> String? { nil }
+    func account() async throws(UpstreamError) -> SignedInAccount? { nil }
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page { Page(records: .array([]), count: 0) }
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {

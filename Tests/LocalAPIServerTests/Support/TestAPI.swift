@@ -134,7 +134,7 @@ struct TestAPI {
 
 /// An unreachable upstream.
 struct AbsentUpstream: Upstream {
-    func account() async throws(UpstreamError) -> String? { throw .offline("unreachable") }
+    func account() async throws(UpstreamError) -> SignedInAccount? { throw .offline("unreachable") }
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page { throw .offline("unreachable") }
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         throw .offline("unreachable")

@@ -188,7 +188,7 @@ private final class DamagedUpstream: Upstream {
         self.mutation = mutation
     }
 
-    func account() async throws(UpstreamError) -> String? { try await upstream.account() }
+    func account() async throws(UpstreamError) -> SignedInAccount? { try await upstream.account() }
 
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         do { return try await upstream.page(request) } catch { throw damaged(error) }

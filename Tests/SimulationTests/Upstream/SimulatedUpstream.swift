@@ -61,8 +61,8 @@ final class SimulatedUpstream: Upstream {
 
     // MARK: Upstream
 
-    func account() async throws(UpstreamError) -> String? {
-        try await exchange(.read, "me", garbled: Self.notJSON) { .success("company") }
+    func account() async throws(UpstreamError) -> SignedInAccount? {
+        try await exchange(.read, "me", garbled: Self.notJSON) { .success(SignedInAccount(id: "company")) }
     }
 
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {

@@ -93,7 +93,7 @@ private final class SlowUpstream: Upstream, Sendable {
         }
     }
 
-    func account() async throws(UpstreamError) -> String? { nil }
+    func account() async throws(UpstreamError) -> SignedInAccount? { nil }
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page { Page(records: .array([]), count: 0) }
 
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {

@@ -109,11 +109,11 @@ final class FakeUpstream: Upstream, Sendable {
 
     // MARK: Upstream
 
-    func account() async throws(UpstreamError) -> String? {
+    func account() async throws(UpstreamError) -> SignedInAccount? {
         try requireOnline()
         return state.withLock { state in
             state.accountRequests += 1
-            return state.account
+            return state.account.map { SignedInAccount(id: $0) }
         }
     }
 

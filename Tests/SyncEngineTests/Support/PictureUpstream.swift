@@ -79,7 +79,7 @@ final class PictureUpstream: Upstream, Sendable {
         return "image/png"
     }
 
-    func account() async throws(UpstreamError) -> String? { try await records.account() }
+    func account() async throws(UpstreamError) -> SignedInAccount? { try await records.account() }
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page { try await records.page(request) }
     func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {
         try await records.record(of: entity, known: known)

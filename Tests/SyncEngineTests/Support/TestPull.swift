@@ -127,7 +127,7 @@ final class PagedUpstream: Upstream, Sendable {
         return try answer(request).get()
     }
 
-    func account() async throws(UpstreamError) -> String? { nil }
+    func account() async throws(UpstreamError) -> SignedInAccount? { nil }
     func probe() async throws(UpstreamError) {}
 
     private let singles = Mutex<(@Sendable (Entity, String) -> Result<String?, UpstreamError>)?>(nil)

@@ -37,7 +37,7 @@ struct OtherAccountTests {
     @Test("nothing is sent with a new token of another account")
     func other() async throws {
         let (upstream, transport) = try upstream(["first": "one", "second": "two"])
-        #expect(try await upstream.account() == "one")
+        #expect(try await upstream.account()?.id == "one")
         for _ in 0..<2 {
             await #expect {
                 _ = try await upstream.push(change, idempotencyKey: "k")
@@ -48,14 +48,14 @@ struct OtherAccountTests {
         let sent = transport.requests.filter { $0.method == "POST" && $0.header("Authorization") == "Bearer second" }
         #expect(sent.isEmpty)
         // After asking for the account again, the new token is used.
-        #expect(try await upstream.account() == "two")
+        #expect(try await upstream.account()?.id == "two")
         _ = try await upstream.push(change, idempotencyKey: "k")
     }
 
     @Test("a new token of the same account is checked once and then used")
     func same() async throws {
         let (upstream, transport) = try upstream(["first": "one", "second": "one"])
-        #expect(try await upstream.account() == "one")
+        #expect(try await upstream.account()?.id == "one")
         _ = try await upstream.push(change, idempotencyKey: "k")
         _ = try await upstream.push(change, idempotencyKey: "l")
         let targets = transport.requests.map { "\($0.method) \($0.header("Authorization")?.dropFirst(7) ?? "")" }

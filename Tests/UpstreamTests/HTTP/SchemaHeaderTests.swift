@@ -25,7 +25,7 @@ struct SchemaHeaderTests {
             )
         }
         let upstream = HTTPUpstream(plan: plan, transport: transport, token: nil, now: { Timestamp.sample })
-        #expect(try await upstream.account() == "a")
+        #expect(try await upstream.account()?.id == "a")
         let headers = try #require(transport.requests.first).headers
         #expect(headers.filter { $0.name == "User-Agent" }.map(\.value) == ["shop (Mobile)"])
         #expect(headers.filter { $0.name == "X-Tenant" }.map(\.value) == ["north"])

@@ -117,7 +117,7 @@ struct UpstreamContractTests {
     func account(_ way: UpstreamFixture) async throws {
         try await with(way) { upstream, _, _ in
             let account = try await upstream.account()
-            #expect(account == "company-1")
+            #expect(account?.id == "company-1")
             try await upstream.probe()
         }
     }

@@ -1,7 +1,8 @@
 internal import EntitySchema
 internal import JSONText
 
-/// Computes the read-only fields that depend on the record's other fields and its state in the queue.
+/// Computes the read-only fields that depend on the record's other fields and its state in the queue, as far as the
+/// document has them: a field that is computed on reading is in none, unless the server sends it.
 struct ComputedFields {
     /// The state of a record's creation in the queue.
     enum Creation {
@@ -14,10 +15,7 @@ struct ComputedFields {
 
     init(entity: Entity) {
         self.entity = entity
-        fields = entity.derivedFields.filter { field in
-            guard case .text = field.derivation else { return field.follow != nil }
-            return true
-        }
+        fields = entity.derivedFields.filter { $0.isComputedOnReading || $0.follow != nil }
     }
 
     /// The members that differ from the server's. `edited` is the server's version with local changes applied; `shown`
@@ -28,8 +26,8 @@ struct ComputedFields {
         fields.compactMap { field in
             let server = entity.serverValue(of: field, in: remote)
             var value: JSONText?
-            if case .text(let template) = field.derivation {
-                value = text(template, edited: edited, remote: remote, server: server)
+            if let derivation = field.derivation, let server, let remote {
+                value = own(derivation, edited: edited, remote: remote, server: server)
             } else if let follow = field.follow {
                 let seen = shown.map { $0[field.name]?.string }
                 value = state(follow, creation: remote == nil ? creation : nil, seen + [server?.string])
@@ -38,13 +36,10 @@ struct ComputedFields {
         }
     }
 
-    /// The server's own text applies until a field that it is built from is changed locally.
-    private func text(
-        _ template: Template, edited: JSONText, remote: JSONText?, server: JSONText?
-    ) -> JSONText? {
-        let here = joined(template, edited)
-        if let server, let remote, here == joined(template, remote) { return server }
-        return here
+    /// The server's own value applies until a field that it is made of is changed locally.
+    private func own(_ derivation: Derivation, edited: JSONText, remote: JSONText, server: JSONText) -> JSONText? {
+        let here = derivation.own { entity.value(of: $0, in: edited) }
+        return here == derivation.own { entity.value(of: $0, in: remote) } ? server : here
     }
 
     private func state(_ follow: QueueFollowing, creation: Creation?, _ seen: [String?]) -> JSONText {
@@ -54,24 +49,13 @@ struct ComputedFields {
         case nil: .string(follow.furthest(seen))
         }
     }
-
-    /// The filled template, with nothing for a missing value and no more than one space in a row; null if empty.
-    private func joined(_ template: Template, _ record: JSONText) -> JSONText {
-        let text = template.parts.map { part in
-            switch part {
-            case .text(let text): text
-            case .placeholder(let name): entity.value(of: name, in: record)?.plain ?? ""
-            }
-        }.joined()
-        let words = text.split(separator: " ")
-        return words.isEmpty ? .null : .string(words.joined(separator: " "))
-    }
 }
 
 extension Entity {
     /// The server's value of a field that is computed here; a null counts as missing.
     func serverValue(of field: Field, in remote: JSONText?) -> JSONText? {
-        guard let remote, let value = value(of: field.name, in: remote), value.kind != .null else { return .none }
-        return value
+        guard let remote else { return .none }
+        let value = remote[field.name] ?? field.source.flatMap { remote.at(path: $0) }
+        return value?.kind == .null ? .none : value
     }
 }

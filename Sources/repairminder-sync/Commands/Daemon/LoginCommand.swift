@@ -48,7 +48,7 @@ struct LoginCommand: AsyncParsableCommand {
                     plan: schema.upstream, refresh: refresh, baseURL: baseURL, transport: transport, store: store,
                     now: Self.now),
                 now: Self.now
-            ).account()
+            ).account()?.id
             await report(account, configuration, environment)
         } catch let error as UpstreamError {
             throw CommandFailure(signIn: error)

@@ -1,0 +1,60 @@
+/// Checks `default` and `touch` of every field: what they are laid over, and what a default's text is made of.
+struct DefaultCheck {
+    let schema: EntitySchema
+    /// Makes the error for an entity at a place in the file.
+    let error: (Entity, _ place: String, _ problem: String) -> SchemaError
+
+    func run() throws(SchemaError) {
+        for entity in schema.entities {
+            for field in entity.fields where field.initial != nil || field.isTouched { try check(field, of: entity) }
+        }
+    }
+
+    private func check(_ field: Field, of entity: Entity) throws(SchemaError) {
+        let place = "fields.\(field.name)"
+        let word = field.initial != nil ? "default" : "touch"
+        if field.name == entity.key { throw error(entity, "key", "the key cannot have \(word)") }
+        let others = [
+            (field.derivation != nil, "derive"), (field.follow != nil, "follow"), (field.secret, "secret"),
+            (field.required, "required"),
+        ]
+        for (isSet, name) in others where isSet {
+            throw error(entity, "\(place).\(name)", "\(name) cannot be combined with \(word); remove one")
+        }
+        guard let initial = field.initial else { return }
+        if case .text(let pattern) = initial.value {
+            for name in pattern.names { try check(name, of: entity, at: "\(place).default") }
+        }
+        guard initial.isSent, !entity.isLocal else { return }
+        let canSend = entity.push.create.contains { $0.canSend(field.name) || $0.conditions[field.name] != nil }
+        guard canSend else {
+            throw error(entity, "\(place).default", "no create route can send \(field.name); remove send")
+        }
+    }
+
+    /// A field of the record, of a record that it refers to (`client.email`), or `$account.name`.
+    private func check(_ placeholder: String, of entity: Entity, at place: String) throws(SchemaError) {
+        if placeholder == FieldDefault.accountName {
+            guard schema.upstream.account?.name == nil else { return }
+            throw error(entity, place, "\(placeholder) needs upstream.account.name, the place of the name")
+        }
+        let names = placeholder.split(separator: ".", maxSplits: 1).map(String.init)
+        guard names.count == 2 else { return try field(placeholder, of: entity, entity, at: place) }
+        let ones = entity.relations.filter { if case .one = $0.kind { true } else { false } }
+        guard let relation = ones.first(where: { $0.name == names[0] }), let other = schema[relation.entity] else {
+            let hint = Suggestion.hint(for: names[0], among: ones.map(\.name))
+            throw error(entity, place, "\(entity.name) refers to no record as \(names[0])\(hint)")
+        }
+        try field(names[1], of: other, entity, at: place)
+    }
+
+    private func field(
+        _ name: String, of owner: Entity, _ entity: Entity, at place: String
+    ) throws(SchemaError) {
+        guard let field = owner[field: name] else {
+            let hint = Suggestion.hint(for: name, among: owner.fields.map(\.name))
+            throw error(entity, place, "\(owner.name) has no field \(name)\(hint)")
+        }
+        if field.secret { throw error(entity, place, "\(name) is secret, so it cannot be shown here") }
+    }
+}

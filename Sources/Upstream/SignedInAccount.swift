@@ -1,0 +1,12 @@
+/// Whom the upstream takes us for.
+package struct SignedInAccount: Sendable, Equatable {
+    /// Owns the records: each has a cache of its own.
+    package var id: String
+    /// For people; nil if the schema or the answer does not say.
+    package var name: String?
+
+    package init(id: String, name: String? = nil) {
+        self.id = id
+        self.name = name
+    }
+}
