@@ -21,7 +21,7 @@ extension Field.Kind: CustomStringConvertible {
 
 extension Field.EnumValue {
     fileprivate var definition: String {
-        "EntitySchema.Field.EnumValue(value: \(value.debugDescription), display: \(display.debugDescription))"
+        "EntitySchema.Field.EnumValue(value: \(value.debugDescription), display: \(label.debugDescription))"
     }
 }
 
@@ -57,16 +57,4 @@ extension QueueFollowing {
 
 extension Entity.Tie {
     package var definition: String { "\(entity) \(field) \(onDelete.rawValue) \(isCounted)" }
-}
-
-extension Template {
-    /// The text that it was read from.
-    fileprivate var source: String {
-        parts.map { part in
-            switch part {
-            case .text(let text): text
-            case .placeholder(let name): "{\(name)}"
-            }
-        }.joined()
-    }
 }

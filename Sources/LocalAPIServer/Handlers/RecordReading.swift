@@ -53,9 +53,7 @@ extension Handlers {
         if let total = page.total { bytes += Array(",\"total\":\(total)".utf8) }
         if !page.isComplete { bytes += Array(",\"complete\":false".utf8) }
         bytes.append(UInt8(ascii: "}"))
-        let tag = EntityTag.text(of: bytes)
-        var response = EntityTag.isKnown(tag, to: request) ? Response(status: 304) : Response.json(200, bytes)
-        response.headers.append(("ETag", tag))
+        var response = Response.tagged(bytes, for: request)
         if !page.unindexed.isEmpty {
             let fields = page.unindexed.joined(separator: ", ")
             let milliseconds = now().since(begun).components
