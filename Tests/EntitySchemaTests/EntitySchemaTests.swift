@@ -79,6 +79,10 @@ struct EntitySchemaTests {
             ),
             ("text: { type: string }", "limit: { type: string }", 10, "entities.notes.fields.limit", "query parameter"),
             (
+                "text: { type: string }", "labels: { type: string }", 10, "entities.notes.fields.labels",
+                "query parameter"
+            ),
+            (
                 "text: { type: string }", "te-xt: { type: string }", 10, "entities.notes.fields.te-xt",
                 "cannot be a name"
             ),

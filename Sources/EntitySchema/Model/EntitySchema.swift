@@ -22,7 +22,8 @@ package struct EntitySchema: Sendable, Equatable {
 
     /// The query parameters of the local API, and members that it adds to records.
     package static let reservedFieldNames: Set<String> = [
-        "count", "cursor", "fields", "include", "limit", "q", "refresh", "reveal", "sort", "sync", "timeout", "wait",
+        "count", "cursor", "fields", "include", "labels", "limit", "q", "refresh", "reveal", "sort", "sync", "timeout",
+        "wait",
     ]
 
     /// Words that follow a record's id instead of a relation's name.

@@ -30,7 +30,9 @@ struct RecordSchemas {
 
     private var record: JSONText {
         let ours: [(key: String, value: JSONText)] = [
-            ("_sync", OpenAPICall.reference("schemas", "Sync")), ("_include", .object(["type": "object"])),
+            ("_sync", OpenAPICall.reference("schemas", "Sync")),
+            ("_labels", .object(["type": "object", "additionalProperties": .object(["type": "string"])])),
+            ("_include", .object(["type": "object"])),
         ]
         return .object([
             "type": "object", "required": .array([.string(entity.key), "_sync"]),
