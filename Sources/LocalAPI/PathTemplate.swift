@@ -30,6 +30,8 @@ extension PathTemplate {
     package static let openAPI = PathTemplate("/openapi.json")
     package static let status = PathTemplate("/v1/status")
     package static let dashboard = PathTemplate("/v1/dashboard")
+    package static let schema = PathTemplate("/v1/schema")
+    package static let entitySchema = PathTemplate("/v1/schema/{entity}")
 
     // MARK: Syncing
 

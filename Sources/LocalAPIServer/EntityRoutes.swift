@@ -25,7 +25,8 @@ struct EntityRoutes {
             "GET", .record,
             OpenAPIOperation(
                 "One record of \(entity.name)",
-                parameters: EntityParameters(schema: schema, entity: entity).ofOne + ["refresh", "if_none_match"],
+                parameters: EntityParameters(schema: schema, entity: entity).ofOne
+                    + ["labels", "refresh", "if_none_match"],
                 answers: [(200, .json(RecordSchemas.record(entity))), (304, .nothing)], problems: [404, 502, 504])
         ) { [entity] handlers, request, id in
             if let secrets = try handlers.revealed(entity, id, request) { return secrets }
@@ -168,7 +169,7 @@ struct EntityRoutes {
     }
 
     private func listParameters(_ entity: Entity) -> [String] {
-        ["limit", "cursor", "sync", "count", "if_none_match"] + (entity.isSearched ? ["q"] : [])
+        ["limit", "cursor", "sync", "count", "labels", "if_none_match"] + (entity.isSearched ? ["q"] : [])
             + EntityParameters(schema: schema, entity: entity).ofLists
     }
 

@@ -12,14 +12,14 @@ struct Route: Sendable {
         case knownCallers
     }
 
-    /// `id` is the `{id}` of the path, or empty.
+    /// `id` is the variable segment of the path, or empty.
     typealias Handler =
         @Sendable (_ handlers: Handlers, _ request: Request, _ id: String) async throws -> Response
 
     var method: String
     /// The metric label. The client fills in the same template.
     var template: PathTemplate
-    /// The template with the names of entity and relation filled in; only `{id}` is variable.
+    /// The template with the names of the entity and relation that it is for; what is left in braces is variable.
     var path: String
     var access = Access.knownCallers
     /// The entity whose schema decides which methods the address has; nil if they are fixed.

@@ -11,7 +11,7 @@ struct RouteTable: Sendable {
 
     init(_ schema: EntitySchema) {
         routes =
-            Self.daemon + Self.syncing + Self.queue + Self.conflicts + Self.watching + Self.reminders
+            Self.daemon + Self.schema + Self.syncing + Self.queue + Self.conflicts + Self.watching + Self.reminders
             + [Self.dashboard(isDocumented: schema.dashboard != nil)]
             + schema.entities.flatMap { EntityRoutes(schema: schema, entity: $0).all }
     }
@@ -47,6 +47,23 @@ struct RouteTable: Sendable {
         ) { _, _, _ in
             StatusPage.styleSheet
         },
+    ]
+
+    // MARK: The schema
+
+    private static let schema: [Route] = [
+        .fixed(
+            "GET", .schema,
+            OpenAPIOperation(
+                "The schema: entities, fields, relations and what can be written", parameters: ["if_none_match"],
+                answers: [(200, .json("Schema")), (304, .nothing)])
+        ) { handlers, request, _ in try handlers.schemaDescription(request) },
+        .fixed(
+            "GET", .entitySchema,
+            OpenAPIOperation(
+                "The schema of one entity", parameters: ["if_none_match"],
+                answers: [(200, .json("Entity")), (304, .nothing)], problems: [404])
+        ) { handlers, request, entity in try handlers.schemaDescription(of: entity, request) },
     ]
 
     // MARK: Syncing

@@ -6,7 +6,7 @@ final class Router: Sendable {
     /// The routes of one path, and its id.
     struct Match {
         let place: Place
-        /// The segment in the place of `{id}`, or empty.
+        /// The segment in the place of `{id}` or `{entity}`, or empty.
         var id = ""
     }
 
@@ -56,7 +56,8 @@ extension Router {
                 guard let name = segments.first else { continue }
                 next[name, default: []].append((segments.dropFirst(), route))
             }
-            byID = next.removeValue(forKey: "{id}").map { Place($0, labels) }
+            let variable = next.keys.first { $0.hasPrefix("{") }
+            byID = variable.flatMap { next.removeValue(forKey: $0) }.map { Place($0, labels) }
             named = next.mapValues { Place($0, labels) }
         }
 

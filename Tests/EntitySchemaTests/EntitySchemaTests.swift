@@ -54,6 +54,7 @@ struct EntitySchemaTests {
         "an invalid file is rejected with line, key and what was expected",
         arguments: [
             ("    notes:", "    sync:", 6, "entities.sync", "word of the local API"),
+            ("    notes:", "    schema:", 6, "entities.schema", "word of the local API"),
             ("    notes:", "    sync_notes:", 6, "entities.sync_notes", "reserved for the database"),
             (
                 "text: { type: string }", "text: { type: strin }", 10, "entities.notes.fields.text.type",
@@ -77,6 +78,10 @@ struct EntitySchemaTests {
                 "entities.notes.fields.text.search", "expected words (or true), fragments or false"
             ),
             ("text: { type: string }", "limit: { type: string }", 10, "entities.notes.fields.limit", "query parameter"),
+            (
+                "text: { type: string }", "labels: { type: string }", 10, "entities.notes.fields.labels",
+                "query parameter"
+            ),
             (
                 "text: { type: string }", "te-xt: { type: string }", 10, "entities.notes.fields.te-xt",
                 "cannot be a name"
@@ -112,6 +117,33 @@ struct EntitySchemaTests {
             guard let error = error as? SchemaError else { return false }
             return (error.file, error.line, error.key) == ("small.yaml", line, key) && error.problem.contains(message)
         }
+    }
+
+    @Test("entities, fields, values and relations keep the order of the file")
+    func order() throws {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: order
+                upstream: {}
+                entities:
+                  zebras:
+                    fields:
+                      id: { type: string }
+                      stripe: { type: enum, values: { wide: Wide, narrow: Narrow, 10: Ten, 9: Nine, absent: None } }
+                      herd_id: { type: reference, to: herds }
+                      age: { type: integer }
+                    many: { younger: { of: apes, by: zebra_id }, apes: { of: apes, by: zebra_id } }
+                    pull: { path: /zebras }
+                  apes: { pull: { path: /apes }, fields: { zebra_id: { type: reference, to: zebras }, id: { type: string } } }
+                  herds: { pull: { path: /herds }, fields: { id: { type: string } } }
+                """, file: "order.yaml")
+        #expect(schema.entities.map(\.name) == ["zebras", "apes", "herds"])
+        let zebras = try #require(schema["zebras"])
+        #expect(zebras.fields.map(\.name) == ["id", "stripe", "herd_id", "age"])
+        #expect(zebras.relations.map(\.name) == ["herd", "younger", "apes"])
+        guard case .enum(let values)? = zebras[field: "stripe"]?.kind else { throw CancellationError() }
+        #expect(values.map(\.value) == ["wide", "narrow", "10", "9", "absent"])
+        #expect(values.map(\.label) == ["Wide", "Narrow", "Ten", "Nine", "None"])
     }
 
     @Test("#15 a change time that is no time is refused", arguments: ["integer", "number", "money", "list"])

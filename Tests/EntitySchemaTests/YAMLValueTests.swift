@@ -45,7 +45,7 @@ struct YAMLValueTests {
     func kinds() {
         #expect("\(Field.Kind.string)" == "string")
         #expect("\(Field.Kind.reference(to: "orders"))" == #"reference(to: "orders")"#)
-        let values = [Field.EnumValue(value: "a", display: "A \"b\""), Field.EnumValue(value: "c", display: "C")]
+        let values = [Field.EnumValue(value: "a", label: "A \"b\""), Field.EnumValue(value: "c", label: "C")]
         #expect(
             "\(Field.Kind.enum(values))" == """
                 enum([EntitySchema.Field.EnumValue(value: "a", display: "A \\"b\\""), \

@@ -11,22 +11,25 @@ extension CacheStore {
         try shown(entity, key: key)?.bytes
     }
 
-    /// The same with its version and the related records that are asked for.
-    package func shown(_ entity: String, key: String, include: [Inclusion] = []) throws -> ShownRecord? {
+    /// The same with its version and what is asked for: related records, the labels of enum values.
+    package func shown(
+        _ entity: String, key: String, include: [Inclusion] = [], labels: Bool = false
+    ) throws -> ShownRecord? {
         guard let sql = queries.record[entity] else { throw CacheError.notFound("no entity \(entity)") }
+        let labels = labels ? schema[entity].map(RecordLabels.init) : nil
         func look(for key: String) throws -> ShownRecord? {
-            try include.isEmpty ? record(sql, key) : expanded(entity, key, include)
+            try include.isEmpty ? record(sql, key, labels) : expanded(entity, key, include, labels)
         }
         if let found = try look(for: key) { return found }
         let current = try read { db in try KeyAlias.current(of: key, entity, db) }
         return current == key ? nil : try look(for: current)
     }
 
-    private func record(_ sql: NumberedSQL, _ key: String) throws -> ShownRecord? {
+    private func record(_ sql: NumberedSQL, _ key: String, _ labels: RecordLabels?) throws -> ShownRecord? {
         try readers.read { connection in
             var output: ShownRecord?
             try connection.query(sql, [key.databaseValue]) { statement in
-                output = ShownRecord(reading: statement)
+                output = ShownRecord(reading: statement, labels: labels)
                 return false
             }
             return output
@@ -37,12 +40,14 @@ extension CacheStore {
     package func list(_ query: ListQuery, include: [Inclusion] = []) throws -> ListPage {
         let table = try table(query.entity)
         let list = try ListStatement(table: table, query: query, extraColumns: Includer.columns(for: include, table))
+        let labels = query.labels ? RecordLabels(table.entity) : nil
         return try readers.read { connection in
             var page = ListPage(records: [])
             func fill() throws {
                 page =
                     try include.isEmpty
-                    ? Self.page(list, query.limit, connection) : expandedPage(list, query, include, connection)
+                    ? Self.page(list, query.limit, connection, labels)
+                    : expandedPage(list, query, include, connection, labels)
                 if query.count { page.total = try Self.total(list, connection) }
             }
             let isOne = !query.count && include.isEmpty && list.statements.count == 1 && list.walk == nil
@@ -55,15 +60,18 @@ extension CacheStore {
         }
     }
 
-    private static func page(_ list: ListStatement, _ limit: Int, _ connection: ReadConnection) throws -> ListPage {
-        let walked = try list.walk?.page(limit: limit, connection) { try page(list, [$0], limit, connection) }
-        return try walked ?? page(list, list.statements, limit, connection)
+    private static func page(
+        _ list: ListStatement, _ limit: Int, _ connection: ReadConnection, _ labels: RecordLabels?
+    ) throws -> ListPage {
+        let walked = try list.walk?.page(limit: limit, connection) { try page(list, [$0], limit, connection, labels) }
+        return try walked ?? page(list, list.statements, limit, connection, labels)
     }
 
     private static func page(
-        _ list: ListStatement, _ statements: [ReadConnection.Statement], _ limit: Int, _ connection: ReadConnection
+        _ list: ListStatement, _ statements: [ReadConnection.Statement], _ limit: Int, _ connection: ReadConnection,
+        _ labels: RecordLabels?
     ) throws -> ListPage {
-        var output = RecordBytes(reserving: 800 * limit)
+        var output = RecordBytes(reserving: 800 * limit, labels: labels)
         output.append(UInt8(ascii: "["))
         var last: [DatabaseValue] = []
         var count = 0
@@ -105,7 +113,9 @@ extension CacheStore {
 
 /// Records with their related records, in one snapshot.
 extension CacheStore {
-    func expanded(_ entity: String, _ key: String, _ include: [Inclusion]) throws -> ShownRecord? {
+    func expanded(
+        _ entity: String, _ key: String, _ include: [Inclusion], _ labels: RecordLabels?
+    ) throws -> ShownRecord? {
         let table = try table(entity)
         let columns = Includer.columns(for: include, table).joined(separator: ", ")
         let sql = """
@@ -115,10 +125,11 @@ extension CacheStore {
             var records: [Includer.Open] = []
             try connection.snapshot {
                 try connection.query(sql, [key.databaseValue]) { statement in
-                    records.append(Includer.open(statement, include, at: RecordSelect.pkColumn + 1))
+                    records.append(Includer.open(statement, include, at: RecordSelect.pkColumn + 1, labels: labels))
                     return false
                 }
-                _ = try Includer(schema: schema, connection: connection).close(&records, including: include)
+                let includer = Includer(schema: schema, connection: connection, labels: labels != nil)
+                _ = try includer.close(&records, including: include)
             }
             return records.first.map { record in
                 ShownRecord(
@@ -129,7 +140,8 @@ extension CacheStore {
 
     /// Call this in a snapshot.
     func expandedPage(
-        _ list: ListStatement, _ query: ListQuery, _ include: [Inclusion], _ connection: ReadConnection
+        _ list: ListStatement, _ query: ListQuery, _ include: [Inclusion], _ connection: ReadConnection,
+        _ labels: RecordLabels?
     ) throws -> ListPage {
         var records: [Includer.Open] = []
         var last: [DatabaseValue] = []
@@ -141,11 +153,12 @@ extension CacheStore {
                 next = list.cursor(after: last)
                 return false
             }
-            records.append(Includer.open(statement, include, at: first))
+            records.append(Includer.open(statement, include, at: first, labels: labels))
             if records.count == query.limit { last = list.order.position(of: statement) }
             return true
         }
-        _ = try Includer(schema: schema, connection: connection).close(&records, including: include)
+        let includer = Includer(schema: schema, connection: connection, labels: labels != nil)
+        _ = try includer.close(&records, including: include)
         var bytes = [UInt8(ascii: "[")]
         bytes.reserveCapacity(records.reduce(2) { $0 + $1.bytes.count + 1 })
         for (index, record) in records.enumerated() {

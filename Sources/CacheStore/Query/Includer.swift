@@ -32,6 +32,8 @@ struct Includer {
 
     let schema: EntitySchema
     let connection: ReadConnection
+    /// Whether the included records have `_labels`.
+    let labels: Bool
 
     /// The columns that `open` needs for a record with these inclusions.
     static func columns(for include: [Inclusion], _ table: EntityTable) -> [String] {
@@ -43,8 +45,10 @@ struct Includer {
     }
 
     /// `column` is the first of those columns.
-    static func open(_ statement: OpaquePointer, _ include: [Inclusion], at column: Int32) -> Open {
-        var output = RecordBytes(reserving: 1024)
+    static func open(
+        _ statement: OpaquePointer, _ include: [Inclusion], at column: Int32, labels: RecordLabels?
+    ) -> Open {
+        var output = RecordBytes(reserving: 1024, labels: labels)
         let ownLength = output.appendRecord(statement)
         let references = include.indices.map { index -> String? in
             let column = column + 1 + Int32(index)
@@ -106,9 +110,10 @@ struct Includer {
             SELECT \(RecordSelect(table: table).columns), \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))
             FROM \(table.name) WHERE _key IN (SELECT value FROM json_each(?)) AND _deleted = 0
             """
+        let labels = labels ? RecordLabels(table.entity) : nil
         var found: [Open] = []
         try connection.query(sql, [Self.list(keys)]) { statement in
-            found.append(Self.open(statement, inclusion.nested, at: RecordSelect.pkColumn + 1))
+            found.append(Self.open(statement, inclusion.nested, at: RecordSelect.pkColumn + 1, labels: labels))
             return true
         }
         let counts = try close(&found, including: inclusion.nested)
@@ -133,6 +138,7 @@ struct Includer {
             FROM child CROSS JOIN \(table.name) ON _pk = _child WHERE _n <= \(Self.mostChildren + 1) LIMIT ?2
             """
         let first = RecordSelect.pkColumn + 1 + Int32(order.terms.count)
+        let labels = labels ? RecordLabels(table.entity) : nil
         var rows: [Row] = []
         var found: [Open] = []
         try connection.query(sql, [Self.list(keys), (Self.mostIncluded + keys.count + 1).databaseValue]) { statement in
@@ -140,7 +146,7 @@ struct Includer {
                 Row(
                     parent: RecordBytes.text(first, of: statement),
                     number: Int(sqlite3_column_int64(statement, first + 1)), position: order.position(of: statement)))
-            found.append(Self.open(statement, inclusion.nested, at: first + 2))
+            found.append(Self.open(statement, inclusion.nested, at: first + 2, labels: labels))
             return true
         }
         guard found.count <= Self.mostIncluded + keys.count else { throw Self.tooMany }

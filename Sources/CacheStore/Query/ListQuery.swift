@@ -15,6 +15,8 @@ package struct ListQuery: Sendable, Equatable {
     package var search: SearchQuery?
     /// Whether to count all matching records too.
     package var count: Bool
+    /// Whether to show the labels of enum values too, in `_labels`.
+    package var labels = false
 
     package init(
         entity: String, filters: [Filter] = [], sort: [SortTerm] = [], fields: [String]? = nil, limit: Int = 50,

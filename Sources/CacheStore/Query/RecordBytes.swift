@@ -1,13 +1,17 @@
 internal import EntitySchema
 internal import GRDBSQLite
+internal import JSONText
 
 /// Builds the records of a response directly from SQLite's memory.
 struct RecordBytes {
     private(set) var bytes: [UInt8] = []
+    /// Nil to show no labels.
+    private let labels: RecordLabels?
     /// The last time written: records pulled together share it.
     private var lastTime: (milliseconds: Int64, text: [UInt8])?
 
-    init(reserving capacity: Int) {
+    init(reserving capacity: Int, labels: RecordLabels? = nil) {
+        self.labels = labels
         bytes.reserveCapacity(capacity)
     }
 
@@ -19,8 +23,8 @@ struct RecordBytes {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends the record of the current row of `statement`, with `_sync` as its last member. Returns where the
-    /// record's own members end.
+    /// Appends the record of the current row of `statement`, followed by `_sync` and, if asked for, `_labels`. Returns
+    /// where the record's own members end.
     @discardableResult
     mutating func appendRecord(_ statement: OpaquePointer) -> Int {
         // A record always has its key, so a member always precedes this one.
@@ -39,6 +43,11 @@ struct RecordBytes {
             append(",\"error\":null}")
         } else {
             append(Self.bytes(RecordSelect.syncColumn, of: statement)[...])
+        }
+        if let labels {
+            let record = JSONText(validated: Array(Self.bytes(RecordSelect.documentColumn, of: statement)))
+            append(",\"_labels\":")
+            bytes += labels.object(for: record).bytes
         }
         append(UInt8(ascii: "}"))
         return ownEnd

@@ -41,8 +41,8 @@ package struct ShownRecord: Sendable {
 
 extension ShownRecord {
     /// Reads the current row of a `RecordSelect` statement.
-    init(reading statement: OpaquePointer) {
-        var bytes = RecordBytes(reserving: 1024)
+    init(reading statement: OpaquePointer, labels: RecordLabels? = nil) {
+        var bytes = RecordBytes(reserving: 1024, labels: labels)
         let ownLength = bytes.appendRecord(statement)
         self.init(bytes: bytes.bytes, version: RecordVersion(of: bytes.bytes, ownLength: ownLength))
     }

@@ -61,6 +61,9 @@ package struct SortTerm: Sendable, Hashable {
         descending = text.hasPrefix("-")
         field = String(descending ? text.dropFirst() : text[...])
     }
+
+    /// As `init(text:)` reads it.
+    package var text: String { descending ? "-\(field)" : field }
 }
 
 /// What happens to the records that refer to a deleted one.

@@ -17,12 +17,13 @@ package struct EntitySchema: Sendable, Equatable {
     /// Words that the local API uses instead of an entity's name.
     package static let reservedEntityNames: Set<String> = [
         "changes", "conflicts", "dashboard", "drift", "events", "healthz", "metrics", "openapi", "pending", "readyz",
-        "reminders", "search", "status", "sync", "v1",
+        "reminders", "schema", "search", "status", "sync", "v1",
     ]
 
     /// The query parameters of the local API, and members that it adds to records.
     package static let reservedFieldNames: Set<String> = [
-        "count", "cursor", "fields", "include", "limit", "q", "refresh", "reveal", "sort", "sync", "timeout", "wait",
+        "count", "cursor", "fields", "include", "labels", "limit", "q", "refresh", "reveal", "sort", "sync", "timeout",
+        "wait",
     ]
 
     /// Words that follow a record's id instead of a relation's name.

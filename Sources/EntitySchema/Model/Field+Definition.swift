@@ -21,7 +21,7 @@ extension Field.Kind: CustomStringConvertible {
 
 extension Field.EnumValue {
     fileprivate var definition: String {
-        "EntitySchema.Field.EnumValue(value: \(value.debugDescription), display: \(display.debugDescription))"
+        "EntitySchema.Field.EnumValue(value: \(value.debugDescription), display: \(label.debugDescription))"
     }
 }
 

@@ -7,11 +7,21 @@ package struct Field: Sendable, Equatable {
         case `enum`([EnumValue])
         /// The key of a record of another entity.
         case reference(to: String)
+
+        /// The type's name in a schema file.
+        package var word: String {
+            switch self {
+            case .enum: "enum"
+            case .reference: "reference"
+            case .string, .integer, .number, .money, .boolean, .time, .object, .list: description
+            }
+        }
     }
 
     package struct EnumValue: Sendable, Equatable {
         package var value: String
-        package var display: String
+        /// How people see it.
+        package var label: String
     }
 
     /// How a field is found by full-text search.

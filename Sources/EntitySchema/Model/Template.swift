@@ -24,6 +24,16 @@ package struct Template: Sendable, Equatable {
         self.parts = parts
     }
 
+    /// The text that it was read from.
+    package var source: String {
+        parts.map { part in
+            switch part {
+            case .text(let text): text
+            case .placeholder(let name): "{\(name)}"
+            }
+        }.joined()
+    }
+
     package var placeholders: [String] {
         parts.compactMap { if case .placeholder(let name) = $0 { name } else { nil } }
     }

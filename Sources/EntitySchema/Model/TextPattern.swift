@@ -1,6 +1,6 @@
 /// Text made of values: `{first_name} {last_name}`; `{first_name:1}` is the value's first letter as a capital.
 ///
-/// A missing value is left out, and no space is doubled or left at an end.
+/// A missing value is left out, no space is doubled or left at an end, and NUL, which ends a text in SQL, is left out.
 package struct TextPattern: Sendable, Equatable {
     package enum Part: Sendable, Equatable {
         case text(String)
@@ -47,7 +47,7 @@ package struct TextPattern: Sendable, Equatable {
             switch part {
             case .text(let fixed): text += fixed
             case .value(let name, let letters):
-                guard let filling = value(name), !filling.isEmpty else { continue }
+                guard let filling = value(name)?.replacing("\0", with: ""), !filling.isEmpty else { continue }
                 text += letters.map { filling.prefix($0).uppercased() } ?? filling
                 isEmpty = false
             }

@@ -25,7 +25,7 @@ struct DerivedFieldCheck {
                 entity, "\(place).\(name)",
                 "\(name) cannot be combined with \(word), because the field is read-only; remove one")
         }
-        if let use = use(of: field.name, in: entity) {
+        if let use = use(of: field.name, in: entity), use != EntitySchema.changeUse || field.isComputedOnReading {
             throw error(entity, place, "\(field.name) cannot have \(word): \(use) needs a value that is sent")
         }
         if field.follow != nil, entity.push.create.isEmpty {

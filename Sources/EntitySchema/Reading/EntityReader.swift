@@ -159,8 +159,8 @@ struct EntityReader {
         switch word {
         case "enum":
             var values: [Field.EnumValue] = []
-            for (value, display) in try node.required("values").members() {
-                values.append(Field.EnumValue(value: value, display: try display.string()))
+            for (value, label) in try node.required("values").members() {
+                values.append(Field.EnumValue(value: value, label: try label.string()))
             }
             return .enum(values)
         case "reference": return .reference(to: try node.required("to").string())

@@ -182,7 +182,7 @@ extension EntitySchema {
             if pull.deleted == field { return "pull.deleted" }
             if pull.single.path.placeholders.contains(field) { return "pull.record" }
             let placeholders = pull.details.compactMap(\.path).flatMap(\.placeholders)
-            if pull.whenChanged == field || placeholders.contains(field) { return "pull.detail" }
+            if placeholders.contains(field) { return "pull.detail" }
         }
         let contents = [entity.content?.upload, entity.content?.delete].compactMap(\.self)
         for route in entity.push.create + entity.push.update + entity.push.delete + contents {
@@ -191,6 +191,9 @@ extension EntitySchema {
             }
             if case .match(_, let path, _, _) = route.lookUp, path.placeholders.contains(field) { return "look_up" }
         }
-        return nil
+        return entity.pull?.whenChanged == field ? Self.changeUse : nil
     }
+
+    /// The use of a field as `when_changed`, which asks for the server's value and never for one computed here.
+    static let changeUse = "pull.detail.when_changed"
 }

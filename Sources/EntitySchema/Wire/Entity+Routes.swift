@@ -41,15 +41,7 @@ extension PushRoute {
     }
 
     /// Method and path, as in the schema.
-    package var call: String {
-        let path = path.parts.map { part in
-            switch part {
-            case .text(let text): text
-            case .placeholder(let name): "{\(name)}"
-            }
-        }
-        return "\(method) \(path.joined())"
-    }
+    package var call: String { "\(method) \(path.source)" }
 
     /// The names that a body may have; nil for any.
     package var wireNames: Set<String>? {

@@ -2,6 +2,21 @@ package import JSONText
 
 /// Which fields the schema's routes can send.
 extension Entity {
+    /// The fields that callers may write with the operation, in the schema's order: all that a route can send, whatever
+    /// its conditions.
+    package func writable(by operation: Operation) -> [Field] {
+        let writable = fields.filter { !$0.isDerivedHere && (operation == .create || $0.name != key) }
+        if isLocal { return writable }
+        var names: Set<String> = []
+        for route in routes(for: operation) {
+            guard let fields = route.sendable else { return writable }
+            names.formUnion(fields)
+            // A new record also has its key, and the fields of its path.
+            if operation == .create { names.formUnion(route.path.placeholders + route.conditions.keys + [key]) }
+        }
+        return writable.filter { names.contains($0.name) }
+    }
+
     /// The fields that the routes of the operation can send of `record`; nil for any.
     package func sendable(for operation: Operation, record: JSONText) -> [String]? {
         if isLocal { return nil }

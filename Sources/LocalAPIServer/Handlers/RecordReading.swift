@@ -6,24 +6,27 @@ internal import SyncEngine
 
 /// Reading records: from the cache, or through it from the upstream if the cache has none or the caller asks.
 extension Handlers {
-    /// One record; `refresh=true` asks the upstream first, `include=` adds related records.
+    /// One record; `refresh=true` asks the upstream first, `include=` adds related records, `labels=true` the labels of
+    /// enum values.
     func get(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         var include: [Inclusion] = []
+        var labels = false
         var outcome: RefreshOutcome?
         if request.query != nil {
             let parameters = try QueryParameters(request)
-            try parameters.requireOnly(["include", "refresh"])
+            try parameters.requireOnly(["include", "labels", "refresh"])
             include = try parameters.inclusions(of: entity, in: schema)
+            labels = try parameters.flag("labels")
             if try parameters.flag("refresh") {
                 outcome = await engine.refresh(entity, key: key)
                 if outcome == .absent { throw Problem.notFound("the upstream has no \(entity.name)/\(key)") }
             }
         }
-        if let shown = try store.shown(entity.name, key: key, include: include) {
+        if let shown = try store.shown(entity.name, key: key, include: include, labels: labels) {
             return answer(shown, outcome.map { CacheStatus($0, isMiss: false) }, to: request)
         }
         if outcome == nil { outcome = await engine.refresh(entity, key: key) }
-        guard let outcome, let shown = try store.shown(entity.name, key: key, include: include) else {
+        guard let outcome, let shown = try store.shown(entity.name, key: key, include: include, labels: labels) else {
             throw notCached(entity, key, outcome)
         }
         return answer(shown, CacheStatus(outcome, isMiss: true), to: request)
@@ -53,9 +56,7 @@ extension Handlers {
         if let total = page.total { bytes += Array(",\"total\":\(total)".utf8) }
         if !page.isComplete { bytes += Array(",\"complete\":false".utf8) }
         bytes.append(UInt8(ascii: "}"))
-        let tag = EntityTag.text(of: bytes)
-        var response = EntityTag.isKnown(tag, to: request) ? Response(status: 304) : Response.json(200, bytes)
-        response.headers.append(("ETag", tag))
+        var response = Response.tagged(bytes, for: request)
         if !page.unindexed.isEmpty {
             let fields = page.unindexed.joined(separator: ", ")
             let milliseconds = now().since(begun).components

@@ -188,6 +188,8 @@ enum FixedComponents {
             "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
           "sync": {"name": "sync", "in": "query", "schema": {"enum": ["pending", "error", "conflict"]}},
           "count": {"name": "count", "in": "query", "schema": {"type": "boolean"}},
+          "labels": {"name": "labels", "in": "query", "description": "show the labels of enum values too, in _labels",
+            "schema": {"type": "boolean"}},
           "q": {"name": "q", "in": "query", "description": "words to search for; at least two letters or digits",
             "schema": {"type": "string", "minLength": 2, "maxLength": 200}},
           "words": {"name": "q", "in": "query", "required": true, "description": "words to search for; at least two letters or digits",

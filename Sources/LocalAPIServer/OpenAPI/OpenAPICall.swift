@@ -46,6 +46,7 @@ struct OpenAPICall: Sendable {
     }
 
     private var placeholders: [String] {
+        if path.contains("{entity}") { return ["entity"] }
         guard path.contains("{id}") else { return [] }
         return [["conflicts", "pending", "reminders"].contains(tag) ? "number" : "id"]
     }

@@ -26,12 +26,13 @@ struct RecordSchemas {
     static func new(_ entity: Entity, without field: String) -> String { "\(entity.name).new.without_\(field)" }
     static func changes(_ entity: Entity) -> String { "\(entity.name).changes" }
 
-    private var writable: [Field] { entity.fields.filter { !$0.isDerivedHere } }
     private var shown: [Field] { entity.fields.filter { !$0.secret } }
 
     private var record: JSONText {
         let ours: [(key: String, value: JSONText)] = [
-            ("_sync", OpenAPICall.reference("schemas", "Sync")), ("_include", .object(["type": "object"])),
+            ("_sync", OpenAPICall.reference("schemas", "Sync")),
+            ("_labels", .object(["type": "object", "additionalProperties": .object(["type": "string"])])),
+            ("_include", .object(["type": "object"])),
         ]
         return .object([
             "type": "object", "required": .array([.string(entity.key), "_sync"]),
@@ -55,25 +56,13 @@ struct RecordSchemas {
 
     /// The body of a creation; `field` is left out if the path provides it.
     private func new(without field: String? = nil) -> JSONText {
-        let fields = sendable(.create).filter { $0.name != field }
+        let fields = entity.writable(by: .create).filter { $0.name != field }
         let required = fields.filter { $0.required && $0.name != entity.key }.map { JSONText.string($0.name) }
         let schema = body(of: fields)
         return required.isEmpty ? schema : schema.setting("required", to: .array(required))
     }
 
-    private var changes: JSONText { body(of: sendable(.update).filter { $0.name != entity.key }) }
-
-    /// The fields that the operation can send.
-    private func sendable(_ operation: Operation) -> [Field] {
-        var names: Set<String> = []
-        for route in entity.routes(for: operation) {
-            guard let fields = route.sendable else { return writable }
-            names.formUnion(fields)
-            // A new record also has its key, and the fields of its path.
-            if operation == .create { names.formUnion(route.path.placeholders + route.conditions.keys + [entity.key]) }
-        }
-        return writable.filter { names.contains($0.name) }
-    }
+    private var changes: JSONText { body(of: entity.writable(by: .update)) }
 
     /// The fields by which new records belong to others, each once.
     private var foreignKeys: [String] {

@@ -4,8 +4,8 @@ internal import SocketServer
 /// Entity tags (RFC 9110, 8.8.3) and the conditions that callers build from them (13.1).
 ///
 /// A record's tag has two parts: a hash of the record's own members, and one of what is shown with it (`_sync`,
-/// `_include`). `If-None-Match` compares both. `If-Match` compares only the first, because sending a change to the
-/// upstream changes `_sync`, which is no reason to refuse the next change.
+/// `_labels`, `_include`). `If-None-Match` compares both. `If-Match` compares only the first, because sending a change
+/// to the upstream changes `_sync`, which is no reason to refuse the next change.
 enum EntityTag {
     private struct Tag {
         var isWeak: Bool

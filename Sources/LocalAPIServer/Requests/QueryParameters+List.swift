@@ -8,6 +8,7 @@ extension QueryParameters {
         query.limit = try integer("limit", in: 1...1000, else: 50)
         query.cursor = try value("cursor")
         query.count = try flag("count")
+        query.labels = try flag("labels")
         query.sort = (try value("sort") ?? "").split(separator: ",").map { SortTerm(text: String($0)) }
         query.fields = try value("fields").map { $0.split(separator: ",").map(String.init) }
         query.search = try searchQuery("q")
@@ -18,7 +19,7 @@ extension QueryParameters {
             }
             query.sync = filter
         }
-        let own = ["limit", "cursor", "count", "fields", "q", "sort", "sync", "include"]
+        let own = ["limit", "cursor", "count", "fields", "q", "sort", "sync", "include", "labels"]
         for item in items where !own.contains(item.name) {
             query.filters.append(try filter(item.name, item.value))
         }

@@ -6,6 +6,14 @@ extension Response {
         Response(status: status, headers: [("Content-Type", "application/json")], body: bytes)
     }
 
+    /// JSON with a tag of its own; 304 if the caller has it already.
+    static func tagged(_ bytes: [UInt8], for request: Request) -> Response {
+        let tag = EntityTag.text(of: bytes)
+        var response = EntityTag.isKnown(tag, to: request) ? Response(status: 304) : Response.json(200, bytes)
+        response.headers.append(("ETag", tag))
+        return response
+    }
+
     static func text(_ text: String) -> Response {
         Response(status: 200, headers: [("Content-Type", "text/plain; charset=utf-8")], body: Array(text.utf8))
     }

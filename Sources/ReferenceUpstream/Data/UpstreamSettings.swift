@@ -4,6 +4,8 @@ internal import JSONText
 package struct UpstreamSettings: Sendable {
     /// The identity that the schema's account call returns.
     package var account = "company-1"
+    /// The name of who is signed in, if the schema says where it stands.
+    package var accountName = "Robin Example"
     /// The bearer token that every call but the probe needs; nil for none.
     package var token: String?
     /// The user who can sign in as the schema's `auth` describes; every call except sign-in and probe then needs a

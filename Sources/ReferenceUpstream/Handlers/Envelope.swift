@@ -43,8 +43,13 @@ struct Envelope: Sendable {
         return Self.tree([(["success"], true), (Self.path(place), record)])
     }
 
-    func account(_ id: String, at place: Place) -> JSONText {
-        Self.tree([(["success"], true), (Self.path(place), .string(id))])
+    /// The words of the name stand at the places that the schema makes it of.
+    func account(_ id: String, named name: String) -> JSONText {
+        let place = plan.account?.id ?? Place(paths: ["id"])
+        let names = (plan.account?.name?.names ?? []).map { $0.split(separator: ".") }
+        let words = name.split(separator: " ", maxSplits: max(0, names.count - 1)).map { JSONText.string(String($0)) }
+        return Self.tree(
+            [(["success"], true), (Self.path(place), .string(id))] + zip(names, words).map { (path: $0, value: $1) })
     }
 
     func parts(_ parts: [(place: Place, value: JSONText)]) -> JSONText {

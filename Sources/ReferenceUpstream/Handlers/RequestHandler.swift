@@ -69,8 +69,7 @@ struct RequestHandler: Sendable {
     ) throws(Refusal) -> Answer {
         switch match.target {
         case .account:
-            return .json(
-                200, envelope.account(settings.account, at: schema.upstream.account?.id ?? Place(paths: ["id"])))
+            return .json(200, envelope.account(settings.account, named: settings.accountName))
         case .list(let name):
             return try ListHandler(handler: self, request: request, now: now).list(name, &store)
         case .record(let name):

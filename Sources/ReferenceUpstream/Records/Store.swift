@@ -16,6 +16,8 @@ struct Store: Sendable {
     private var tables: [String: Table]
     private var random: SplitMix64
     var state: HabitState
+    /// The last number given to a record, by entity and field.
+    var numbers: [String: Int] = [:]
 
     init(schema: EntitySchema, records: [String: [JSONText]], settings: UpstreamSettings) {
         self.schema = schema
@@ -81,7 +83,7 @@ struct Store: Sendable {
             guard let state = field.follow?.order.first else { continue }
             record = record.setting(field.name, to: .string(state))
         }
-        record = finished(record, entity, now)
+        record = finished(completed(record, entity), entity, now)
         tables[entity.name]?.put(record, key: identity.plain)
         touchParents(of: entity.name, before: nil, after: record, at: now)
         return record

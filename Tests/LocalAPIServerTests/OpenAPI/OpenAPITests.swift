@@ -75,9 +75,10 @@ struct OpenAPITests {
             guard parts.count == 2, Self.methods.contains(parts[0].lowercased()), parts[1].hasPrefix("/") else {
                 continue
             }
-            let path = String(parts[1].prefix { $0 != "?" }).replacing("{entity}", with: "orders")
-                .replacing("{relation}", with: "messages")
-            #expect(paths[path]?[parts[0].lowercased()] != nil || path == "/v1/dashboard", "\(line.prefix(60))")
+            let template = String(parts[1].prefix { $0 != "?" })
+            let path = template.replacing("{entity}", with: "orders").replacing("{relation}", with: "messages")
+            let calls = paths[path] ?? paths[template]
+            #expect(calls?[parts[0].lowercased()] != nil || path == "/v1/dashboard", "\(line.prefix(60))")
         }
     }
 
@@ -112,6 +113,16 @@ struct OpenAPITests {
         #expect(schemas["devices.new"]?["properties"]?.members.map(\.key) == ["id", "notes"])
         #expect(schemas["devices.new"]?["required"]?.elements == ["notes"])
         #expect(schemas["devices.changes"]?["properties"]?.members.map(\.key) == ["status"])
+    }
+
+    @Test("a local-only entity's bodies have all fields that can be written")
+    func localBodies() async throws {
+        let schemas = try Self.document(
+            fields: "notes: { type: string }", push: "create: { call: POST /devices }",
+            more: "memos: { local: true, fields: { id: { type: string }, text: { type: string } } }"
+        ).at(path: "components.schemas")
+        #expect(schemas?["memos.new"]?["properties"]?.members.map(\.key) == ["id", "text"])
+        #expect(schemas?["memos.changes"]?["properties"]?.members.map(\.key) == ["text"])
     }
 
     @Test("a record created below another does not need its key")
@@ -217,8 +228,8 @@ struct OpenAPITests {
         #expect(parameter.at(path: "schema.items.enum")?.elements == ["passcode"])
     }
 
-    /// The document of a system whose devices have these fields besides their key.
-    private static func document(fields: String, push: String) throws -> JSONText {
+    /// The document of a system whose devices have these fields besides their key; `more`: another entity.
+    private static func document(fields: String, push: String, more: String = "") throws -> JSONText {
         let schema = try EntitySchema(
             yaml: """
                 schema: shop
@@ -233,6 +244,7 @@ struct OpenAPITests {
                     pull: { path: /devices }
                     push:
                       \(push)
+                  \(more)
                 """, file: "shop.yaml")
         return try OpenAPIDocument(schema: schema, version: "1", calls: RouteTable(schema).calls).json()
     }

@@ -97,6 +97,13 @@ struct RouteTableTests {
         }
     }
 
+    @Test("the name of an entity may stand in a path as an id does")
+    func entityInPath() throws {
+        let match = try #require(api.api.router.match(["v1", "schema", "orders"]))
+        #expect(match.place.label == PathTemplate.entitySchema.text)
+        #expect(match.id == "orders")
+    }
+
     @Test("only /healthz is open to unknown callers")
     func access() async throws {
         for route in table.routes {

@@ -118,7 +118,7 @@ struct ShownRequestTests {
         case .enum(let values): .string(values.first { $0.value != other?.string }?.value ?? "")
         case .reference(let target):
             (try? JSONText(store.list(ListQuery(entity: target)).records).elements)?
-                .compactMap { $0["id"] }.first { $0 != other } ?? "none"
+                .compactMap { $0["id"] }.last { $0 != other } ?? "none"
         }
     }
 
