@@ -171,7 +171,17 @@ enum FixedComponents {
             "type": "object", "required": ["period", "scope", "time_zone", "from", "until"],
             "properties": {
               "period": {"type": "string"}, "scope": {"type": "string"}, "time_zone": {"type": "string"},
-              "from": {"$ref": "#/components/schemas/Time"}, "until": {"$ref": "#/components/schemas/Time"}}}
+              "from": {"$ref": "#/components/schemas/Time"}, "until": {"$ref": "#/components/schemas/Time"},
+              "user": {"type": "string"}},
+            "additionalProperties": {
+              "type": "object", "required": ["current", "comparisons"],
+              "properties": {
+                "current": {"type": "object", "properties": {"count": {"type": "integer"}, "total": {"type": "number"}}},
+                "comparisons": {"type": "array", "items": {
+                  "type": "object", "required": ["period", "change", "change_percent"],
+                  "properties": {
+                    "period": {"type": "string"}, "count": {"type": "integer"}, "total": {"type": "number"},
+                    "change": {"type": "number"}, "change_percent": {"type": "number"}}}}}}}
         }
         """#
 
