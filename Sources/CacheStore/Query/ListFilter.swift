@@ -147,8 +147,9 @@ struct ListFilter {
     // MARK: Values
 
     private func filterable(_ name: String) throws(CacheError) -> Field {
-        guard let field = table.entity[field: name] else {
-            let near = Suggestion.nearest(to: name, among: table.entity.fields.map(\.name))
+        guard let field = table.entity.listed(name) else {
+            let known = table.entity.fields.map(\.name) + [Entity.syncedAt.name]
+            let near = Suggestion.nearest(to: name, among: known)
             throw CacheError.badQuery(
                 field: name,
                 message: "\(table.entity.name) has no field \(name)" + (near.map { "; did you mean \($0)?" } ?? ""))

@@ -31,6 +31,17 @@ struct RecordTests {
         #expect(list.text.hasPrefix(#"{"data":[{"id":"a","total":129.90,"_sync":"#))
     }
 
+    @Test("a list is filtered and sorted by synced_at, which no record created here has")
+    func syncedAt() async throws {
+        let api = try await TestAPI.filled()
+        _ = await api.call("POST", "/v1/orders", body: #"{"id":"c"}"#)
+        let answer = await api.call("GET", "/v1/orders?synced_at.gte=2026-11-21&sort=-synced_at,id")
+        #expect(answer.json["data"]?.elements.compactMap { $0["id"]?.string } == ["a", "b"])
+        #expect(answer.header("Server-Timing")?.contains("no index on synced_at") == true)
+        let refused = await api.call("GET", "/v1/orders?synced_at.gte=soon")
+        #expect(refused.status == 400 && refused.text.contains("expected a time"))
+    }
+
     @Test(
         "an invalid query gets 400 and names the parameter",
         arguments: [
