@@ -71,7 +71,7 @@ struct ListStatement {
     /// The fields without an index that make the query read the whole table; empty if it does not.
     var unindexed: [String] {
         let isSought = query.filters.contains { table.isIndexed($0.field) && $0.isSought }
-        if query.sync != nil || query.search != nil || isSought { return [] }
+        if query.sync?.isSought == true || query.search != nil || isSought { return [] }
         let asked = query.filters.map(\.field) + query.sort.prefix(1).map(\.field)
         return asked.reduce(into: []) { if !table.isIndexed($1), !$0.contains($1) { $0.append($1) } }
     }

@@ -13,8 +13,11 @@ extension QueryParameters {
         query.search = try searchQuery("q")
         if let sync = try value("sync") {
             guard let filter = ListQuery.SyncFilter(rawValue: sync) else {
-                let known = ListQuery.SyncFilter.allCases.map(\.rawValue).joined(separator: " or ")
-                throw .badRequest("expected \(known)", field: "sync")
+                let known = ListQuery.SyncFilter.allCases.map(\.rawValue)
+                let near = Suggestion.nearest(to: sync, among: known).map { "; did you mean \($0)?" } ?? "."
+                throw .badRequest(
+                    "there is no state \(sync.prefix(50))\(near) Expected one of \(known.joined(separator: ", "))",
+                    field: "sync")
             }
             query.sync = filter
         }
