@@ -119,6 +119,28 @@ struct QueryPlanTests {
         #expect(reads.contains { $0.hasPrefix("SCAN sync_orders_words") && $0.contains(":=") }, "\(reads)")
     }
 
+    @Test("a page of the queue in its own order is read from its place on, without sorting", arguments: schemas)
+    func queue(_ name: String) throws {
+        let cache = try shipped(name)
+        func reads(_ query: PendingQuery) throws -> [String] {
+            let page = try PendingStatement(query, schema: cache.store.schema, strangers: [])
+            let plan = try plan(page.sql, page.arguments, cache)
+            return plan.filter { $0.contains(" outbox") || $0.contains("ORDER BY") }
+        }
+        let first = PendingQuery(limit: 50)
+        let page = try PendingStatement(first, schema: cache.store.schema, strangers: [])
+        let next = try cache.store.pool.read { db in
+            try Row.fetchOne(db, sql: "SELECT 7 AS id").map(page.cursor)
+        }
+        #expect(try reads(first) == ["SCAN outbox"])
+        #expect(try reads(PendingQuery(cursor: next)) == ["SEARCH outbox USING INTEGER PRIMARY KEY (rowid>?)"])
+        #expect(try reads(PendingQuery(sort: [SortTerm(text: "-id")])) == ["SCAN outbox"])
+        let ofRecord = try reads(PendingQuery(record: "a"))
+        #expect(
+            ofRecord.first == "SEARCH outbox USING INDEX sync_outbox_by_record (entity=? AND record_key=?)",
+            "\(ofRecord)")
+    }
+
     @Test("the next change to send is found without scanning the queue", arguments: schemas)
     func ready(_ name: String) throws {
         let sql = CacheStore.readySQL("content IS NULL")
