@@ -12,7 +12,11 @@ extension RouteTable {
         .fixed(
             "GET", .pendingChanges,
             OpenAPIOperation(
-                "The queue, oldest first", parameters: ["limit", "position"],
+                "The queue, oldest first unless sorted",
+                parameters: [
+                    "entities", "change_states", "change_record", "retry_count", "retry_count.gt", "retry_count.gte",
+                    "retry_count.lt", "retry_count.lte", "retry_count.ne", "change_sort", "limit", "cursor",
+                ],
                 answers: [(200, .json("PendingChanges"))], leads: (PathTemplate.pendingChanges.text, "/data/0/id"))
         ) { handlers, request, _ in try handlers.pending(request) },
         .fixed(

@@ -41,13 +41,12 @@ package struct Amount: Sendable, Equatable {
         return .decimal(billionths / divisor, places: decimals)
     }
 
-    /// This amount as a percentage of `whole`, to one decimal, with halves rounded away from zero; nil if `whole` is
-    /// zero.
-    package func percent(of whole: Amount) -> JSONText? {
-        guard whole.billionths != 0 else { return nil }
+    /// This amount as a percentage of `whole`, to one decimal, with halves rounded away from zero; zero if `whole` is
+    /// zero, or if the percentage is too large for any sum of money.
+    package func percent(of whole: Amount) -> JSONText {
         // Tenths of a percent, doubled so that adding one rounds a half up.
         let (thousands, overflow) = billionths.multipliedReportingOverflow(by: 2000)
-        guard !overflow else { return nil }
+        guard whole.billionths != 0, !overflow else { return .decimal(0, places: 1) }
         let doubled = thousands / whole.billionths
         return .decimal((doubled + doubled.signum()) / 2, places: 1)
     }

@@ -11,7 +11,7 @@ import Testing
                 {"period":"this_month","scope":"company","time_zone":"UTC","from":"x","until":"y",
                 "devices":{"current":{"count":12},"comparisons":[
                 {"period":"last_month","count":10,"change":2,"change_percent":20.0},
-                {"period":"last_month_to_date","count":0,"change":12,"change_percent":null}]},
+                {"period":"last_month_to_date","count":0,"change":12,"change_percent":0.0}]},
                 "revenue":{"current":{"total":129.90},"comparisons":[
                 {"period":"last_month","total":259.80,"change":-129.90,"change_percent":-50.0},
                 {"period":"last_month_to_date","total":129.90,"change":0.00,"change_percent":0.0}]},

@@ -152,7 +152,7 @@ struct SyncEngineTests {
             try await test.change("a", #"{"notes":"x"}"#)
             await #expect(throws: SyncError.offline("connection refused")) { try await test.engine.sync(SyncRequest()) }
             #expect(await test.engine.status().state == .offline)
-            let (changes, _) = try test.store.pending(after: 0, limit: 10)
+            let (changes, _) = try test.store.pending(PendingQuery(limit: 10))
             #expect(changes.first?["state"]?.string == "queued")
             #expect(changes.first?["retry_count"]?.integer == 0)
             test.upstream.setOffline(false)
@@ -170,7 +170,7 @@ struct SyncEngineTests {
             _ = try await test.store.create(
                 "orders", body: JSONText(parsing: #"{"notes":"new"}"#), at: test.clock.timestamp)
             try await test.engine.sync(SyncRequest())
-            let (waiting, _) = try test.store.pending(after: 0, limit: 10)
+            let (waiting, _) = try test.store.pending(PendingQuery(limit: 10))
             #expect(waiting.first?["state"]?.string == "waiting")
             #expect(waiting.first?["retry_count"]?.integer == 1)
             test.clock.advance(by: .seconds(2))
@@ -194,7 +194,7 @@ struct SyncEngineTests {
             try await test.change("b", #"{"notes":"y"}"#)
             try await test.engine.sync(SyncRequest())
             #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
-            let (changes, _) = try test.store.pending(after: 0, limit: 10)
+            let (changes, _) = try test.store.pending(PendingQuery(limit: 10))
             #expect(changes.first?.at(path: "error.message")?.string == "no such status")
         }
     }

@@ -5,18 +5,24 @@ internal import SQLiteStore
 
 /// The queue as users see and correct it.
 extension CacheStore {
-    /// The queue, oldest first; `after` is the id that the last page ended with.
-    package func pending(
-        after: Int64 = 0, limit: Int, onlyWithErrors: Bool = false
-    ) throws -> (changes: [JSONText], next: Int64?) {
+    /// A page of the queue, and the cursor of the next one.
+    package func pending(_ query: PendingQuery) throws -> (changes: [JSONText], next: String?) {
         try snapshot { db in
-            let condition = "outbox.id > ?\(onlyWithErrors ? " AND outbox.error_message IS NOT NULL" : "")"
-            let rows = try Row.fetchAll(
-                db.cachedStatement(sql: "\(Self.pendingColumns) WHERE \(condition) ORDER BY outbox.id LIMIT ?"),
-                arguments: [after, limit + 1])
-            let changes = try rows.prefix(limit).map { try pendingChange($0, db) }
-            return (changes, rows.count > limit ? rows[limit - 1]["id"] : nil)
+            let page = try PendingStatement(query, schema: schema, strangers: strangers(query, db))
+            let statement =
+                try page.isFrequent ? db.cachedStatement(sql: page.sql) : db.makeStatement(sql: page.sql)
+            let rows = try Row.fetchAll(statement, arguments: StatementArguments(page.arguments))
+            let changes = try rows.prefix(query.limit).map { try pendingChange($0, db) }
+            return (changes, rows.count > query.limit ? page.cursor(after: rows[query.limit - 1]) : nil)
         }
+    }
+
+    /// The entities of the queue that the schema no longer has; only if the query asks for changes by entity.
+    private func strangers(_ query: PendingQuery, _ db: Database) throws -> [String] {
+        guard query.record != nil || query.filters.contains(where: { $0.field == "entity" }) else { return [] }
+        let entities = try String.fetchAll(
+            db.cachedStatement(sql: "SELECT DISTINCT entity FROM sync_outbox ORDER BY entity"))
+        return entities.filter { schema[$0] == nil }
     }
 
     package func pendingChange(_ id: Int64) throws -> JSONText {
@@ -25,7 +31,7 @@ extension CacheStore {
 
     func pendingChange(_ id: Int64, _ db: Database) throws -> JSONText {
         let row = try Row.fetchOne(
-            db.cachedStatement(sql: "\(Self.pendingColumns) WHERE outbox.id = ?"), arguments: [id])
+            db.cachedStatement(sql: "\(PendingStatement.select) WHERE outbox.id = ?"), arguments: [id])
         guard let row else { throw CacheError.notFound("no change \(id) is pending; it was acknowledged or discarded") }
         return try pendingChange(row, db)
     }
@@ -58,19 +64,6 @@ extension CacheStore {
 
     // MARK: One change as JSON
 
-    /// `blocked_by`: the failed or disputed change that this one waits for, directly or through others.
-    static let pendingColumns = """
-        WITH RECURSIVE blocked (id, blocked_by) AS (
-          SELECT change_id, needs_id FROM sync_dependency JOIN sync_outbox AS stuck ON stuck.id = needs_id
-          WHERE stuck.state = \(OutboxState.failed.sql)
-            OR EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = stuck.id AND winner IS NULL)
-          UNION
-          SELECT change_id, blocked_by FROM blocked JOIN sync_dependency ON needs_id = blocked.id)
-        SELECT outbox.*, (SELECT min(blocked_by) FROM blocked WHERE blocked.id = outbox.id) AS blocked_by,
-          (SELECT min(id) FROM sync_conflict WHERE change_id = outbox.id AND winner IS NULL) AS conflict
-        FROM sync_outbox AS outbox
-        """
-
     private func pendingChange(_ row: Row, _ db: Database) throws -> JSONText {
         let body = try JSONText(parsing: row["body"] as String)
         let shown = sealers[row["entity"]].remove(from: body)
@@ -82,8 +75,8 @@ extension CacheStore {
             "operation": .string((row["content"] as String?) == nil ? row["operation"] as String : "content"),
             "fields": .array(body.members.map { .string($0.key) }), "body": shown, "request": try request(row, db),
             "state": .string(
-                blockedBy == nil && conflict == nil && schema[row["entity"]] != nil ? row["state"] as String : "blocked"
-            ),
+                blockedBy == nil && conflict == nil && schema[row["entity"]] != nil
+                    ? row["state"] as String : PendingQuery.State.blocked.rawValue),
             "retry_count": .integer(row["attempt_count"] as Int), "created_at": Self.time(row["created_at"]),
             "last_attempt_at": Self.time(row["last_attempt_at"]),
             "next_attempt_at": Self.time(row["next_attempt_at"]), "error": error(row),
@@ -130,7 +123,7 @@ extension CacheStore {
             let rows = try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        \(Self.pendingColumns) WHERE outbox.id IN (SELECT value FROM json_each(?)) ORDER BY outbox.id
+                        \(PendingStatement.select) WHERE outbox.id IN (SELECT value FROM json_each(?)) ORDER BY outbox.id
                         """),
                 arguments: [list])
             if rows.contains(where: { ($0["conflict"] as Int?) != nil }) { return .conflict }

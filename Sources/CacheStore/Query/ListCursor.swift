@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import JSONText
+internal import SQLiteStore
 
 /// The text form of a position in a list: base64url of a JSON array, marked with the list that it belongs to.
 enum ListCursor {
@@ -24,6 +25,16 @@ enum ListCursor {
             }
         }
         return String(decoding: base64url, as: UTF8.self)
+    }
+
+    /// A position of as many values. Throws for text that is not a cursor of this list.
+    static func position(_ text: String, list: String, columns: Int) throws(CacheError) -> [DatabaseValue] {
+        guard let values = values(of: text, list: list), values.count == columns else {
+            throw CacheError.badQuery(
+                field: "cursor", message: "this cursor belongs to another list; use it with the same filters and sort"
+            )
+        }
+        return values
     }
 
     /// Nil for text that is not a cursor of this list.

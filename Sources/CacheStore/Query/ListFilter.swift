@@ -21,7 +21,7 @@ struct ListFilter {
     let table: EntityTable
     private var terms: [Term] = []
     private var fixed = ["_deleted = 0"]
-    private var isBySync = false
+    private var sync: ListQuery.SyncFilter?
     /// The words that must be found.
     private(set) var match: SearchMatch?
     /// Each row meets one of these; each gives a part of the list in order. Never empty.
@@ -39,7 +39,7 @@ struct ListFilter {
     var conditions: [String] { fixed + [match?.condition.sql].compactMap(\.self) + terms.map(\.condition) }
     var arguments: [DatabaseValue] { (match?.condition.arguments ?? []) + terms.flatMap(\.arguments) }
     /// Whether the list is filtered by words alone.
-    var isByWordsAlone: Bool { match != nil && terms.isEmpty && !isBySync }
+    var isByWordsAlone: Bool { match != nil && terms.isEmpty && sync == nil }
 
     mutating func add(_ filter: ListQuery.Filter) throws(CacheError) {
         let field = try filterable(filter.field)
@@ -69,16 +69,21 @@ struct ListFilter {
                 field: field, column: column, comparison: filter.comparison, condition: condition, arguments: values))
     }
 
+    /// Agrees with the state that `RecordSelect` shows: an error hides a conflict, and both hide an upload.
     mutating func add(_ sync: ListQuery.SyncFilter) {
-        isBySync = true
-        let queued = "(SELECT record_key FROM sync_outbox WHERE entity = '\(table.entity.name)')"
-        let failed =
-            "(SELECT record_key FROM sync_outbox WHERE entity = '\(table.entity.name)' AND state = \(OutboxState.failed.sql))"
+        self.sync = sync
+        func changes(_ condition: String = "") -> String {
+            "(SELECT record_key FROM sync_outbox WHERE entity = '\(table.entity.name)'\(condition))"
+        }
+        let failed = changes(" AND state = \(OutboxState.failed.sql)")
+        let uploading = changes(" AND state = \(OutboxState.uploading.sql)")
         let disputed = "(SELECT record_key FROM sync_conflict WHERE entity = '\(table.entity.name)' AND winner IS NULL)"
         switch sync {
-        case .pending: fixed += ["_key IN \(queued)", "_key NOT IN \(failed)", "_key NOT IN \(disputed)"]
+        case .synced: fixed.append("_local IS NULL")
+        case .pending: fixed += ["_key IN \(changes())", "_key NOT IN \(failed)", "_key NOT IN \(disputed)"]
+        case .uploading: fixed += ["_key IN \(uploading)", "_key NOT IN \(failed)", "_key NOT IN \(disputed)"]
+        case .conflict: fixed += ["_key IN \(disputed)", "_key NOT IN \(failed)"]
         case .error: fixed.append("_key IN \(failed)")
-        case .conflict: fixed.append("_key IN \(disputed)")
         }
     }
 
@@ -102,7 +107,7 @@ struct ListFilter {
             isSearchedFirst = !isOwnOrder && terms[several].field.name != first?.field
             isMerged = true
             split(several, into: terms[several].arguments.map { ("\(terms[several].column) = ?", [$0]) })
-        } else if isBySync {
+        } else if sync?.isSought == true {
             isSearchedFirst = true
         } else if index(where: { $0.comparison.isRange && $0.field.name == first?.field }) != nil {
             return
@@ -147,8 +152,9 @@ struct ListFilter {
     // MARK: Values
 
     private func filterable(_ name: String) throws(CacheError) -> Field {
-        guard let field = table.entity[field: name] else {
-            let near = Suggestion.nearest(to: name, among: table.entity.fields.map(\.name))
+        guard let field = table.entity.listed(name) else {
+            let known = table.entity.fields.map(\.name) + [Entity.syncedAt.name]
+            let near = Suggestion.nearest(to: name, among: known)
             throw CacheError.badQuery(
                 field: name,
                 message: "\(table.entity.name) has no field \(name)" + (near.map { "; did you mean \($0)?" } ?? ""))

@@ -14,7 +14,7 @@ struct ListOrder {
         let entity = table.entity
         var terms = asked
         for (index, term) in asked.enumerated() {
-            guard let field = entity[field: term.field], !field.secret else {
+            guard let field = entity.listed(term.field), !field.secret else {
                 throw CacheError.badQuery(field: "sort", message: "\(entity.name) cannot be sorted by \(term.field)")
             }
             if asked[..<index].contains(where: { $0.field == term.field }) {
@@ -29,20 +29,24 @@ struct ListOrder {
         self.terms = terms
     }
 
-    /// The columns to order by, and whether each is descending.
-    private var columns: [(name: String, descending: Bool)] {
-        terms.map { (table.sql(for: $0.field), $0.descending) } + [("_pk", terms.last?.descending ?? false)]
+    private var keyset: Keyset {
+        let columns = terms.map { term in
+            Keyset.Column(
+                name: table.sql(for: term.field), descending: term.descending,
+                isNullable: term.field != table.entity.key)
+        }
+        let arrival = Keyset.Column(name: "_pk", descending: terms.last?.descending ?? false, isNullable: false)
+        return Keyset(columns: columns + [arrival])
     }
 
     /// The terms of ORDER BY. With `unary`, no index gives the order: if the rows are few, it is better to find them
     /// first.
-    func sql(unary: Bool = false) -> String {
-        columns.map { "\(unary ? "+" : "")\($0.name)\($0.descending ? " DESC" : "")" }.joined(separator: ", ")
-    }
+    func sql(unary: Bool = false) -> String { keyset.sql(unary: unary) }
 
     /// The terms of ORDER BY for a compound query, where only column positions are known.
     var sqlByPosition: String {
         let first = Int(RecordSelect.pkColumn) + 1
+        let columns = keyset.columns
         return columns.indices.map { index in
             let column = index == terms.count ? first : first + 1 + index
             return "\(column)\(columns[index].descending ? " DESC" : "")"
@@ -66,30 +70,8 @@ struct ListOrder {
         }
     }
 
-    /// Everything after a position, as consecutive ranges that an index can seek: rows equal to it in all sort fields
-    /// but the last and beyond it in that one, then rows equal in all but the last two, and so on, with nulls in their
-    /// place.
-    func ranges(after position: [DatabaseValue]) -> [(condition: String, arguments: [DatabaseValue])] {
-        let columns = columns
-        var ranges: [(condition: String, arguments: [DatabaseValue])] = []
-        for index in columns.indices.reversed() {
-            let prefix = columns[..<index].map { "\($0.name) IS ?" }
-            let (column, descending) = columns[index]
-            let value = position[index]
-            func add(_ condition: String, _ arguments: [DatabaseValue]) {
-                ranges.append(
-                    ((prefix + [condition]).joined(separator: " AND "), Array(position[..<index]) + arguments))
-            }
-            // SQLite sorts null before everything.
-            switch (descending, value.isNull) {
-            case (false, false): add("\(column) > ?", [value])
-            case (false, true): add(table.isNotNull(column), [])
-            case (true, false):
-                add("\(column) < ?", [value])
-                if column != "_pk", column != "_key" { add("\(column) IS NULL", []) }
-            case (true, true): break
-            }
-        }
-        return ranges
+    /// See `Keyset.ranges`.
+    func ranges(after position: [DatabaseValue]) -> [Keyset.Range] {
+        keyset.ranges(after: position, isNotNull: table.isNotNull)
     }
 }

@@ -33,8 +33,15 @@ package struct ListQuery: Sendable, Equatable {
         self.count = count
     }
 
+    /// A state that `_sync.state` shows.
     package enum SyncFilter: String, Sendable, Equatable, CaseIterable {
-        case pending, error, conflict
+        case synced
+        /// With queued changes, and neither of the last two; also those of `uploading`.
+        case pending
+        case uploading, conflict, error
+
+        /// Whether the queue tells which records these are. All others are synced.
+        var isSought: Bool { self != .synced }
     }
 
     package struct Filter: Sendable, Equatable {

@@ -13,8 +13,8 @@ struct ListStatement {
     private let query: ListQuery
     let order: ListOrder
     private let filter: ListFilter
-    private let ranges: [(condition: String, arguments: [DatabaseValue])]
-    private let all: (condition: String, arguments: [DatabaseValue])
+    private let ranges: [Keyset.Range]
+    private let all: Keyset.Range
     private let columns: String
     /// Run one after the other, they give the list from the cursor on, each at most one row more than a page. Read them
     /// in one snapshot, until the page is full.
@@ -40,20 +40,14 @@ struct ListStatement {
         all = (filter.conditions.joined(separator: " AND "), filter.arguments)
         filter.arrange(for: order, hasCursor: query.cursor != nil)
         self.filter = filter
-        let position = try Self.cursorValues(query, order)
-        ranges = position.map(order.ranges) ?? [(condition: "", arguments: [])]
-        statements = makeStatements()
-    }
-
-    private static func cursorValues(_ query: ListQuery, _ order: ListOrder) throws(CacheError) -> [DatabaseValue]? {
-        guard let text = query.cursor else { return nil }
-        guard let values = ListCursor.values(of: text, list: name(query, order)), values.count == order.terms.count + 1
-        else {
-            throw CacheError.badQuery(
-                field: "cursor", message: "this cursor belongs to another list; use it with the same filters and sort"
-            )
+        if let cursor = query.cursor {
+            let list = Self.name(query, order)
+            ranges = order.ranges(
+                after: try ListCursor.position(cursor, list: list, columns: order.terms.count + 1))
+        } else {
+            ranges = [(condition: "", arguments: [])]
         }
-        return values
+        statements = makeStatements()
     }
 
     // MARK: Statements
@@ -77,7 +71,7 @@ struct ListStatement {
     /// The fields without an index that make the query read the whole table; empty if it does not.
     var unindexed: [String] {
         let isSought = query.filters.contains { table.isIndexed($0.field) && $0.isSought }
-        if query.sync != nil || query.search != nil || isSought { return [] }
+        if query.sync?.isSought == true || query.search != nil || isSought { return [] }
         let asked = query.filters.map(\.field) + query.sort.prefix(1).map(\.field)
         return asked.reduce(into: []) { if !table.isIndexed($1), !$0.contains($1) { $0.append($1) } }
     }

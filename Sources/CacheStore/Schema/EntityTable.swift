@@ -100,7 +100,7 @@ struct EntityTable {
     /// is empty or the name of the table in the query with a dot.
     func sql(for name: String, of row: String = "") -> String {
         guard name != entity.key else { return "\(row)_key" }
-        guard let field = entity[field: name] else { return "NULL" }
+        guard let field = entity[field: name] else { return isSyncedAt(name) ? "\(row)_synced_at" : "NULL" }
         return isStored(field) ? "\(row)\"\(name)\"" : expression(for: field, in: Self.document(of: row))
     }
 
@@ -122,7 +122,14 @@ struct EntityTable {
     func isIndexed(_ field: String) -> Bool { field == entity.key || entity[field: field]?.indexed ?? false }
 
     /// Whether the field has a column with a number of milliseconds.
-    func isTimeColumn(_ field: Field) -> Bool { field.kind == .time && isStored(field) }
+    func isTimeColumn(_ field: Field) -> Bool {
+        field.kind == .time && (isStored(field) || isSyncedAt(field.name))
+    }
+
+    /// Whether lists mean `_synced_at` by this name.
+    private func isSyncedAt(_ name: String) -> Bool {
+        name == Entity.syncedAt.name && entity[field: name] == nil
+    }
 
     private func type(of field: Field) -> String {
         switch field.kind {

@@ -43,6 +43,14 @@ package struct Entity: Sendable, Equatable {
 
     package subscript(relation name: String) -> Relation? { relations.first { $0.name == name } }
 
+    /// When the upstream last sent a record: lists filter and sort by it as by a field.
+    package static let syncedAt = Field(name: "synced_at", kind: .time)
+
+    /// What lists filter and sort by under this name: a field, or `syncedAt` if there is no field of its name.
+    package func listed(_ name: String) -> Field? {
+        self[field: name] ?? (name == Self.syncedAt.name ? Self.syncedAt : nil)
+    }
+
     /// The fields that are computed locally.
     package var derivedFields: [Field] { fields.filter(\.isDerivedHere) }
 }

@@ -22,6 +22,8 @@ package struct Field: Sendable, Equatable {
         package var value: String
         /// How people see it.
         package var label: String
+        /// The name of a picture that stands for the value in the reader's set of icons.
+        package var icon: String?
     }
 
     /// How a field is found by full-text search.

@@ -160,7 +160,7 @@ struct EntityReader {
         case "enum":
             var values: [Field.EnumValue] = []
             for (value, label) in try node.required("values").members() {
-                values.append(Field.EnumValue(value: value, label: try label.string()))
+                values.append(try enumValue(value, label))
             }
             return .enum(values)
         case "reference": return .reference(to: try node.required("to").string())
@@ -172,6 +172,14 @@ struct EntityReader {
             }
             return kind
         }
+    }
+
+    /// `ready: Ready`, or `ready: { label: Ready, icon: checkmark }`.
+    private func enumValue(_ value: String, _ node: SchemaNode) throws(SchemaError) -> Field.EnumValue {
+        guard node.isMapping else { return Field.EnumValue(value: value, label: try node.string()) }
+        try node.requireKeys(["label", "icon"])
+        return Field.EnumValue(
+            value: value, label: try node.required("label").string(), icon: try node.child("icon")?.string())
     }
 
     // MARK: Relations

@@ -81,7 +81,7 @@ extension Handlers {
             let change = current.amount - before.amount
             return JSONText.object([
                 "period": .string(name), before.word: before.amount.json, "change": change.json,
-                "change_percent": change.percent(of: before.amount) ?? .null,
+                "change_percent": change.percent(of: before.amount),
             ])
         }
         return .object(["current": .object([current.word: current.amount.json]), "comparisons": .array(comparisons)])

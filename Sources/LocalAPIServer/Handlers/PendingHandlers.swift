@@ -16,14 +16,8 @@ extension Handlers {
     }
 
     func pending(_ request: Request) throws -> Response {
-        let parameters = try QueryParameters(request)
-        try parameters.requireOnly(["limit", "cursor"])
-        let after = try parameters.integer("cursor", in: 0...Int.max, else: 0)
-        let limit = try parameters.integer("limit", in: 1...1000, else: 50)
-        let (changes, next) = try store.pending(after: Int64(after), limit: limit)
-        let document = JSONText.object([
-            "data": .array(changes), "next": .string(next.map { String($0) }),
-        ])
+        let (changes, next) = try store.pending(QueryParameters(request).pendingQuery())
+        let document = JSONText.object(["data": .array(changes), "next": .string(next)])
         return .json(200, Array(document.bytes))
     }
 

@@ -22,6 +22,9 @@ struct EntityParameters {
 
     private var shown: [Field] { entity.fields.filter { !$0.secret } }
 
+    /// What lists filter and sort by.
+    private var listed: [Field] { shown + (entity[field: Entity.syncedAt.name] == nil ? [Entity.syncedAt] : []) }
+
     private var inclusionNames: [String] { entity.relations.isEmpty ? [] : ["include"] }
 
     private func name(_ name: String) -> String { "\(entity.name).\(name)" }
@@ -32,7 +35,7 @@ struct EntityParameters {
 
     private var order: [Named] {
         let names = shown.map { JSONText.string($0.name) }
-        let terms = shown.flatMap { [JSONText.string($0.name), .string("-\($0.name)")] }
+        let terms = listed.flatMap { [JSONText.string($0.name), .string("-\($0.name)")] }
         return [
             named(
                 "sort",
@@ -71,7 +74,7 @@ struct EntityParameters {
     }
 
     private var filterable: [Field] {
-        shown.filter { field in
+        listed.filter { field in
             switch field.kind {
             case .object, .list: false
             default: true

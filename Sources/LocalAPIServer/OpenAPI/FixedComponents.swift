@@ -171,7 +171,17 @@ enum FixedComponents {
             "type": "object", "required": ["period", "scope", "time_zone", "from", "until"],
             "properties": {
               "period": {"type": "string"}, "scope": {"type": "string"}, "time_zone": {"type": "string"},
-              "from": {"$ref": "#/components/schemas/Time"}, "until": {"$ref": "#/components/schemas/Time"}}}
+              "from": {"$ref": "#/components/schemas/Time"}, "until": {"$ref": "#/components/schemas/Time"},
+              "user": {"type": "string"}},
+            "additionalProperties": {
+              "type": "object", "required": ["current", "comparisons"],
+              "properties": {
+                "current": {"type": "object", "properties": {"count": {"type": "integer"}, "total": {"type": "number"}}},
+                "comparisons": {"type": "array", "items": {
+                  "type": "object", "required": ["period", "change", "change_percent"],
+                  "properties": {
+                    "period": {"type": "string"}, "count": {"type": "integer"}, "total": {"type": "number"},
+                    "change": {"type": "number"}, "change_percent": {"type": "number"}}}}}}}
         }
         """#
 
@@ -186,7 +196,8 @@ enum FixedComponents {
             "schema": {"type": "string"}},
           "position": {"name": "cursor", "in": "query", "description": "next of the previous page",
             "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
-          "sync": {"name": "sync", "in": "query", "schema": {"enum": ["pending", "error", "conflict"]}},
+          "sync": {"name": "sync", "in": "query", "description": "the state of _sync; pending includes uploading",
+            "schema": {"enum": ["synced", "pending", "uploading", "conflict", "error"]}},
           "count": {"name": "count", "in": "query", "schema": {"type": "boolean"}},
           "labels": {"name": "labels", "in": "query", "description": "show the labels of enum values too, in _labels",
             "schema": {"type": "boolean"}},
@@ -212,6 +223,29 @@ enum FixedComponents {
           "reminder_states": {"name": "state", "in": "query", "description": "only these; separated by commas",
             "style": "form", "explode": false, "schema": {"type": "array", "minItems": 1, "items": {
               "enum": ["scheduled", "due", "delivered", "snoozed", "dismissed"]}}},
+          "change_states": {"name": "state", "in": "query", "description": "only these; separated by commas",
+            "style": "form", "explode": false, "schema": {"type": "array", "minItems": 1, "items": {
+              "enum": ["queued", "uploading", "waiting", "blocked", "failed"]}}},
+          "change_record": {"name": "record", "in": "query", "description": "only changes of the record with this key",
+            "schema": {"type": "string"}},
+          "retry_count": {"name": "retry_count", "in": "query", "description": "any of these; separated by commas",
+            "style": "form", "explode": false, "schema": {"type": "array", "minItems": 1, "items": {
+              "type": "integer", "minimum": 0, "maximum": 9223372036854775807}}},
+          "retry_count.gt": {"name": "retry_count.gt", "in": "query",
+            "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
+          "retry_count.gte": {"name": "retry_count.gte", "in": "query",
+            "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
+          "retry_count.lt": {"name": "retry_count.lt", "in": "query",
+            "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
+          "retry_count.lte": {"name": "retry_count.lte", "in": "query",
+            "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
+          "retry_count.ne": {"name": "retry_count.ne", "in": "query",
+            "schema": {"type": "integer", "minimum": 0, "maximum": 9223372036854775807}},
+          "change_sort": {"name": "sort", "in": "query",
+            "description": "in this order; - before a name for descending; separated by commas",
+            "style": "form", "explode": false, "schema": {"type": "array", "minItems": 1, "items": {
+              "enum": ["id", "-id", "retry_count", "-retry_count", "created_at", "-created_at", "last_attempt_at",
+                "-last_attempt_at", "next_attempt_at", "-next_attempt_at"]}}},
           "open": {"name": "open", "in": "query", "schema": {"type": "boolean"}},
           "remove": {"name": "remove", "in": "query", "description": "fields to take out, with commas",
             "schema": {"type": "string"}},

@@ -1,7 +1,7 @@
 internal import CacheStore
 internal import EntitySchema
 
-/// The query of a list: every item that is not a parameter of lists is a filter on a field.
+/// The query of a list: every item that is not a parameter of lists is a filter.
 extension QueryParameters {
     func listQuery(of entity: Entity) throws(Problem) -> ListQuery {
         var query = ListQuery(entity: entity.name)
@@ -9,13 +9,16 @@ extension QueryParameters {
         query.cursor = try value("cursor")
         query.count = try flag("count")
         query.labels = try flag("labels")
-        query.sort = (try value("sort") ?? "").split(separator: ",").map { SortTerm(text: String($0)) }
+        query.sort = try sort()
         query.fields = try value("fields").map { $0.split(separator: ",").map(String.init) }
         query.search = try searchQuery("q")
         if let sync = try value("sync") {
             guard let filter = ListQuery.SyncFilter(rawValue: sync) else {
-                let known = ListQuery.SyncFilter.allCases.map(\.rawValue).joined(separator: " or ")
-                throw .badRequest("expected \(known)", field: "sync")
+                let known = ListQuery.SyncFilter.allCases.map(\.rawValue)
+                let near = Suggestion.nearest(to: sync, among: known).map { "; did you mean \($0)?" } ?? "."
+                throw .badRequest(
+                    "there is no state \(sync.prefix(50))\(near) Expected one of \(known.joined(separator: ", "))",
+                    field: "sync")
             }
             query.sync = filter
         }
@@ -24,6 +27,21 @@ extension QueryParameters {
             query.filters.append(try filter(item.name, item.value))
         }
         return query
+    }
+
+    /// The query of the queue.
+    func pendingQuery() throws(Problem) -> PendingQuery {
+        var query = PendingQuery(
+            record: try value("record"), sort: try sort(), limit: try integer("limit", in: 1...1000, else: 50),
+            cursor: try value("cursor"))
+        for item in items where !["record", "sort", "limit", "cursor"].contains(item.name) {
+            query.filters.append(try filter(item.name, item.value))
+        }
+        return query
+    }
+
+    private func sort() throws(Problem) -> [SortTerm] {
+        (try value("sort") ?? "").split(separator: ",").map { SortTerm(text: String($0)) }
     }
 
     private func filter(_ name: String, _ value: String) throws(Problem) -> ListQuery.Filter {

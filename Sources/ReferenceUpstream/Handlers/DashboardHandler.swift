@@ -147,7 +147,7 @@ struct DashboardHandler {
     }
 
     private static func percent(_ change: Decimal, of whole: Decimal) -> JSONText {
-        guard whole != 0 else { return .null }
+        guard whole != 0 else { return ExactNumber(number: 0, decimals: 1).json }
         var exact = change * 100 / whole
         var rounded = Decimal()
         NSDecimalRound(&rounded, &exact, 1, .plain)

@@ -19,14 +19,15 @@ enum DashboardText {
         (value?["count"] ?? value?["total"])?.plain ?? ""
     }
 
-    /// `+12 (+8.1%)`.
+    /// `+12 (+8.1%)`, without a percentage if there was nothing before.
     private static func change(_ comparison: JSONText) -> String {
         func signed(_ value: JSONText?) -> String {
             let text = value?.plain ?? ""
-            let isPositive = !text.hasPrefix("-") && text.contains { ("1"..."9").contains($0) }
-            return isPositive ? "+\(text)" : text
+            return !text.hasPrefix("-") && isNonzero(text) ? "+\(text)" : text
         }
-        let percent = signed(comparison["change_percent"])
-        return signed(comparison["change"]) + (percent.isEmpty ? "" : " (\(percent)%)")
+        let percent = isNonzero(number(comparison)) ? " (\(signed(comparison["change_percent"]))%)" : ""
+        return signed(comparison["change"]) + percent
     }
+
+    private static func isNonzero(_ number: String) -> Bool { number.contains { ("1"..."9").contains($0) } }
 }

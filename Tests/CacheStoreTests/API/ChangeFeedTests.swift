@@ -39,7 +39,7 @@ import Testing
         let cache = try TestCache()
         _ = try await cache.pull("orders", #"[{"id":"a"}]"#)
         try await cache.store.update("orders", key: "a", body: .object(["notes": "x"]), at: TestCache.now)
-        let change = try #require(try cache.store.pending(after: 0, limit: 1).changes.first?["id"])
+        let change = try #require(try cache.store.pending(PendingQuery(limit: 1)).changes.first?["id"])
         #expect(
             try cache.store.changes(since: 0, limit: 9).events.map(\.document.text) == [
                 #"{"seq":1,"at":"2026-11-21T10:42:00.000Z","kind":"upserted","entity":"orders","id":"a","fields":null,"#

@@ -32,7 +32,7 @@ import Testing
         let failure = PushFailure(kind: "refused", status: 422, message: "no")
         try await Self.attempt(cache, .waiting(failure, at: TestCache.now, counted: true))
         try await Self.attempt(cache, .failed(failure))
-        let id = try #require(try cache.store.pending(after: 0, limit: 1).changes.first?["id"]?.integer)
+        let id = try #require(try cache.store.pending(PendingQuery(limit: 1)).changes.first?["id"]?.integer)
         _ = try await cache.store.retry(Int64(id), at: TestCache.now)
         try await Self.attempt(cache, .notSent)
         try await Self.attempt(cache, .acknowledged(record: nil))
@@ -142,7 +142,7 @@ import Testing
         try await cache.store.update(
             "orders", key: "a", body: .object(["status": "ready", "notes": "x"]), at: TestCache.now)
         try await Self.attempt(cache, .failed(PushFailure(kind: "refused", status: 422, message: "no")))
-        let id = try #require(try cache.store.pending(after: 0, limit: 1).changes.first?["id"]?.integer)
+        let id = try #require(try cache.store.pending(PendingQuery(limit: 1)).changes.first?["id"]?.integer)
         try await cache.store.correct(
             Int64(id), setting: .object(["status": "open"]), removing: ["notes"], at: TestCache.now)
         let correction = try #require(Self.history(cache, "a").last)

@@ -319,7 +319,7 @@ struct ConflictTests {
         let lost = PushFailure(kind: "timeout", message: "no answer")
         try await cache.store.settle(change.id, .waiting(lost, at: now, counted: true), at: now)
         try await cache.store.delete("orders", key: "a", at: now)
-        let changes = try cache.store.pending(after: 0, limit: 9).changes
+        let changes = try cache.store.pending(PendingQuery(limit: 9)).changes
         #expect(changes.map { $0["state"] } == ["blocked", "blocked"])
         #expect(changes.map { $0["conflict"] } == [1, JSONText.null])
         #expect(changes.map { $0["blocked_by"] } == [JSONText.null, .integer(Int(change.id))])

@@ -125,7 +125,7 @@ struct CorrectedChangeTests {
         try await other.store.settle(change.id, .waiting(lost, at: now + .seconds(5), counted: true), at: now)
         #expect(try other.store.leastTriedChange(at: now)?.key == "b")
         #expect(try other.store.nextAttempt() == now + .seconds(5))
-        let waiting = try #require(try other.store.pending(limit: 1).changes.first)
+        let waiting = try #require(try other.store.pending(PendingQuery(limit: 1)).changes.first)
         #expect(waiting["state"] == "blocked")
         #expect(waiting.at(path: "error.message")?.string?.contains("no longer has the entity messages") == true)
         // They are sent once the schema has it again.

@@ -70,7 +70,7 @@ struct DeleteRuleTests {
         let first = try #require(try cache.store.readyChanges(limit: 10, at: now).first)
         #expect(first.entity == "talks" && first.body.text == #"{"helper_id":null}"#)
         #expect(try cache.store.readyChanges(limit: 10, at: now).count == 1)
-        let deletion = try #require(try cache.store.pending(limit: 10).changes.last?["id"]?.integer)
+        let deletion = try #require(try cache.store.pending(PendingQuery(limit: 10)).changes.last?["id"]?.integer)
         try await cache.store.discard(Int64(deletion), cascade: false, at: now)
         #expect(try cache.values("talks", "t", "helper_id") == [#""q""#])
         #expect(try cache.store.pendingCount().pending == 0)

@@ -183,7 +183,7 @@ struct OutboxTests {
         let first = try #require(try ready(cache).first)
         try await send(first, .failed(PushFailure(kind: "refused", status: 422, message: "no")), cache)
         #expect(try ready(cache).map(\.key) == ["b"])
-        let (changes, _) = try cache.store.pending(after: 0, limit: 10)
+        let (changes, _) = try cache.store.pending(PendingQuery(limit: 10))
         #expect(changes.map { $0["state"]?.string } == ["failed", "blocked", "queued"])
         #expect(changes[1]["blocked_by"]?.integer == Int(first.id))
         #expect(try cache.store.pendingCount() == PendingCount(pending: 2, failed: 1))

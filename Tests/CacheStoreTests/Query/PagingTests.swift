@@ -62,6 +62,8 @@ struct PagingTests {
     private func randomQuery(_ random: inout SeededRandom) -> ListQuery {
         let sorts = [
             "", "created_at", "-created_at", "status", "-status", "total", "-total,status", "updated_at", "-id",
+            "-synced_at",
+            "status,synced_at",
         ]
         let filters: [[ListQuery.Filter]] = [
             [], [.init(field: "status", comparison: .equal, values: ["open"])],

@@ -43,7 +43,7 @@ struct QueryPlanTests {
                     let walksOrder = reads.allSatisfy {
                         isInArrival || $0.contains(" USING INDEX ") || $0.contains(" USING COVERING INDEX ")
                     }
-                    let isSought = item.query.filters.contains { $0.isSought } || item.query.sync != nil
+                    let isSought = item.query.filters.contains { $0.isSought } || item.query.sync?.isSought == true
                     #expect(isSought ? reads.isEmpty : walksOrder, "\(item.query) \(plan) \(TestRun.note())")
                 }
             }
@@ -56,7 +56,7 @@ struct QueryPlanTests {
         let cache = try shipped(name)
         for entity in cache.store.schema.entities {
             let own = entity.sort.first?.field
-            for item in cases(entity) where item.query.sync == nil {
+            for item in cases(entity) where item.query.sync?.isSought != true {
                 let first = item.first(entity)
                 let isEqual =
                     item.query.filters.first.map { $0.comparison == .equal || $0.comparison == .null && $0.isSought }
@@ -117,6 +117,28 @@ struct QueryPlanTests {
         let snippets = try #require(table.words).snippets
         let reads = try self.plan(snippets, ["ada".databaseValue, "[1, 2]".databaseValue], cache)
         #expect(reads.contains { $0.hasPrefix("SCAN sync_orders_words") && $0.contains(":=") }, "\(reads)")
+    }
+
+    @Test("a page of the queue in its own order is read from its place on, without sorting", arguments: schemas)
+    func queue(_ name: String) throws {
+        let cache = try shipped(name)
+        func reads(_ query: PendingQuery) throws -> [String] {
+            let page = try PendingStatement(query, schema: cache.store.schema, strangers: [])
+            let plan = try plan(page.sql, page.arguments, cache)
+            return plan.filter { $0.contains(" outbox") || $0.contains("ORDER BY") }
+        }
+        let first = PendingQuery(limit: 50)
+        let page = try PendingStatement(first, schema: cache.store.schema, strangers: [])
+        let next = try cache.store.pool.read { db in
+            try Row.fetchOne(db, sql: "SELECT 7 AS id").map(page.cursor)
+        }
+        #expect(try reads(first) == ["SCAN outbox"])
+        #expect(try reads(PendingQuery(cursor: next)) == ["SEARCH outbox USING INTEGER PRIMARY KEY (rowid>?)"])
+        #expect(try reads(PendingQuery(sort: [SortTerm(text: "-id")])) == ["SCAN outbox"])
+        let ofRecord = try reads(PendingQuery(record: "a"))
+        #expect(
+            ofRecord.first == "SEARCH outbox USING INDEX sync_outbox_by_record (entity=? AND record_key=?)",
+            "\(ofRecord)")
     }
 
     @Test("the next change to send is found without scanning the queue", arguments: schemas)

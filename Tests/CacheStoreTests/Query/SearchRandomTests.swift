@@ -95,7 +95,7 @@ private struct RandomDay {
     }
 
     private mutating func discard() async throws {
-        let changes = try cache.store.pending(after: 0, limit: 100).changes
+        let changes = try cache.store.pending(PendingQuery(limit: 100)).changes
         guard !changes.isEmpty, let id = changes[below(changes.count)]["id"]?.integer else { return }
         try await cache.store.discard(Int64(id), cascade: true, at: now)
     }

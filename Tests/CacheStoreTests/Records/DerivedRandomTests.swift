@@ -194,7 +194,7 @@ private struct ChatDay {
     }
 
     private mutating func discard() async throws {
-        let changes = try cache.store.pending(limit: 100).changes.compactMap { $0["id"]?.integer }
+        let changes = try cache.store.pending(PendingQuery(limit: 100)).changes.compactMap { $0["id"]?.integer }
         guard !changes.isEmpty else { return }
         let id = Int64(changes[below(changes.count)])
         last = "discard \(id)"

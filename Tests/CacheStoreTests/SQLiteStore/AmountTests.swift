@@ -45,11 +45,12 @@ struct AmountTests {
             (1, 2001, "0.0"), (0, 5, "0.0"),
         ])
     func percent(_ part: Int, _ whole: Int, _ text: String) {
-        #expect(Amount(part).percent(of: Amount(whole))?.text == text)
+        #expect(Amount(part).percent(of: Amount(whole)).text == text)
     }
 
-    @Test("a share of zero is undefined")
+    @Test("a share of zero is zero")
     func percentOfNothing() {
-        #expect(Amount(5).percent(of: .zero) == nil)
+        #expect(Amount(5).percent(of: .zero).text == "0.0")
+        #expect(Amount.zero.percent(of: .zero).text == "0.0")
     }
 }

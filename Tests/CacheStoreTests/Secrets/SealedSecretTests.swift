@@ -99,7 +99,7 @@ struct SealedSecretTests {
         #expect(conflicts.contains { $0["field"] == "passcode" && $0["local"] == .null && $0["server"] == .null })
         #expect(conflicts.contains { $0["field"] == "lock" && $0["local"]?.text == #"{"kind":"x"}"# })
         let texts =
-            try lists + conflicts.map(\.text) + store.pending(after: 0, limit: 9).changes.map(\.text)
+            try lists + conflicts.map(\.text) + store.pending(PendingQuery(limit: 9)).changes.map(\.text)
             + [#require(try cache.record("devices", "a")).text, "\(store.drift())"]
         for text in texts {
             for secret in ["PULLED", "NESTED", "LOCAL", "THERE", "sealed:"] {

@@ -31,6 +31,10 @@ struct CorrectingChangesTests {
     private func look(_ shop: Shop) async throws {
         let queue = try await shop.command("queue")
         #expect(queue.status == 0 && queue.output.contains("failed"), "\(queue.output)")
+        let failed = try await shop.command("queue", "--state", "failed", "--entity", "orders", "--sort", "-id")
+        #expect(failed.status == 0 && failed.output == queue.output, "\(failed.output)")
+        #expect(try await shop.command("pending", "--record", "none").output.contains("no such change"))
+        #expect(try await shop.command("queue", "--state", "lost").status == 65)
         let one = try await shop.command("queue", "show", "1")
         #expect(one.output.contains("POST /api/orders") && one.output.contains("Idempotency-Key: "), "\(one.output)")
         #expect(try await shop.command("queue", "edit", "1", "client=x").status == 65)

@@ -32,7 +32,7 @@ struct ShownRequestTests {
             _ = try await store.apply(page, at: Self.now)
         }
         let count = try await Self.queueEverything(schema, store, upstream)
-        let shown = try store.pending(after: 0, limit: 1000).changes.map { $0["request"] ?? .null }
+        let shown = try store.pending(PendingQuery(limit: 1000)).changes.map { $0["request"] ?? .null }
         #expect(shown.count == count && count >= 4)
         try await Self.sync(schema, store, upstream)
         let sent = line.changes

@@ -201,10 +201,26 @@ struct DashboardTests {
         #expect(
             answer["revenue"]?.text == """
                 {"current":{"total":129.90},"comparisons":[\
-                {"period":"yesterday","total":0.00,"change":129.90,"change_percent":null},\
-                {"period":"yesterday_to_date","total":0.00,"change":129.90,"change_percent":null}]}
+                {"period":"yesterday","total":0.00,"change":129.90,"change_percent":0.0},\
+                {"period":"yesterday_to_date","total":0.00,"change":129.90,"change_percent":0.0}]}
                 """)
         #expect(try await Self.small().cached("")["period"]?.string == "today")
+    }
+
+    @Test("every comparison has all its numbers, also without anything to compare with")
+    func noBase() async throws {
+        let pair = try await Self.small()
+        for period in DashboardPeriod.allCases {
+            let answer = try await pair.cached("period=\(period.rawValue)")
+            let comparisons = answer.members.flatMap { $0.value["comparisons"]?.elements ?? [] }
+            #expect(comparisons.count == 5 * (period.isUnderWay ? 2 : 1))
+            for comparison in comparisons {
+                let base = try #require(comparison["count"] ?? comparison["total"])
+                #expect(base.kind == .number && comparison["change"]?.kind == .number)
+                #expect(comparison["change_percent"]?.kind == .number, "\(comparison)")
+                if base.text == "0" || base.text == "0.00" { #expect(comparison["change_percent"]?.text == "0.0") }
+            }
+        }
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import CacheStore
 import JSONText
 import Testing
 
@@ -29,6 +30,34 @@ struct RecordTests {
     func fields() async throws {
         let list = try await TestAPI.filled().call("GET", "/v1/orders?fields=total&limit=1")
         #expect(list.text.hasPrefix(#"{"data":[{"id":"a","total":129.90,"_sync":"#))
+    }
+
+    @Test("a list takes each state that _sync shows, and refuses others with a suggestion")
+    func syncFilter() async throws {
+        let api = try await TestAPI.filled()
+        for id in ["c", "d"] { _ = await api.call("POST", "/v1/orders", body: #"{"id":"\#(id)"}"#) }
+        let change = try #require(try api.store.readyChanges(limit: 1, at: TestAPI.now).first)
+        #expect(try await api.store.begin(change, at: TestAPI.now))
+        for (state, expected) in [
+            ("synced", ["a", "b"]), ("pending", ["c", "d"]), ("uploading", ["c"]), ("conflict", []), ("error", []),
+        ] {
+            let list = await api.call("GET", "/v1/orders?sort=id&sync=\(state)")
+            #expect(list.json["data"]?.elements.compactMap { $0["id"]?.string } == expected, "\(state)")
+        }
+        let refused = await api.call("GET", "/v1/orders?sync=uplading")
+        #expect(refused.status == 400)
+        #expect(refused.text.contains("did you mean uploading?"), "\(refused.text)")
+    }
+
+    @Test("a list is filtered and sorted by synced_at, which no record created here has")
+    func syncedAt() async throws {
+        let api = try await TestAPI.filled()
+        _ = await api.call("POST", "/v1/orders", body: #"{"id":"c"}"#)
+        let answer = await api.call("GET", "/v1/orders?synced_at.gte=2026-11-21&sort=-synced_at,id")
+        #expect(answer.json["data"]?.elements.compactMap { $0["id"]?.string } == ["a", "b"])
+        #expect(answer.header("Server-Timing")?.contains("no index on synced_at") == true)
+        let refused = await api.call("GET", "/v1/orders?synced_at.gte=soon")
+        #expect(refused.status == 400 && refused.text.contains("expected a time"))
     }
 
     @Test(

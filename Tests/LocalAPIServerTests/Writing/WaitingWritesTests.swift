@@ -55,7 +55,7 @@ struct WaitingWritesTests {
         #expect(answer.status == 202)
         let push = try #require(answer.json["_sync"]?["push"])
         #expect(push["state"] == "pending" && push["position"]?.integer == 2)
-        let change = try #require(try fast.store.pending(after: 0, limit: 9).changes.last?["id"]?.integer)
+        let change = try #require(try fast.store.pending(PendingQuery(limit: 9)).changes.last?["id"]?.integer)
         #expect(push["changes"]?.elements.map(\.integer) == [change])
         #expect((answer.header("Location") != nil) == (method == "POST"))
     }
@@ -102,7 +102,7 @@ struct WaitingWritesTests {
         async let one = api.call("PATCH", "/v1/orders/a?wait=pushed&timeout=60", body: #"{"status":"open"}"#)
         while api.store.signal.waiterCount < 1 { await Task.yield() }
         async let other = api.call("PATCH", "/v1/orders/a?wait=pushed&timeout=60", body: #"{"total":7.00}"#)
-        while try api.store.pending(after: 0, limit: 9).changes.first?["fields"]?.elements.count != 2 {
+        while try api.store.pending(PendingQuery(limit: 9)).changes.first?["fields"]?.elements.count != 2 {
             await Task.yield()
         }
         #expect(try api.store.pendingCount().pending == 1)

@@ -130,7 +130,7 @@ struct AccountBarTests {
             try await change(20, test)
             try await test.until { try test.store.pendingCount().pending == 0 }
             #expect(try test.store.pendingCount().failed == 1)
-            let failed = try #require(try test.store.pending(after: 0, limit: 1).changes.first)
+            let failed = try #require(try test.store.pending(PendingQuery(limit: 1)).changes.first)
             #expect(failed["record_id"] == "o3" && failed.at(path: "error.class") == "refused")
             #expect(failed.at(path: "error.message")?.string?.hasSuffix("; other changes are accepted") == true)
             #expect(test.upstream.pushes.count <= 19 + 3)

@@ -32,7 +32,7 @@ struct AbsencePushTests {
     }
 
     private func attempts(_ test: TestEngine) throws -> [Int] {
-        try test.store.pending(after: 0, limit: 9).changes.map { $0["retry_count"]?.integer ?? -1 }
+        try test.store.pending(PendingQuery(limit: 9)).changes.map { $0["retry_count"]?.integer ?? -1 }
     }
 
     /// How the attempts ended, as watchers see it.
@@ -97,7 +97,7 @@ struct AbsencePushTests {
         for _ in 1...3 { try await send(test) }
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 1))
         #expect(try test.record("a")?["notes"] == "mine")
-        let change = try #require(try test.store.pending(after: 0, limit: 1).changes.first)
+        let change = try #require(try test.store.pending(PendingQuery(limit: 1)).changes.first)
         #expect(change.at(path: "error.message")?.string?.contains("locked") == true)
     }
 

@@ -29,7 +29,7 @@ struct AnswerTests {
     }
 
     private func error(_ test: TestEngine, _ member: String = "class") throws -> String? {
-        try test.store.pending(after: 0, limit: 1).changes.first?.at(path: "error.\(member)")?.string
+        try test.store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.\(member)")?.string
     }
 
     private let unrecognised = UpstreamError.unclear(status: 200, "PATCH answered 200 without saying …")
@@ -92,7 +92,7 @@ struct AnswerTests {
         test.upstream.failRecords(.malformed("no"))
         try await test.send()
         try await test.send()
-        #expect(try test.store.pending(limit: 1).changes.first?["retry_count"] == 1)
+        #expect(try test.store.pending(PendingQuery(limit: 1)).changes.first?["retry_count"] == 1)
         test.clock.advance(by: .seconds(60))
         try await test.send()
         #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
@@ -192,7 +192,7 @@ struct AnswerTests {
     func showsReplacement() async throws {
         let test = try await test(TestEngine.shop.replacing("PATCH /orders", with: "PUT /orders"))
         try await test.change("a", #"{"notes":"mine"}"#)
-        let change = try #require(try test.store.pending(after: 0, limit: 1).changes.first)
+        let change = try #require(try test.store.pending(PendingQuery(limit: 1)).changes.first)
         #expect(change.at(path: "request.body")?.text == #"{"id":"a","notes":"mine","total":1}"#)
     }
 }

@@ -26,7 +26,7 @@ struct PusherTests {
     }
 
     private func error(_ test: TestEngine) throws -> String? {
-        try test.store.pending(after: 0, limit: 1).changes.first?.at(path: "error.class")?.string
+        try test.store.pending(PendingQuery(limit: 1)).changes.first?.at(path: "error.class")?.string
     }
 
     // MARK: An answer without a record
@@ -294,7 +294,7 @@ struct PusherTests {
             try await test.send()
         }
         #expect(test.upstream.pushes.count == 1)
-        #expect(try test.store.pending(limit: 1).changes.first?["retry_count"] == 1)
+        #expect(try test.store.pending(PendingQuery(limit: 1)).changes.first?["retry_count"] == 1)
         try test.upstream.set("/orders", JSONText.array(records).text)
         test.clock.advance(by: .seconds(11))
         try await test.send()

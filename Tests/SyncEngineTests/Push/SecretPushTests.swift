@@ -43,7 +43,7 @@ struct SecretPushTests {
         try await test.change("a", #"{"pin":"NEW-PIN"}"#)
         test.upstream.fail(.refused(status: 422, refusal))
         try await test.engine.sync(SyncRequest())
-        let change = try #require(try test.store.pending(after: 0, limit: 9).changes.first)
+        let change = try #require(try test.store.pending(PendingQuery(limit: 9)).changes.first)
         return change.at(path: "error.message")
     }
 
@@ -93,7 +93,7 @@ struct SecretPushTests {
         try test.upstream.set("/orders", #"[{"id":"a","notes":"n"}]"#)
         try await test.running { try await test.engine.sync(SyncRequest()) }
         #expect(test.upstream.pushes.isEmpty)
-        let change = try #require(try second.pending(after: 0, limit: 1).changes.first)
+        let change = try #require(try second.pending(PendingQuery(limit: 1)).changes.first)
         #expect(change["state"] == "failed")
         #expect(change.at(path: "error.class") == "sealed")
         #expect(change.at(path: "error.message")?.string?.hasPrefix("pin cannot be opened") == true)

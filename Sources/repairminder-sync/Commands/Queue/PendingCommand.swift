@@ -17,11 +17,13 @@ struct PendingCommand: AsyncParsableCommand {
     @Flag(help: "With --discard: also discard the changes that depend on it.")
     var cascade = false
 
+    @OptionGroup var filters: QueueFilters
+
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
-        guard [count, retry != nil, discard != nil].filter(\.self).count <= 1 else {
-            throw ValidationError("use only one of --count, --retry and --discard")
+        guard [count, retry != nil, discard != nil, !filters.isEmpty].filter(\.self).count <= 1 else {
+            throw ValidationError("use only one of --count, --retry, --discard and filters of the list")
         }
         guard !cascade || discard != nil else { throw ValidationError("--cascade requires --discard") }
     }
@@ -35,7 +37,7 @@ struct PendingCommand: AsyncParsableCommand {
         } else if let discard {
             try await QueueActions.discard(discard, cascade: cascade, client, options)
         } else {
-            try await QueueActions.show(client, options)
+            try await QueueActions.show(filters, client, options)
         }
     }
 }

@@ -3,10 +3,12 @@ import LocalAPI
 
 /// The actions shared by `queue` and `pending`.
 enum QueueActions {
-    static func show(_ client: LocalAPIClient, _ options: ClientOptions) async throws {
-        try options.show(try await ListPages.all(of: LocalAPIPaths.pending, query: [], client)) { answer in
+    static func show(_ filters: QueueFilters, _ client: LocalAPIClient, _ options: ClientOptions) async throws {
+        let list = try await ListPages.all(of: LocalAPIPaths.pending, query: filters.query, client)
+        try options.show(list) { answer in
             let changes = answer["data"]?.elements ?? []
-            return changes.isEmpty ? "nothing is pending\n" : ClientOptions.rendered(QueueText.table(changes))
+            guard changes.isEmpty else { return ClientOptions.rendered(QueueText.table(changes)) }
+            return filters.isEmpty ? "nothing is pending\n" : "no such change is pending\n"
         }
     }
 

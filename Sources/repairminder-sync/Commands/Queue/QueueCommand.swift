@@ -21,10 +21,15 @@ struct QueueCommand: AsyncParsableCommand {
         @Flag(help: "Print only the number of changes.")
         var count = false
 
+        @OptionGroup var filters: QueueFilters
+
         @OptionGroup var options: ClientOptions
 
         func validate() throws {
             guard !count || id == nil else { throw ValidationError("--count takes no id: it counts the whole queue") }
+            guard filters.isEmpty || !count && id == nil else {
+                throw ValidationError("an id or --count takes no filters: they select changes of the list")
+            }
         }
 
         func run() async throws {
@@ -34,7 +39,7 @@ struct QueueCommand: AsyncParsableCommand {
             } else if let id {
                 try options.show(await client.get(LocalAPIPaths.pendingChange(id)).body, QueueText.change)
             } else {
-                try await QueueActions.show(client, options)
+                try await QueueActions.show(filters, client, options)
             }
         }
     }
