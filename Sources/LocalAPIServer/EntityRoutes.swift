@@ -34,7 +34,21 @@ struct EntityRoutes {
         }
     }
 
-    private var writes: [Route] { entity.operations.map(write) }
+    private var writes: [Route] {
+        let canSave = entity.operations.contains(.create) && entity.operations.contains(.update)
+        return entity.operations.map(write) + (canSave ? [save] : [])
+    }
+
+    private var save: Route {
+        route(
+            "PUT", .record,
+            OpenAPIOperation(
+                "Creates the record under this key, or makes it what the body says",
+                parameters: Self.writeParameters + ["if_match"], body: RecordSchemas.new(entity),
+                answers: [200, 201, 202].map { ($0, .json(RecordSchemas.record(entity))) },
+                problems: [405, 409, 410, 412, 422])
+        ) { [entity] handlers, request, id in try await handlers.replace(entity, id, request) }
+    }
 
     private func write(_ operation: Operation) -> Route {
         switch operation {

@@ -53,7 +53,7 @@ package struct DriftRules {
     /// Changes whenever drift that was counted by older rules must be counted again.
     package var fingerprint: String {
         let fields = entity.fields.map { field in
-            "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.secret)\(field.isDerivedHere ? " kept" : "")"
+            "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.isStoredSealed)\(field.isDerivedHere ? " kept" : "")"
         }
         let text = (fields + Self.membersForSyncing(entity)).joined(separator: "\n")
         return String(text.utf8.reduce(NameTable.seed(0), NameTable.mix), radix: 16)

@@ -94,7 +94,7 @@ package struct DriftTally {
             return Disagreement(field: field.name, kind: note.kind, found: note.found.word)
         }
         // A secret is never shown, not even one that should not be there.
-        let value = field.secret ? Drift.others : Self.cut(walk.text(note.value)?.string ?? "")
+        let value = field.isStoredSealed ? Drift.others : Self.cut(walk.text(note.value)?.string ?? "")
         return Disagreement(field: field.name, kind: .value, found: value)
     }
 

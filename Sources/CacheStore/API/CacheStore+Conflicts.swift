@@ -64,6 +64,6 @@ extension CacheStore {
     /// A value without its secrets.
     private func shown(_ value: JSONText, entity: String, field: String?) -> JSONText {
         let sealer = sealers[entity]
-        return field.map { sealer.remove(from: value, of: $0) } ?? sealer.remove(from: value)
+        return field.map { sealer.shown(value, of: $0) } ?? sealer.shown(value)
     }
 }

@@ -66,7 +66,7 @@ extension CacheStore {
 
     private func pendingChange(_ row: Row, _ db: Database) throws -> JSONText {
         let body = try JSONText(parsing: row["body"] as String)
-        let shown = sealers[row["entity"]].remove(from: body)
+        let shown = sealers[row["entity"]].shown(body)
         let blockedBy: Int? = row["blocked_by"]
         let conflict: Int? = row["conflict"]
         return .object([

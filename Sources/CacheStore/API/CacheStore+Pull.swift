@@ -52,7 +52,7 @@ extension CacheStore {
         let children = try page.children.map { (pulled: try sealed($0), table: try self.table($0.entity)) }
         let clear = IncomingPage(page.records, of: table.entity)
         let page = try sealed(page)
-        let incoming = table.hasSecrets ? IncomingPage(page.records, of: table.entity) : clear
+        let incoming = table.isSealed ? IncomingPage(page.records, of: table.entity) : clear
         return PreparedPage(page: page, table: table, clear: clear, incoming: incoming, children: children)
     }
 

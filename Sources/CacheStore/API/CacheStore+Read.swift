@@ -15,21 +15,23 @@ extension CacheStore {
     package func shown(
         _ entity: String, key: String, include: [Inclusion] = [], labels: Bool = false
     ) throws -> ShownRecord? {
-        guard let sql = queries.record[entity] else { throw CacheError.notFound("no entity \(entity)") }
-        let labels = labels ? schema[entity].map(RecordLabels.init) : nil
+        guard let sql = queries.record[entity], let known = schema[entity] else {
+            throw CacheError.notFound("no entity \(entity)")
+        }
+        let extras = RecordExtras(known, labels: labels, sealers)
         func look(for key: String) throws -> ShownRecord? {
-            try include.isEmpty ? record(sql, key, labels) : expanded(entity, key, include, labels)
+            try include.isEmpty ? record(sql, key, extras) : expanded(entity, key, include, extras)
         }
         if let found = try look(for: key) { return found }
         let current = try read { db in try KeyAlias.current(of: key, entity, db) }
         return current == key ? nil : try look(for: current)
     }
 
-    private func record(_ sql: NumberedSQL, _ key: String, _ labels: RecordLabels?) throws -> ShownRecord? {
+    private func record(_ sql: NumberedSQL, _ key: String, _ extras: RecordExtras?) throws -> ShownRecord? {
         try readers.read { connection in
             var output: ShownRecord?
             try connection.query(sql, [key.databaseValue]) { statement in
-                output = ShownRecord(reading: statement, labels: labels)
+                output = ShownRecord(reading: statement, extras)
                 return false
             }
             return output
@@ -39,15 +41,16 @@ extension CacheStore {
     /// The records of a list in order, as a JSON array, and the cursor of the next page.
     package func list(_ query: ListQuery, include: [Inclusion] = []) throws -> ListPage {
         let table = try table(query.entity)
+        let query = try withSealedValues(query, table.entity)
         let list = try ListStatement(table: table, query: query, extraColumns: Includer.columns(for: include, table))
-        let labels = query.labels ? RecordLabels(table.entity) : nil
+        let extras = RecordExtras(table.entity, labels: query.labels, sealers)
         return try readers.read { connection in
             var page = ListPage(records: [])
             func fill() throws {
                 page =
                     try include.isEmpty
-                    ? Self.page(list, query.limit, connection, labels)
-                    : expandedPage(list, query, include, connection, labels)
+                    ? Self.page(list, query.limit, connection, extras)
+                    : expandedPage(list, query, include, connection, extras)
                 if query.count { page.total = try Self.total(list, connection) }
             }
             let isOne = !query.count && include.isEmpty && list.statements.count == 1 && list.walk == nil
@@ -61,17 +64,17 @@ extension CacheStore {
     }
 
     private static func page(
-        _ list: ListStatement, _ limit: Int, _ connection: ReadConnection, _ labels: RecordLabels?
+        _ list: ListStatement, _ limit: Int, _ connection: ReadConnection, _ extras: RecordExtras?
     ) throws -> ListPage {
-        let walked = try list.walk?.page(limit: limit, connection) { try page(list, [$0], limit, connection, labels) }
-        return try walked ?? page(list, list.statements, limit, connection, labels)
+        let walked = try list.walk?.page(limit: limit, connection) { try page(list, [$0], limit, connection, extras) }
+        return try walked ?? page(list, list.statements, limit, connection, extras)
     }
 
     private static func page(
         _ list: ListStatement, _ statements: [ReadConnection.Statement], _ limit: Int, _ connection: ReadConnection,
-        _ labels: RecordLabels?
+        _ extras: RecordExtras?
     ) throws -> ListPage {
-        var output = RecordBytes(reserving: 800 * limit, labels: labels)
+        var output = RecordBytes(reserving: 800 * limit, extras)
         output.append(UInt8(ascii: "["))
         var last: [DatabaseValue] = []
         var count = 0
@@ -114,7 +117,7 @@ extension CacheStore {
 /// Records with their related records, in one snapshot.
 extension CacheStore {
     func expanded(
-        _ entity: String, _ key: String, _ include: [Inclusion], _ labels: RecordLabels?
+        _ entity: String, _ key: String, _ include: [Inclusion], _ extras: RecordExtras?
     ) throws -> ShownRecord? {
         let table = try table(entity)
         let columns = Includer.columns(for: include, table).joined(separator: ", ")
@@ -125,10 +128,10 @@ extension CacheStore {
             var records: [Includer.Open] = []
             try connection.snapshot {
                 try connection.query(sql, [key.databaseValue]) { statement in
-                    records.append(Includer.open(statement, include, at: RecordSelect.pkColumn + 1, labels: labels))
+                    records.append(Includer.open(statement, include, at: RecordSelect.pkColumn + 1, extras: extras))
                     return false
                 }
-                let includer = Includer(schema: schema, connection: connection, labels: labels != nil)
+                let includer = Includer(schema: schema, connection: connection, labels: extras?.labels != nil, sealers: sealers)
                 _ = try includer.close(&records, including: include)
             }
             return records.first.map { record in
@@ -141,7 +144,7 @@ extension CacheStore {
     /// Call this in a snapshot.
     func expandedPage(
         _ list: ListStatement, _ query: ListQuery, _ include: [Inclusion], _ connection: ReadConnection,
-        _ labels: RecordLabels?
+        _ extras: RecordExtras?
     ) throws -> ListPage {
         var records: [Includer.Open] = []
         var last: [DatabaseValue] = []
@@ -153,11 +156,11 @@ extension CacheStore {
                 next = list.cursor(after: last)
                 return false
             }
-            records.append(Includer.open(statement, include, at: first, labels: labels))
+            records.append(Includer.open(statement, include, at: first, extras: extras))
             if records.count == query.limit { last = list.order.position(of: statement) }
             return true
         }
-        let includer = Includer(schema: schema, connection: connection, labels: labels != nil)
+        let includer = Includer(schema: schema, connection: connection, labels: extras?.labels != nil, sealers: sealers)
         _ = try includer.close(&records, including: include)
         var bytes = [UInt8(ascii: "[")]
         bytes.reserveCapacity(records.reduce(2) { $0 + $1.bytes.count + 1 })
@@ -167,6 +170,32 @@ extension CacheStore {
         }
         bytes.append(UInt8(ascii: "]"))
         return ListPage(records: bytes, count: records.count, next: next)
+    }
+}
+
+extension CacheStore {
+    /// The query with the values of sealed fields as they are stored: the same value always gives the same text.
+    private func withSealedValues(_ query: ListQuery, _ entity: Entity) throws -> ListQuery {
+        guard sealers[entity.name].opens else { return query }
+        var query = query
+        for (index, filter) in query.filters.enumerated() where filter.comparison != .null {
+            guard let field = entity[field: filter.field], field.sealed else { continue }
+            query.filters[index].values = try filter.values.map { text in
+                let value = JSONText(text, as: field)
+                return try sealers[entity.name].seal(value, of: field.name).string ?? text
+            }
+        }
+        return query
+    }
+}
+
+extension JSONText {
+    /// The caller's text as a value of the field.
+    fileprivate init(_ text: String, as field: Field) {
+        switch field.kind {
+        case .integer, .number, .money, .boolean: self = (try? JSONText(parsing: text)) ?? .string(text)
+        default: self = .string(text)
+        }
     }
 }
 

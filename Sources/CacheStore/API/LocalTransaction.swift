@@ -44,6 +44,15 @@ package struct LocalTransaction {
         try working { try writer(entity).update(key, body: body, expecting: expected) }
     }
 
+    /// Makes a record what `body` says, or creates it under this key; returns whether it was created.
+    ///
+    /// Throws `.invalid` for a body that names another key or does not fit the schema.
+    package func replace(
+        _ entity: String, key: String, _ body: JSONText, expecting expected: ExpectedVersion = .any
+    ) throws -> Bool {
+        try working { try writer(entity).replace(key, body: body, expecting: expected) }
+    }
+
     package func delete(_ entity: String, key: String, expecting expected: ExpectedVersion = .any) throws {
         try working { try DeletionWriter(writer(entity)).delete(key, expecting: expected) }
     }
@@ -80,11 +89,14 @@ package struct LocalTransaction {
 
     /// One record as readers see it, secret fields left out; nil when it is not cached.
     package func shown(_ entity: String, key: String) throws -> ShownRecord? {
-        guard let sql = store.queries.record[entity] else { throw CacheError.notFound("no entity \(entity)") }
+        guard let sql = store.queries.record[entity], let known = store.schema[entity] else {
+            throw CacheError.notFound("no entity \(entity)")
+        }
+        let extras = RecordExtras(known, store.sealers)
         let current = try KeyAlias.current(of: key, entity, in: context.records)
         return try store.statements.with(sql, on: db) { statement in
             try statement.bind(current, to: 1)
-            return try statement.step() ? ShownRecord(reading: statement.handle) : nil
+            return try statement.step() ? ShownRecord(reading: statement.handle, extras) : nil
         }
     }
 

@@ -34,12 +34,14 @@ struct ChangeWriter {
         } else {
             record = body
         }
+        try requireSingle(body, key)
         try writer.insert(key)
         guard !entity.isLocal else {
-            try save(defaults.shown.setting(record), of: key, fields: record, .create)
+            try save(try sealer.seal(defaults.shown).setting(record), of: key, fields: record, .create)
             return key
         }
-        let change = newChange(.create, key: key, body: record, base: defaults.shown, record: record)
+        let base = try sealer.seal(defaults.shown)
+        let change = newChange(.create, key: key, body: record, base: base, record: record)
         try note(change, carriedBy: queue.append(change, at: now))
         try writer.rebuildDocument(over: key)
         return key
@@ -57,6 +59,7 @@ struct ChangeWriter {
         let body = try sealer.seal(clear)
         let changed = body.members.filter { entity.value(of: $0.key, in: document) != $0.value }
         guard !changed.isEmpty else { return }
+        try requireSingle(.object(members: changed), key)
         if entity.isLocal {
             return try save(document.setting(body), of: key, fields: .object(members: changed), .update)
         }
@@ -153,8 +156,25 @@ struct ChangeWriter {
 
     private func requireVersion(_ expected: ExpectedVersion, of key: String) throws {
         guard expected != .any else { return }
-        guard case .oneOf(let marks) = expected, try marks.contains(RecordVersion.mark(of: key, table, db)) else {
+        guard case .oneOf(let marks) = expected, try marks.contains(RecordVersion.mark(of: key, table, context.sealers, db)) else {
             throw CacheError.changed("\(entity.name)/\(key) is not the version that was expected; read it again")
+        }
+    }
+
+    /// Throws `.conflict` when `body` makes the record a second one of another record that may have only one.
+    func requireSingle(_ body: JSONText, _ key: String) throws {
+        for field in entity.singleReferences {
+            guard let owner = body[field]?.plain, !owner.isEmpty else { continue }
+            let other = try String.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT _key FROM \(table.name)
+                        WHERE \(table.sql(for: field)) = ? AND _deleted = 0 AND _key <> ? LIMIT 1
+                        """),
+                arguments: [owner, key])
+            guard let other else { continue }
+            throw CacheError.conflict(
+                "\(entity.name)/\(other) has \(field) \(owner) already, and there may be only one; change that one")
         }
     }
 

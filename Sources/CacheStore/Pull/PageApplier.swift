@@ -201,7 +201,7 @@ struct PageApplier {
     private func setAside(_ record: JSONText) throws {
         guard record.kind != .null else { return }
         // If there are secrets, a value that is no record could be one.
-        let isHidden = table.hasSecrets && record.kind != .object
+        let isHidden = table.isSealed && record.kind != .object
         let text = isHidden ? "…" : context.sealers[entity.name].remove(from: record).plain
         try db.cachedStatement(
             sql: "INSERT INTO sync_set_aside (entity, record, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"

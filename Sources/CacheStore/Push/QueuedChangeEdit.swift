@@ -34,6 +34,7 @@ struct QueuedChangeEdit {
         }
         if problems.isEmpty { problems = try requestProblems() }
         guard problems.isEmpty else { throw CacheError.invalid(problems) }
+        try writer.requireSingle(fields, change.key)
     }
 
     /// The reasons why the change cannot be edited like this; empty when it can.

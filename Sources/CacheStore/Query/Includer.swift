@@ -34,6 +34,7 @@ struct Includer {
     let connection: ReadConnection
     /// Whether the included records have `_labels`.
     let labels: Bool
+    let sealers: RecordSealers
 
     /// The columns that `open` needs for a record with these inclusions.
     static func columns(for include: [Inclusion], _ table: EntityTable) -> [String] {
@@ -46,9 +47,9 @@ struct Includer {
 
     /// `column` is the first of those columns.
     static func open(
-        _ statement: OpaquePointer, _ include: [Inclusion], at column: Int32, labels: RecordLabels?
+        _ statement: OpaquePointer, _ include: [Inclusion], at column: Int32, extras: RecordExtras?
     ) -> Open {
-        var output = RecordBytes(reserving: 1024, labels: labels)
+        var output = RecordBytes(reserving: 1024, extras)
         let ownLength = output.appendRecord(statement)
         let references = include.indices.map { index -> String? in
             let column = column + 1 + Int32(index)
@@ -110,10 +111,10 @@ struct Includer {
             SELECT \(RecordSelect(table: table).columns), \((columns.isEmpty ? ["_key"] : columns).joined(separator: ", "))
             FROM \(table.name) WHERE _key IN (SELECT value FROM json_each(?)) AND _deleted = 0
             """
-        let labels = labels ? RecordLabels(table.entity) : nil
+        let extras = RecordExtras(table.entity, labels: labels, sealers)
         var found: [Open] = []
         try connection.query(sql, [Self.list(keys)]) { statement in
-            found.append(Self.open(statement, inclusion.nested, at: RecordSelect.pkColumn + 1, labels: labels))
+            found.append(Self.open(statement, inclusion.nested, at: RecordSelect.pkColumn + 1, extras: extras))
             return true
         }
         let counts = try close(&found, including: inclusion.nested)
@@ -138,7 +139,7 @@ struct Includer {
             FROM child CROSS JOIN \(table.name) ON _pk = _child WHERE _n <= \(Self.mostChildren + 1) LIMIT ?2
             """
         let first = RecordSelect.pkColumn + 1 + Int32(order.terms.count)
-        let labels = labels ? RecordLabels(table.entity) : nil
+        let extras = RecordExtras(table.entity, labels: labels, sealers)
         var rows: [Row] = []
         var found: [Open] = []
         try connection.query(sql, [Self.list(keys), (Self.mostIncluded + keys.count + 1).databaseValue]) { statement in
@@ -146,7 +147,7 @@ struct Includer {
                 Row(
                     parent: RecordBytes.text(first, of: statement),
                     number: Int(sqlite3_column_int64(statement, first + 1)), position: order.position(of: statement)))
-            found.append(Self.open(statement, inclusion.nested, at: first + 2, labels: labels))
+            found.append(Self.open(statement, inclusion.nested, at: first + 2, extras: extras))
             return true
         }
         guard found.count <= Self.mostIncluded + keys.count else { throw Self.tooMany }

@@ -43,6 +43,10 @@ struct ListFilter {
 
     mutating func add(_ filter: ListQuery.Filter) throws(CacheError) {
         let field = try filterable(filter.field)
+        if field.sealed, filter.comparison.isRange {
+            throw CacheError.badQuery(
+                field: field.name, message: "this field is sealed, so only whole values of it can be compared")
+        }
         let column = table.sql(for: field.name)
         if filter.comparison == .null {
             guard let wantsNull = ["true": true, "false": false][filter.values.first ?? ""] else {
@@ -169,6 +173,7 @@ struct ListFilter {
 
     /// Converts the caller's text to the value that the column would hold.
     private func value(_ text: String, of field: Field) throws(CacheError) -> DatabaseValue {
+        if field.sealed { return text.databaseValue }
         switch field.kind {
         case .integer, .number, .money:
             if let number = Self.number(text) { return number }

@@ -14,7 +14,7 @@ struct ListOrder {
         let entity = table.entity
         var terms = asked
         for (index, term) in asked.enumerated() {
-            guard let field = entity.listed(term.field), !field.secret else {
+            guard let field = entity.listed(term.field), !field.isStoredSealed else {
                 throw CacheError.badQuery(field: "sort", message: "\(entity.name) cannot be sorted by \(term.field)")
             }
             if asked[..<index].contains(where: { $0.field == term.field }) {

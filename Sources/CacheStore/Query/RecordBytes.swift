@@ -5,13 +5,12 @@ internal import JSONText
 /// Builds the records of a response directly from SQLite's memory.
 struct RecordBytes {
     private(set) var bytes: [UInt8] = []
-    /// Nil to show no labels.
-    private let labels: RecordLabels?
+    private let extras: RecordExtras?
     /// The last time written: records pulled together share it.
     private var lastTime: (milliseconds: Int64, text: [UInt8])?
 
-    init(reserving capacity: Int, labels: RecordLabels? = nil) {
-        self.labels = labels
+    init(reserving capacity: Int, _ extras: RecordExtras? = nil) {
+        self.extras = extras
         bytes.reserveCapacity(capacity)
     }
 
@@ -27,14 +26,7 @@ struct RecordBytes {
     /// where the record's own members end.
     @discardableResult
     mutating func appendRecord(_ statement: OpaquePointer) -> Int {
-        // A record always has its key, so a member always precedes this one.
-        let document = Self.bytes(RecordSelect.documentColumn, of: statement)
-        if sqlite3_column_type(statement, RecordSelect.computedColumn) == SQLITE_NULL {
-            append(document.dropLast())
-        } else {
-            let computed = Self.bytes(RecordSelect.computedColumn, of: statement)
-            bytes += ComputedMembers(bytes: computed).laid(over: document).dropLast()
-        }
+        appendOwnMembers(statement)
         let ownEnd = bytes.count
         append(",\"_sync\":")
         if sqlite3_column_type(statement, RecordSelect.syncColumn) == SQLITE_NULL {
@@ -44,13 +36,24 @@ struct RecordBytes {
         } else {
             append(Self.bytes(RecordSelect.syncColumn, of: statement)[...])
         }
-        if let labels {
+        if let labels = extras?.labels {
             let record = JSONText(validated: Array(Self.bytes(RecordSelect.documentColumn, of: statement)))
             append(",\"_labels\":")
             bytes += labels.object(for: record).bytes
         }
         append(UInt8(ascii: "}"))
         return ownEnd
+    }
+
+    /// A record always has its key, so a member always precedes the next one.
+    private mutating func appendOwnMembers(_ statement: OpaquePointer) {
+        let document = Self.bytes(RecordSelect.documentColumn, of: statement)
+        let isWhole = sqlite3_column_type(statement, RecordSelect.computedColumn) == SQLITE_NULL
+        guard !isWhole || extras?.sealer != nil else { return append(document.dropLast()) }
+        let computed = Self.bytes(RecordSelect.computedColumn, of: statement)
+        let own = isWhole ? Array(document) : ComputedMembers(bytes: computed).laid(over: document)
+        guard let sealer = extras?.sealer else { return bytes += own.dropLast() }
+        bytes += sealer.shown(JSONText(validated: own)).bytes.dropLast()
     }
 
     /// Appends null for a record that did not come from a server.

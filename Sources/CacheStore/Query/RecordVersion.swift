@@ -21,11 +21,14 @@ package struct RecordVersion: Sendable, Equatable {
     }
 
     /// The hash of a record inside the caller's transaction.
-    static func mark(of key: String, _ table: EntityTable, _ db: Database) throws -> UInt64 {
+    static func mark(
+        of key: String, _ table: EntityTable, _ sealers: RecordSealers, _ db: Database
+    ) throws -> UInt64 {
         let sql = "SELECT \(RecordSelect(table: table).columns) FROM \(table.name) WHERE _key = ?"
         let statement = BoundStatement(try db.cachedStatement(sql: sql))
         try statement.bind(key, to: 1)
-        return try statement.first { ShownRecord(reading: $0).version.record } ?? 0
+        let extras = RecordExtras(table.entity, sealers)
+        return try statement.first { ShownRecord(reading: $0, extras).version.record } ?? 0
     }
 
     /// The hash of a whole response.
@@ -41,8 +44,8 @@ package struct ShownRecord: Sendable {
 
 extension ShownRecord {
     /// Reads the current row of a `RecordSelect` statement.
-    init(reading statement: OpaquePointer, labels: RecordLabels? = nil) {
-        var bytes = RecordBytes(reserving: 1024, labels: labels)
+    init(reading statement: OpaquePointer, _ extras: RecordExtras?) {
+        var bytes = RecordBytes(reserving: 1024, extras)
         let ownLength = bytes.appendRecord(statement)
         self.init(bytes: bytes.bytes, version: RecordVersion(of: bytes.bytes, ownLength: ownLength))
     }

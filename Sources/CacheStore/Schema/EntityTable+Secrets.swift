@@ -3,11 +3,12 @@ internal import JSONText
 
 /// Leaves secrets out of what SQL shows.
 extension EntityTable {
-    var hasSecrets: Bool { !entity.secretPlaces.isEmpty }
+    /// Whether a record may have a value that is stored only encrypted.
+    var isSealed: Bool { !entity.secretPlaces.isEmpty }
 
     /// `json`, a record or part of one, without its secrets.
     func withoutSecrets(_ json: String) -> String {
-        guard hasSecrets else { return json }
+        guard !entity.hiddenPlaces.isEmpty else { return json }
         var result = json
         let (own, embedded) = secretPaths
         for (list, paths) in embedded.sorted(by: { $0.key < $1.key }) {
@@ -23,14 +24,14 @@ extension EntityTable {
 
     /// Whether there is a secret inside the field's value.
     func holdsSecrets(_ field: Field) -> Bool {
-        entity.secretPlaces.contains { $0.path.first == .member(field.name) }
+        entity.hiddenPlaces.contains { $0.path.first == .member(field.name) }
     }
 
     /// The paths in the record itself, and for each list the paths in its elements.
     private var secretPaths: (own: [String], embedded: [String: [String]]) {
         var own: [String] = []
         var embedded: [String: [String]] = [:]
-        for place in entity.secretPlaces {
+        for place in entity.hiddenPlaces {
             if let list = place.path.firstIndex(of: .elements) {
                 embedded[Self.sql(place.path[..<list]), default: []].append(Self.sql(place.path[(list + 1)...]))
             } else {

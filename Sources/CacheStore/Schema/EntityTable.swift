@@ -90,7 +90,7 @@ struct EntityTable {
 
     /// Whether the field has a column.
     private func isStored(_ field: Field) -> Bool {
-        (field.indexed || field.isComputedOnReading) && field.name != entity.key && !field.secret
+        (field.indexed || field.isComputedOnReading) && field.name != entity.key && !field.isStoredSealed
     }
 
     /// The fields that no document has, unless the server sends them.
@@ -266,9 +266,9 @@ struct EntityTable {
         }
     }
 
-    /// Every field but the secret ones, in the schema's order; times as text.
+    /// Every field but those that are stored sealed, in the schema's order; times as text.
     var createView: String {
-        let fields = entity.fields.filter { !$0.secret }.map { field in
+        let fields = entity.fields.filter { !$0.isStoredSealed }.map { field in
             "\(shown(field)) AS \"\(field.name)\""
         }
         return """

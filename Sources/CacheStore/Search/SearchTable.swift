@@ -22,7 +22,7 @@ struct SearchTable {
     init?(_ entity: Entity) {
         table = EntityTable(entity: entity)
         func fields(_ search: Field.Search) -> [String] {
-            entity.fields.filter { $0.search == search && !$0.secret }.map(\.name)
+            entity.fields.filter { $0.search == search && !$0.isStoredSealed }.map(\.name)
         }
         let words = fields(.words)
         let placeholders = Set(entity.titles.flatMap(\.placeholders))

@@ -19,12 +19,16 @@ struct RecordSealer: Sendable {
 
     let places: [SecretPlace]
     private let sealer: SecretSealer
+    /// Whether readers do not see what stands at each place.
+    private let hidden: [Bool]
     private let fields: [SecretField]
     private let inRecord: JSONPlaces
     private let inPage: JSONPlaces
 
-    init(_ places: [SecretPlace], _ sealer: SecretSealer) {
+    /// `hidden`: the places that readers do not see; all if nil.
+    init(_ places: [SecretPlace], hidden: [SecretPlace]? = nil, _ sealer: SecretSealer) {
         self.places = places
+        self.hidden = places.map { hidden?.contains($0) ?? true }
         self.sealer = sealer
         fields = places.map { SecretField(entity: $0.entity, field: $0.field) }
         inRecord = JSONPlaces(places.map(\.path))
@@ -79,21 +83,37 @@ struct RecordSealer: Sendable {
         return texts
     }
 
-    /// The record without its secrets.
+    /// Whether readers see something that is stored sealed.
+    var opens: Bool { hidden.contains(false) }
+
+    /// The record as readers see it: without its secrets, and with its sealed values opened. One that cannot be opened is
+    /// left out.
+    func shown(_ record: JSONText) -> JSONText { replacing(record, secretsBy: nil) }
+
+    /// A field's value as readers see it; null for a secret field.
+    func shown(_ value: JSONText, of field: String) -> JSONText {
+        shown(.object(members: [(key: field, value: value)]))[field] ?? .null
+    }
+
+    private func replacing(_ record: JSONText, secretsBy mark: JSONText?) -> JSONText {
+        guard !places.isEmpty else { return record }
+        return record.replacing(inRecord) { place, value -> JSONText? in
+            hidden[place] ? mark : sealer.open(value, of: fields[place])
+        }
+    }
+
+    /// The record without its secret and sealed values.
     func remove(from record: JSONText) -> JSONText {
         guard !places.isEmpty else { return record }
         return record.replacing(inRecord) { (_, _) -> JSONText? in nil }
     }
 
-    /// The record with `…` for each secret.
-    func mask(in record: JSONText) -> JSONText {
-        guard !places.isEmpty else { return record }
-        return record.replacing(inRecord) { (_, _) -> JSONText? in "…" }
-    }
+    /// The record as readers see it, with `…` for each secret.
+    func mask(in record: JSONText) -> JSONText { replacing(record, secretsBy: .some("…")) }
 
-    /// A field's value without secrets; null for a secret field.
-    func remove(from value: JSONText, of field: String) -> JSONText {
-        remove(from: .object(members: [(key: field, value: value)]))[field] ?? .null
+    /// A value of a field as it is stored, to look for it.
+    func seal(_ value: JSONText, of field: String) throws -> JSONText {
+        try seal(.object(members: [(key: field, value: value)]))[field] ?? value
     }
 
     // MARK: Comparing
@@ -127,7 +147,7 @@ struct RecordSealers: Sendable {
         none = RecordSealer([], sealer)
         let secret = schema.entities.filter { !$0.secretPlaces.isEmpty }
         sealers = Dictionary(
-            uniqueKeysWithValues: secret.map { ($0.name, RecordSealer($0.secretPlaces, sealer)) })
+            uniqueKeysWithValues: secret.map { ($0.name, RecordSealer($0.secretPlaces, hidden: $0.hiddenPlaces, sealer)) })
     }
 
     /// For an entity without secrets, a sealer that changes nothing.

@@ -23,8 +23,13 @@ package struct Entity: Sendable, Equatable {
     package var isLocal = false
     /// Where records contain the secrets of embedded children.
     package var embeddedSecretPlaces: [SecretPlace] = []
+    /// Those of them that readers see: the children's field is sealed, and not secret.
+    package var shownEmbeddedPlaces: Set<SecretPlace> = []
     /// The relations of other entities to this one on which deletion or a computed field depends.
     package var ties: [Tie] = []
+
+    /// References to records that may have only one of these.
+    package var singleReferences: [String] = []
 
     /// These records refer to those of another entity by `field`.
     package struct Tie: Sendable, Equatable {
@@ -98,6 +103,8 @@ package struct Relation: Sendable, Equatable {
     package var name: String
     package var entity: String
     package var kind: Kind
+    /// Of a `many` relation: no record may have more than one by a local write.
+    package var isSingle = false
 }
 
 /// What the schema says about the contents of one record.
@@ -125,7 +132,7 @@ extension Entity {
     /// The record's display name; its key when no title template can be filled without a secret field.
     package func title(of record: JSONText) -> String {
         for title in titles {
-            let text = title.filled { self[field: $0]?.secret == true ? nil : value(of: $0, in: record)?.plain }
+            let text = title.filled { self[field: $0]?.isStoredSealed == true ? nil : value(of: $0, in: record)?.plain }
             if let text { return text }
         }
         return record[key]?.plain ?? ""

@@ -46,6 +46,8 @@ package struct Field: Sendable, Equatable {
     package var required = false
     /// Left out of everything that is shown, logged or indexed.
     package var secret = false
+    /// Stored only encrypted, and shown to callers.
+    package var sealed = false
     /// A list whose elements are added and removed one by one when both sides have changed it.
     package var mergesAsSet = false
     /// How the value is computed locally; nil when it is the record's own.
@@ -56,6 +58,9 @@ package struct Field: Sendable, Equatable {
     package var initial: FieldDefault?
     /// A time that moves to each local edit, until the server says a later one.
     package var isTouched = false
+
+    /// Whether it is stored only encrypted.
+    package var isStoredSealed: Bool { secret || sealed }
 
     /// Computed locally: callers cannot write it and it is never sent.
     package var isDerivedHere: Bool { derivation != nil || follow != nil }

@@ -27,7 +27,7 @@ package struct Meaning: Sendable, Equatable {
 
     /// Nil for a secret field. One that the schema lost while it was being changed is taken for what its values look like.
     private func field(_ name: String, like value: JSONText) -> Field? {
-        if let known = entity[field: name] { return known.secret ? nil : known }
+        if let known = entity[field: name] { return known.isStoredSealed ? nil : known }
         return switch value.kind {
         case .string: Field(name: name, kind: .string)
         case .number: Field(name: name, kind: .number)

@@ -1,6 +1,6 @@
 package import JSONText
 
-/// Where an entity's records have a secret value, and the field it belongs to.
+/// Where an entity's records have a secret or sealed value, and the field it belongs to.
 package struct SecretPlace: Sendable, Hashable {
     package var path: [JSONPlaces.Step]
     /// The field that the value belongs to: this entity's, or that of children embedded in its records.
@@ -27,9 +27,17 @@ extension Entity {
             })
     }
 
-    /// Each secret field under its own name and, if the upstream has it elsewhere, there too.
+    /// Those of them that readers do not see.
+    package var hiddenPlaces: [SecretPlace] {
+        secretPlaces.filter { place in
+            place.entity == name && self[field: place.field] != nil
+                ? self[field: place.field]?.secret ?? true : !shownEmbeddedPlaces.contains(place)
+        }
+    }
+
+    /// Each secret or sealed field under its own name and, if the upstream has it elsewhere, there too.
     var ownSecretPlaces: [SecretPlace] {
-        fields.filter(\.secret).flatMap { field in
+        fields.filter(\.isStoredSealed).flatMap { field in
             [field.name, field.source].compactMap { $0 }.map { path in
                 SecretPlace(path: Self.steps(path), entity: name, field: field.name)
             }
@@ -48,12 +56,15 @@ extension EntitySchema {
         for (index, parent) in entities.enumerated() {
             for detail in parent.pull?.details ?? [] where detail.path == nil {
                 guard let child = self[detail.entity] else { continue }
-                schema.entities[index].embeddedSecretPlaces += detail.list.records.paths.flatMap { list in
+                let places = detail.list.records.paths.flatMap { list in
                     child.ownSecretPlaces.map { place in
                         SecretPlace(
                             path: Entity.steps(list) + [.elements] + place.path, entity: child.name, field: place.field)
                     }
                 }
+                schema.entities[index].embeddedSecretPlaces += places
+                schema.entities[index].shownEmbeddedPlaces.formUnion(
+                    places.filter { child[field: $0.field]?.sealed ?? false })
             }
         }
         return schema

@@ -46,8 +46,9 @@ struct ConditionReader {
             let hint = Suggestion.hint(for: name, among: entity.fields.map(\.name))
             throw node.error("\(entity.name) has no field \(name)\(hint)")
         }
-        guard !field.secret else {
-            throw node.error("\(name) is secret, so it cannot be used here; choose another field")
+        guard !field.isStoredSealed else {
+            let word = field.secret ? "secret" : "sealed"
+            throw node.error("\(name) is \(word), so it cannot be used here; choose another field")
         }
         return field
     }

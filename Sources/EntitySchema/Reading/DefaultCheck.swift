@@ -55,6 +55,9 @@ struct DefaultCheck {
             let hint = Suggestion.hint(for: name, among: owner.fields.map(\.name))
             throw error(entity, place, "\(owner.name) has no field \(name)\(hint)")
         }
-        if field.secret { throw error(entity, place, "\(name) is secret, so it cannot be shown here") }
+        if field.isStoredSealed {
+            throw error(
+                entity, place, "\(name) is \(field.secret ? "secret" : "sealed"), so it cannot be shown here")
+        }
     }
 }

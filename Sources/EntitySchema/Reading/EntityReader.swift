@@ -103,23 +103,28 @@ struct EntityReader {
     private func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
         try node.requireKeys([
             "type", "values", "to", "as", "from", "index", "search", "required", "secret", "derive", "follow", "merge",
-            "default", "touch",
+            "default", "touch", "sealed",
         ])
         var field = Field(
             name: name, kind: try kind(node), source: try node.child("from")?.dottedPath(),
             indexed: try node.child("index")?.boolean() ?? false,
             required: try node.child("required")?.boolean() ?? false,
-            secret: try node.child("secret")?.boolean() ?? false)
+            secret: try node.child("secret")?.boolean() ?? false,
+            sealed: try node.child("sealed")?.boolean() ?? false)
         if let node = node.child("search") { field.search = try search(node) }
         if let node = node.child("follow") { field.follow = try FollowReader(node: node, field: field).following() }
         if let node = node.child("merge") { field.mergesAsSet = try isSet(node, field.kind) }
         if let node = node.child("default") { field.initial = try DefaultReader(node: node, field: field).initial() }
         if let node = node.child("touch") { field.isTouched = try isTouched(node, field) }
-        if field.secret && field.indexed {
-            throw node.error("a secret field cannot have an index; remove index or secret")
+        if field.secret && field.sealed {
+            throw node.error("a secret field is sealed already; remove sealed to hide it, or secret to show it")
         }
-        if field.secret && field.search != nil {
-            throw node.error("a secret field cannot be searched; remove search or secret")
+        let word = field.secret ? "secret" : "sealed"
+        if field.isStoredSealed && field.indexed {
+            throw node.error("a \(word) field cannot have an index; remove index or \(word)")
+        }
+        if field.isStoredSealed && field.search != nil {
+            throw node.error("a \(word) field cannot be searched; remove search or \(word)")
         }
         switch field.kind {
         case .string, .enum, .integer: break
@@ -199,11 +204,12 @@ struct EntityReader {
     private func many(_ node: SchemaNode?) throws(SchemaError) -> [Relation] {
         var relations: [Relation] = []
         for (name, value) in try node?.members() ?? [] {
-            try value.requireKeys(["of", "by", "on_delete"])
+            try value.requireKeys(["of", "by", "on_delete", "at_most"])
             relations.append(
                 Relation(
                     name: try value.identifier(name), entity: try value.required("of").string(),
-                    kind: .many(field: try value.required("by").string(), onDelete: try onDelete(value))))
+                    kind: .many(field: try value.required("by").string(), onDelete: try onDelete(value)),
+                    isSingle: try value.child("at_most")?.integer(in: 1...1) != nil))
         }
         return relations
     }

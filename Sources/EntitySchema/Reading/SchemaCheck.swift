@@ -128,8 +128,9 @@ struct SchemaCheck {
         for (name, place) in [(content.address, "content.url"), (content.state, "content.state")] {
             guard let name else { continue }
             try field(name, of: entity, at: place)
-            if entity[field: name]?.secret == true {
-                throw error(entity, "fields.\(name)", "\(name) cannot be secret: \(place) needs it")
+            if let field = entity[field: name], field.isStoredSealed {
+                let word = field.secret ? "secret" : "sealed"
+                throw error(entity, "fields.\(name)", "\(name) cannot be \(word): \(place) needs it")
             }
         }
         for route in [content.upload, content.delete].compactMap(\.self) {

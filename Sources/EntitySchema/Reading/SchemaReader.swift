@@ -136,7 +136,7 @@ extension EntitySchema {
             for (place, detail) in (parent.pull?.details ?? []).enumerated() {
                 guard let child = self.entities.firstIndex(where: { $0.name == detail.entity }),
                     let link = self.entities[child].fields.firstIndex(where: {
-                        $0.kind == .reference(to: parent.name) && !$0.secret
+                        $0.kind == .reference(to: parent.name) && !$0.isStoredSealed
                     })
                 else { continue }
                 entities[child].fields[link].indexed = true
@@ -158,6 +158,10 @@ extension EntitySchema {
                     let index = entities.firstIndex(where: { $0.name == relation.entity }),
                     let place = entities[index].fields.firstIndex(where: { $0.name == field })
                 else { continue }
+                if relation.isSingle {
+                    schema.entities[index].fields[place].indexed = true
+                    schema.entities[index].singleReferences.append(field)
+                }
                 let isCounted = parent.fields.contains { $0.derivation?.relation == relation.name }
                 guard rule != .keep || isCounted else { continue }
                 schema.entities[index].fields[place].indexed = true

@@ -1,4 +1,4 @@
-/// Checks that no secret field is used where its plain value is needed (paths, order, joins, versions), and that no
+/// Checks that no secret or sealed field is used where its plain value is needed (paths, order, joins, versions), and that no
 /// other field contains a secret or is read from inside one.
 struct SecretCheck {
     let schema: EntitySchema
@@ -7,7 +7,7 @@ struct SecretCheck {
 
     func run() throws(SchemaError) {
         for entity in schema.entities {
-            for field in entity.fields where field.secret {
+            for field in entity.fields where field.isStoredSealed {
                 try check(field, of: entity)
                 for other in entity.fields where other.name != field.name {
                     try check(field, beside: other, of: entity)
@@ -18,11 +18,12 @@ struct SecretCheck {
 
     private func check(_ field: Field, of entity: Entity) throws(SchemaError) {
         let place = "fields.\(field.name)"
-        if field.name == entity.key { throw error(entity, "key", "the key cannot be secret") }
-        if case .reference = field.kind { throw error(entity, place, "a reference cannot be secret") }
+        let word = field.secret ? "secret" : "sealed"
+        if field.name == entity.key { throw error(entity, "key", "the key cannot be \(word)") }
+        if case .reference = field.kind { throw error(entity, place, "a reference cannot be \(word)") }
         let isInTitle = entity.titles.contains { $0.placeholders.contains(field.name) }
         guard let use = isInTitle ? "title" : schema.use(of: field.name, in: entity) else { return }
-        throw error(entity, place, "\(field.name) cannot be secret: \(use) needs it")
+        throw error(entity, place, "\(field.name) cannot be \(word): \(use) needs it")
     }
 
     /// An object that contains the secret is allowed, because it is shown without it. A field read from inside the
@@ -33,7 +34,7 @@ struct SecretCheck {
         guard isTakenFromIt || secret.source == other.name else { return }
         throw error(
             entity, "fields.\(other.name)",
-            "\(other.name) would show what \(secret.name) keeps secret; change its from")
+            "\(other.name) would show what \(secret.name) keeps \(secret.secret ? "secret" : "sealed"); change its from")
     }
 
     private func overlap(_ one: String, _ other: String) -> Bool {

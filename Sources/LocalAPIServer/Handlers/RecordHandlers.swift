@@ -72,6 +72,16 @@ extension Handlers {
         }
     }
 
+    func replace(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
+        let body = try object(request)
+        let expected = try EntityTag.expected(by: request)
+        return try await change(.update, of: entity, request) { transaction in
+            let isNew = try transaction.replace(entity.name, key: key, body, expecting: expected)
+            let shown = try Self.shown(entity, key, transaction)
+            return (key, isNew ? .created(shown, entity: entity.name, key: key) : .record(shown))
+        }
+    }
+
     func delete(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let expected = try EntityTag.expected(by: request)
         return try await change(.delete, of: entity, request) { transaction in

@@ -45,14 +45,17 @@ enum SchemaDescription {
         var (values, target) = (JSONText.null, JSONText.null)
         switch field.kind {
         case .enum(let all):
-            values = .array(all.map { .object(["value": .string($0.value), "label": .string($0.label)]) })
+            values = .array(
+                all.map { one in
+                    .object(["value": .string(one.value), "label": .string(one.label), "icon": .string(one.icon)])
+                })
         case .reference(let entity): target = .string(entity)
         default: break
         }
         return .object([
             "name": .string(field.name), "type": .string(field.kind.word), "values": values, "to": target,
             "from": .string(field.source), "required": .boolean(field.required), "index": .boolean(field.indexed),
-            "search": .string(field.search?.rawValue), "secret": .boolean(field.secret),
+            "search": .string(field.search?.rawValue), "secret": .boolean(field.secret), "sealed": .boolean(field.sealed),
             "computed": .boolean(field.isDerivedHere), "default": initial(of: field),
         ])
     }

@@ -39,19 +39,22 @@ enum SchemaComponents {
           "Field": {
             "type": "object",
             "required": [
-              "name", "type", "values", "to", "from", "required", "index", "search", "secret", "computed", "default"
+              "name", "type", "values", "to", "from", "required", "index", "search", "secret", "sealed",
+              "computed", "default"
             ],
             "properties": {
               "name": {"type": "string"},
               "type": {"enum": ["string", "integer", "number", "money", "boolean", "time", "enum", "reference", "object",
                 "list"]},
               "values": {"type": ["array", "null"], "description": "of an enum", "items": {
-                "type": "object", "required": ["value", "label"],
-                "properties": {"value": {"type": "string"}, "label": {"type": "string"}}}},
+                "type": "object", "required": ["value", "label", "icon"],
+                "properties": {
+                  "value": {"type": "string"}, "label": {"type": "string"}, "icon": {"type": ["string", "null"]}}}},
               "to": {"type": ["string", "null"], "description": "the entity that a reference points to"},
               "from": {"type": ["string", "null"], "description": "where a record has the value, if not under its name"},
               "required": {"type": "boolean"}, "index": {"type": "boolean"},
               "search": {"enum": ["words", "fragments", null]}, "secret": {"type": "boolean"},
+              "sealed": {"type": "boolean", "description": "stored encrypted; filtered by whole values only"},
               "computed": {"type": "boolean", "description": "computed by the daemon; cannot be written"},
               "default": {"description": "the value in a record created without one, if that is always the same"}}},
           "Relation": {

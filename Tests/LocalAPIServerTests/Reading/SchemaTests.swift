@@ -66,10 +66,10 @@ struct SchemaTests {
         #expect(
             fields[1].text
                 == #"{"name":"number","type":"integer","values":null,"to":null,"from":null,"required":true,"#
-                + #""index":true,"search":"fragments","secret":false,"computed":false,"default":null}"#)
+                + #""index":true,"search":"fragments","secret":false,"sealed":false,"computed":false,"default":null}"#)
         #expect(
             fields[2]["values"]?.text
-                == #"[{"value":"ready","label":"Ready now"},{"value":"open","label":"Open"}]"#)
+                == #"[{"value":"ready","label":"Ready now","icon":"star"},{"value":"open","label":"Open","icon":null}]"#)
         #expect(fields.map { $0["secret"] } == [false, false, false, true, false])
         #expect(fields.map { $0["computed"] } == [false, false, false, false, true])
         let part = try await entity("parts")["fields"]?.elements[1]
@@ -150,7 +150,7 @@ struct SchemaTests {
             fields:
               id: { type: string }
               number: { type: integer, index: true, search: fragments, required: true }
-              state: { type: enum, values: { ready: Ready now, open: Open } }
+              state: { type: enum, values: { ready: { label: Ready now, icon: star }, open: Open } }
               pin: { type: string, secret: true }
               part_count: { type: integer, derive: { count: parts } }
             many: { parts: { of: parts, by: order_id } }

@@ -1,0 +1,52 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+internal import SQLiteStore
+
+/// Writing a whole record under a key that the caller gives.
+extension ChangeWriter {
+    /// The members that answers add to a record; a caller may send back what it has read.
+    private static let added: Set<String> = ["_sync", "_include", "_labels", "_next"]
+
+    /// Makes the record what `given` says, or creates it; returns whether it was created.
+    ///
+    /// A field that is left out gets its default, or null if the upstream takes it. One that cannot be written, or that
+    /// readers do not see, stays as it is; so a member with the value that it has already is no change.
+    func replace(_ key: String, body given: JSONText, expecting expected: ExpectedVersion = .any) throws -> Bool {
+        let given = JSONText.object(members: given.members.filter { !Self.added.contains($0.key) })
+        let current = try KeyAlias.current(of: key, entity.name, in: context.records)
+        if let named = given[entity.key], named.plain != current, named.plain != key {
+            throw CacheError.invalid([
+                FieldProblem(field: entity.key, message: "the path says \(key); leave this field out, or say the same")
+            ])
+        }
+        guard let image = try writer.image(of: current), !image.isDeleted, let document = image.shown else {
+            if expected != .any {
+                throw CacheError.changed("\(entity.name)/\(key) is not in the cache, so it is no version that was expected")
+            }
+            _ = try create(given.setting(entity.key, to: given[entity.key] ?? .string(key)))
+            return true
+        }
+        let clear = sealer.open(document).record
+        let said = given.members.filter { $0.key != entity.key && entity.value(of: $0.key, in: clear) != $0.value }
+        let unsaid = leftOut(of: given, in: document)
+        try update(key, body: .object(members: said + unsaid), expecting: expected)
+        return false
+    }
+
+    /// What the fields become that `given` does not name.
+    private func leftOut(of given: JSONText, in document: JSONText) -> [(key: String, value: JSONText)] {
+        let sendable = entity.sendable(for: .update, record: document)
+        return entity.fields.compactMap { field in
+            guard given[field.name] == nil, field.name != entity.key, !field.isDerivedHere, !field.secret,
+                !field.isTouched, !field.required, sendable?.contains(field.name) ?? true,
+                let value = entity.value(of: field.name, in: document), value.kind != .null
+            else { return nil }
+            switch field.initial?.value {
+            case .value(let initial): return initial == value ? nil : (field.name, initial)
+            case .now, .text: return nil
+            case nil: return (field.name, .null)
+            }
+        }
+    }
+}
