@@ -20,7 +20,7 @@ struct ContentTests {
     }
 
     @Test(arguments: [
-        ("content: { types: [image/png] }", "expected url, upload or both"),
+        ("content: { types: [image/png] }", "expected url, path or upload"),
         ("content: { url: picture }", "photos has no field picture"),
         ("content: { url: remote_image_url, types: [jpeg] }", "jpeg is not a media type"),
         ("content: { url: remote_image_url, max_size: 50 MB }", "expected a size"),

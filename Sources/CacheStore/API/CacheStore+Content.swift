@@ -44,13 +44,14 @@ extension CacheStore {
             let queued: String? = row?["queued"]
             let kept: String? = row?["_content"]
             let sha256 = queued ?? kept
-            let address = plan.address.flatMap { table.entity.value(of: $0, in: document)?.string }
+            let address = table.entity.contentAddress(
+                of: try FarValues(schema: schema, db: db).added(to: document, of: table.entity))
             let known: String? = row?["_content_address"]
             return ContentStatus(
                 key: key, record: document, here: try sha256.flatMap(ContentTable(db: db).content),
                 usedAt: try sha256.flatMap { try usedAt($0, db) }, isQueued: queued != nil,
                 address: address?.isEmpty == true ? nil : address,
-                isOutdated: queued == nil && kept != nil && plan.address != nil && known != address)
+                isOutdated: queued == nil && kept != nil && (plan.address ?? plan.path?.placeholders.first) != nil && known != address)
         }
     }
 

@@ -236,11 +236,13 @@ extension CacheStore {
         let secrets = [body, record?.document, record?.remote].compactMap(\.self).flatMap(sealer.texts)
         let operation = Operation(rawValue: row["operation"]) ?? .update
         let replaced = try replaced(by: body, operation, entity, record)
+        let shown = sealer.remove(from: record?.document ?? body)
         return OutboxChange(
             id: row["id"], entity: entity.name, key: row["record_key"],
             operation: operation, body: opened.record, storedBody: body,
             unreadable: opened.unreadable + (replaced?.unreadable ?? []), secrets: secrets,
-            record: sealer.remove(from: record?.document ?? body), idempotencyKey: row["idempotency_key"],
+            record: try FarValues(schema: schema, db: db).added(to: shown, of: entity),
+            idempotencyKey: row["idempotency_key"],
             attemptCount: row["attempt_count"], tried: row["tried"], version: version,
             createdAt: Timestamp(milliseconds: row["created_at"]),
             content: try ContentTable(db: db).change(row["content"]), replaced: replaced?.record,

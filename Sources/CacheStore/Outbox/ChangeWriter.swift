@@ -190,16 +190,17 @@ struct ChangeWriter {
     }
 
     private func requireFit(_ body: JSONText, operation: Operation, record: JSONText) throws {
-        let problems = problems(in: body, operation: operation, record: record)
+        let problems = try problems(in: body, operation: operation, record: record)
         guard problems.isEmpty else { throw CacheError.invalid(problems) }
     }
 
     /// Why `body` cannot be queued, one problem per field. `record` is the whole record with the change applied.
-    func problems(in body: JSONText, operation: Operation, record: JSONText) -> [FieldProblem] {
+    func problems(in body: JSONText, operation: Operation, record: JSONText) throws -> [FieldProblem] {
         var problems = ChangeValidation(entity: entity).problems(in: body, operation: operation, record: record)
         if entity.isLocal { return problems }
         if problems.isEmpty {
-            problems += entity.missingPathFields(for: operation, record: record).map {
+            let known = try FarValues(schema: context.schema, db: db).added(to: record, of: entity)
+            problems += entity.missingPathFields(for: operation, record: known).map {
                 FieldProblem(field: $0, message: "the record needs this field to be sent")
             }
         }

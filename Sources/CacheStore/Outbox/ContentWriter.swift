@@ -56,7 +56,8 @@ struct ContentWriter {
         let row = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT _content, _content_address FROM \(table.name) WHERE _key = ?"),
             arguments: [key])
-        let address = entity.content?.address.flatMap { entity.value(of: $0, in: document)?.string }
+        let address = entity.contentAddress(
+            of: try FarValues(schema: context.schema, db: db).added(to: document, of: entity))
         guard let row, row["_content_address"] as String? == address else { return nil }
         return row["_content"]
     }

@@ -35,13 +35,11 @@ struct CreationDefaults {
         if name == FieldDefault.accountName {
             return try SettingTable(db: context.db)[SettingTable.accountName]
         }
-        let names = name.split(separator: ".", maxSplits: 1).map(String.init)
-        guard names.count == 2 else { return entity.value(of: name, in: body)?.plain }
-        guard let relation = entity[relation: names[0]], case .one(let field) = relation.kind,
-            let key = body[field]?.plain, let table = context.table(relation.entity),
+        guard let far = entity.far(name) else { return entity.value(of: name, in: body)?.plain }
+        guard let key = entity.value(of: far.reference, in: body)?.plain, let table = context.table(far.entity),
             let record = try context.row(table).load(key)
         else { return nil }
-        return table.entity.value(of: names[1], in: record.document)?.plain
+        return table.entity.value(of: far.field, in: record.document)?.plain
     }
 }
 

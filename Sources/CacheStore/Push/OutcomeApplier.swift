@@ -141,7 +141,8 @@ struct OutcomeApplier {
 
     private func keepContent(of change: OutboxTable.Entry, _ remote: JSONText, _ table: EntityTable) throws {
         guard let content = change.content else { return }
-        let address = table.entity.content?.address.flatMap { table.entity.value(of: $0, in: remote)?.string }
+        let address = table.entity.contentAddress(
+            of: try FarValues(schema: context.schema, db: db).added(to: remote, of: table.entity))
         try context.writer(table).setContent(
             content == ContentTable.nothing ? nil : content, address: address, of: change.key)
     }

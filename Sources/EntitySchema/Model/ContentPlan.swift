@@ -20,6 +20,8 @@ package struct Content: Sendable, Hashable {
 package struct ContentPlan: Sendable, Equatable {
     /// The field with the address to download from; nil when there is none.
     package var address: String?
+    /// The path to download from, below the upstream's address; nil when a field has the address.
+    package var path: Template?
     /// Its request has the bytes as its body; nil when content is read-only.
     package var upload: PushRoute?
     package var delete: PushRoute?

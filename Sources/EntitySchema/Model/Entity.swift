@@ -28,6 +28,8 @@ package struct Entity: Sendable, Equatable {
     /// The relations of other entities to this one on which deletion or a computed field depends.
     package var ties: [Tie] = []
 
+    /// The names with a dot in the paths of its requests: values of records that these refer to (`far`).
+    package var farNames: [String] = []
     /// References to records that may have only one of these.
     package var singleReferences: [String] = []
 

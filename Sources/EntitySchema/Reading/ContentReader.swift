@@ -4,14 +4,21 @@ struct ContentReader {
     let plans: PlanReader
 
     func plan() throws(SchemaError) -> ContentPlan {
-        try node.requireKeys(["url", "upload", "delete", "types", "max_size", "state"])
+        try node.requireKeys(["url", "path", "upload", "delete", "types", "max_size", "state"])
         let plan = ContentPlan(
-            address: try node.child("url")?.string(), upload: try route("upload"), delete: try route("delete"),
+            address: try node.child("url")?.string(), path: try path(), upload: try route("upload"), delete: try route("delete"),
             types: try types(), maximumSize: try size(), state: try node.child("state")?.string())
-        guard plan.address != nil || plan.upload != nil else {
-            throw node.error("expected url, upload or both; without them there is no content to transfer")
+        guard plan.address != nil || plan.path != nil || plan.upload != nil else {
+            throw node.error("expected url, path or upload; without them there is no content to transfer")
         }
         return plan
+    }
+
+    private func path() throws(SchemaError) -> Template? {
+        guard let path = node.child("path") else { return nil }
+        guard node.child("url") == nil else { throw path.error("the content is at url or at path; remove one") }
+        _ = try path.urlPath()
+        return try path.template()
     }
 
     private func route(_ name: String) throws(SchemaError) -> PushRoute? {

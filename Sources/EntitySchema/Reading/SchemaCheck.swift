@@ -119,7 +119,7 @@ struct SchemaCheck {
                 let names =
                     route.path.placeholders + route.conditions.keys.sorted() + (route.fields ?? [])
                     + (route.body?.values.sorted() ?? []) + route.html.values.sorted() + lookUpNames(route)
-                for name in names { try field(name, of: entity, at: "push.\(operation)") }
+                for name in names { try pathField(name, of: entity, at: "push.\(operation)") }
             }
         }
     }
@@ -133,9 +133,8 @@ struct SchemaCheck {
                 throw error(entity, "fields.\(name)", "\(name) cannot be \(word): \(place) needs it")
             }
         }
-        for route in [content.upload, content.delete].compactMap(\.self) {
-            for name in route.path.placeholders { try field(name, of: entity, at: "content") }
-        }
+        let paths = [content.upload?.path, content.delete?.path, content.path].compactMap(\.self)
+        for name in paths.flatMap(\.placeholders) { try pathField(name, of: entity, at: "content") }
         guard let name = content.state, case .enum(let values) = entity[field: name]?.kind else { return }
         let missing = ContentState.allCases.map(\.rawValue).filter { word in !values.contains { $0.value == word } }
         guard missing.isEmpty else {
@@ -148,6 +147,18 @@ struct SchemaCheck {
     private func lookUpNames(_ route: PushRoute) -> [String] {
         guard case .match(let fields, let path, _, _) = route.lookUp else { return [] }
         return fields + path.placeholders
+    }
+
+    /// A field, or one of a record that the entity refers to: `device.order_id`.
+    private func pathField(_ name: String, of entity: Entity, at place: String) throws(SchemaError) {
+        guard name.contains(".") else { return try field(name, of: entity, at: place) }
+        guard let far = entity.far(name), let other = schema[far.entity] else {
+            throw error(entity, place, "\(entity.name) refers to no record as \(name.prefix { $0 != "." })")
+        }
+        try field(far.field, of: other, at: place)
+        if other[field: far.field]?.isStoredSealed == true {
+            throw error(entity, place, "\(name) is secret or sealed, so it cannot be part of a path")
+        }
     }
 
     // MARK: Errors

@@ -23,7 +23,7 @@ struct SchemaReader {
             dashboard: try dashboard(root.child("dashboard"), entities),
             reminders: try reminders(root.child("reminders"), entities))
         try SchemaCheck(schema: schema, root: root).run()
-        return schema.withForeignKeys.withTies.withEmbeddedSecrets
+        return schema.withForeignKeys.withTies.withEmbeddedSecrets.withFarNames
     }
 
     private func dashboard(_ node: SchemaNode?, _ entities: [Entity]) throws(SchemaError) -> DashboardPlan? {
@@ -146,6 +146,12 @@ extension EntitySchema {
         }
         var schema = self
         schema.entities = entities
+        return schema
+    }
+
+    fileprivate var withFarNames: EntitySchema {
+        var schema = self
+        for (index, entity) in entities.enumerated() { schema.entities[index].farNames = entity.farNamesInPaths }
         return schema
     }
 

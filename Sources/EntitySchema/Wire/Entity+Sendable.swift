@@ -30,7 +30,7 @@ extension Entity {
         }
         guard let route = route(for: operation, record: record), let fields = route.sendable else { return nil }
         // A new record also has its key and the fields that its path is made of.
-        return fields + route.path.placeholders + route.conditions.keys + [key]
+        return fields + route.path.placeholders.filter { self[field: $0] != nil } + route.conditions.keys + [key]
     }
 
     /// The fields without which the operation's path cannot be filled; the key of a new record is made before it is

@@ -85,11 +85,23 @@ struct PushHandler {
             fields = fields.setting(field, to: entity.value(text, for: field))
         }
         if operation == .create {
-            for (name, value) in placeholders { fields = fields.setting(name, to: entity.value(value, for: name)) }
+            for (name, value) in placeholders where entity[field: name] != nil {
+                fields = fields.setting(name, to: entity.value(value, for: name))
+            }
+            guard fits(placeholders, fields, entity, store) else { throw .notFound("such path") }
         }
         call.fields = fields
         call.fitsAsItIs = call.fitsAsItIs && call.fitsWithConditions
         return call
+    }
+
+    /// Whether the path names the right owners of the records that a new one refers to.
+    private func fits(
+        _ placeholders: [(name: String, value: String)], _ fields: JSONText, _ entity: Entity, _ store: Store
+    ) -> Bool {
+        placeholders.allSatisfy { name, value in
+            entity[field: name] != nil || store.value(of: name, in: fields, entity)?.plain == value
+        }
     }
 
     /// Throws for a name that this route does not know and another path has.

@@ -25,13 +25,16 @@ extension Store {
     }
 
     private func text(_ name: String, _ record: JSONText, _ entity: Entity) -> String? {
-        if name == FieldDefault.accountName { return settings.accountName }
-        let names = name.split(separator: ".", maxSplits: 1).map(String.init)
-        guard names.count == 2 else { return entity.value(of: name, in: record)?.plain }
-        guard let relation = entity[relation: names[0]], case .one(let field) = relation.kind,
-            let key = entity.value(of: field, in: record)?.plain, let other = schema[relation.entity]
-        else { return nil }
-        return self.record(other.name, key: key).flatMap { other.value(of: names[1], in: $0)?.plain }
+        name == FieldDefault.accountName ? settings.accountName : value(of: name, in: record, entity)?.plain
+    }
+
+    /// A field of the record or, with a dot, of one that it refers to.
+    func value(of name: String, in record: JSONText, _ entity: Entity) -> JSONText? {
+        guard let far = entity.far(name) else { return entity.value(of: name, in: record) }
+        guard let key = entity.value(of: far.reference, in: record)?.plain, let other = schema[far.entity] else {
+            return nil
+        }
+        return self.record(other.name, key: key).flatMap { other.value(of: far.field, in: $0) }
     }
 
     private mutating func nextNumber(_ field: Field, _ entity: Entity) -> Int {

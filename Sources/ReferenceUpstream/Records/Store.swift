@@ -35,7 +35,7 @@ struct Store: Sendable {
     /// The record whose fields have the given plain values; fast when the key is among them.
     func find(_ entity: Entity, where conditions: [(name: String, value: String)]) -> JSONText? {
         func fits(_ record: JSONText) -> Bool {
-            conditions.allSatisfy { (entity.value(of: $0.name, in: record)?.plain ?? "") == $0.value }
+            conditions.allSatisfy { (value(of: $0.name, in: record, entity)?.plain ?? "") == $0.value }
         }
         guard let key = conditions.first(where: { $0.name == entity.key })?.value else {
             return tables[entity.name]?.records.first(where: fits)

@@ -56,6 +56,9 @@ extension UpstreamShape {
             "PATCH /api/orders/{order_id}/devices/{id}": Call(),
             "PATCH /api/orders/{order_id}/devices/{id}/status": Call(
                 required: [["status"]], alsoKnown: ["context", "notes"]),
+            "POST /api/orders/{device.order_id}/devices/{device_id}/parts": Call(required: [["part_name"]]),
+            "POST /api/orders/{device.order_id}/devices/{device_id}/accessories": Call(required: [["accessory_type"]]),
+            "PATCH /api/orders/{device.order_id}/devices/{device_id}/images/{id}": Call(),
             "POST /api/clients": Call(required: [["email"]]),
             "PATCH /api/clients/{id}": Call(),
             "PATCH /api/tickets/{id}": Call(),

@@ -8,15 +8,18 @@ package struct HTTPUpstream: Upstream {
     let caller: HTTPCaller
     private let token: (any Credentials)?
     private let identity = IdentityMemory()
+    private let elsewhere: @Sendable () -> [ListElsewhere]
 
     /// `baseURL` replaces the schema's; `deadline` is for each exchange as a whole, `maximumBody` for each response, in
-    /// bytes. `clock` observes every response.
+    /// bytes. `clock` observes every response. `elsewhere` has the lists of other schemas; it is called only for an
+    /// answer without the expected list.
     package init(
         plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: (any Credentials)?,
         deadline: Duration = .seconds(60), maximumBody: Int = 8 << 20, clock: ServerClock? = nil,
-        now: @escaping @Sendable () -> Timestamp
+        elsewhere: @escaping @Sendable () -> [ListElsewhere] = { [] }, now: @escaping @Sendable () -> Timestamp
     ) {
         self.plan = plan
+        self.elsewhere = elsewhere
         self.token = token
         caller = HTTPCaller(
             baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: maximumBody,
@@ -50,7 +53,7 @@ package struct HTTPUpstream: Upstream {
         let answer = try ListAnswer(response, at: list.records) { () throws(UpstreamError) in
             try caller.json(response, request.path)
         }
-        guard let answer else { throw .malformed("\(request.path) answered no list at \(list.records.description)") }
+        guard let answer else { throw try noList(in: response, request) }
         let (body, records) = (answer.body, answer.records)
         let count = records.elementCount
         // The rest is looked up in a copy without the records, which are nearly all of the response.
@@ -64,6 +67,14 @@ package struct HTTPUpstream: Upstream {
             page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list)
         }
         return page
+    }
+
+    private func noList(
+        in response: HTTPResponse, _ request: PageRequest
+    ) throws(UpstreamError) -> UpstreamError {
+        let body = try caller.json(response, request.path)
+        let advice = ListElsewhere.advice(for: body, at: request.path, elsewhere()).map { ", \($0)" }
+        return .malformed("\(request.path) answered no list at \(request.list.records.description)\(advice ?? "")")
     }
 
     package func record(of entity: Entity, known: JSONText) async throws(UpstreamError) -> RemoteRecord? {

@@ -33,6 +33,18 @@ struct SchemaFinder {
             problem: "no schema named \(name)\(hint) Searched for \(name).yaml in \(folders.joined(separator: ", "))")
     }
 
+    /// All other schemas that could be named instead, as far as they can be read.
+    func others(than schema: EntitySchema, for configuration: Configuration) -> [EntitySchema] {
+        var seen: Set = [schema.name]
+        return folders(for: configuration).flatMap { folder in
+            environment.names(in: folder).filter { $0.hasSuffix(".yaml") }.sorted().compactMap { name in
+                let path = "\(folder)/\(name)"
+                let text = try? environment.text(of: path)
+                return text.flatMap { try? EntitySchema(yaml: $0, file: path) }
+            }
+        }.filter { seen.insert($0.name).inserted }
+    }
+
     /// Next to the configuration file, then the system's, then those shipped with the program.
     private func folders(for configuration: Configuration) -> [String] {
         let beside = configuration.file.map { environment.folder(of: $0) + "/schemas" }

@@ -170,6 +170,8 @@ struct DaemonHost: Sendable {
     let now: @Sendable () -> Timestamp
     /// The time of the kernel's monotonic clock.
     let monotonic: @Sendable () -> Duration
+    /// Finds the other schemas, of which one may fit an upstream better.
+    let schemas: SchemaFinder
     /// Creates the logger of one component; its label is part of every line.
     let logger: @Sendable (_ log: Configuration.Log, _ label: String) -> Logger
 }

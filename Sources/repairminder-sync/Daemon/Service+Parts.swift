@@ -100,7 +100,9 @@ extension Service {
         return HTTPUpstream(
             plan: setup.schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
             token: try credentials(transport, clock), deadline: configuration.upstream.deadline, clock: clock,
-            now: host.now)
+            elsewhere: { [setup, schemas = host.schemas] in
+                schemas.others(than: setup.schema, for: setup.configuration).flatMap(ListElsewhere.all)
+            }, now: host.now)
     }
 
     /// The configured token file, otherwise the sign-in saved by `login`, if the schema defines how to refresh it.

@@ -7,6 +7,7 @@ import Upstream
 struct UpstreamChecks {
     let configuration: Configuration
     let schema: EntitySchema
+    let finder: SchemaFinder
     let now: @Sendable () -> Timestamp
 
     func findings() async -> [Finding] {
@@ -23,7 +24,8 @@ struct UpstreamChecks {
             let response = try await transport.send(request)
             return [
                 reachable(response, address), encryption(address), clock(response), await account(transport),
-            ]
+                await shape(transport),
+            ].compactMap(\.self)
         } catch {
             return [unreachable(error, address)]
         }
@@ -71,15 +73,35 @@ struct UpstreamChecks {
         return .ok("clock", "within \(abs(seconds) + 1) s of the upstream's")
     }
 
+    private func upstream(_ transport: CurlTransport, _ token: StaticToken?) -> HTTPUpstream {
+        HTTPUpstream(
+            plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
+            deadline: .seconds(10),
+            elsewhere: { [finder, schema, configuration] in
+                finder.others(than: schema, for: configuration).flatMap(ListElsewhere.all)
+            }, now: now)
+    }
+
+    /// Whether the upstream answers in the schema's shape; nil if that cannot be told.
+    private func shape(_ transport: CurlTransport) async -> Finding? {
+        guard let entity = schema.entities.first(where: { $0.pull != nil }), let pull = entity.pull else { return nil }
+        let request = PageRequest(entity: entity.name, path: pull.path, query: pull.query, list: pull.list)
+        do {
+            _ = try await upstream(transport, currentToken()).page(request)
+            return .ok("lists", "\(pull.path) answers as \(schema.name) expects")
+        } catch .malformed(let message) {
+            return .error("lists", message, "correct the schema, or name the one that fits the upstream")
+        } catch {
+            return nil
+        }
+    }
+
     private func account(_ transport: CurlTransport) async -> Finding {
         let check = "account"
         guard schema.upstream.account != nil else { return .ok(check, "the upstream has no accounts") }
         let token = currentToken()
-        let upstream = HTTPUpstream(
-            plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
-            deadline: .seconds(10), now: now)
         do {
-            return .ok(check, try await upstream.account()?.id ?? "none")
+            return .ok(check, try await upstream(transport, token).account()?.id ?? "none")
         } catch .unauthorized(let message) where token != nil && configuration.upstream.tokenFile == nil {
             return .warning(
                 check, "the upstream rejected the token: \(message)",

@@ -54,8 +54,10 @@ struct DoctorCommand: AsyncParsableCommand {
         let database = DatabaseChecks(
             configuration: configuration, path: path, now: StateFiles.now(), deepSchema: deep ? schema : nil
         ).findings()
-        let upstream = await UpstreamChecks(configuration: configuration, schema: schema, now: StateFiles.now)
-            .findings()
+        let upstream = await UpstreamChecks(
+            configuration: configuration, schema: schema, finder: SchemaFinder(environment: environment),
+            now: StateFiles.now
+        ).findings()
         let entities = schema.entities.count.counted("entity", "entities")
         return config + [.ok("schema", "\(schema.name), \(entities)")] + state + database + upstream
     }

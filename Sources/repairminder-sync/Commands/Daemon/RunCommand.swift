@@ -42,7 +42,7 @@ struct RunCommand: AsyncParsableCommand {
             notifier: notifier,
             watchdogInterval: Watchdog.interval(environment: environment.variables, pid: getpid()),
             startedAt: now(), metrics: Metrics(uptime: { start.duration(to: .now) }), now: now,
-            monotonic: Self.monotonicTime
+            monotonic: Self.monotonicTime, schemas: SchemaFinder(environment: environment)
         ) { log, label in
             Logger(label: label) { label in
                 LineLogHandler(

@@ -1,0 +1,52 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+
+@testable import Upstream
+
+@Suite("An upstream that answers in another schema's shape")
+struct OtherShapeTests {
+    /// What the first list of `name` says when the upstream has answered with `body`.
+    private func message(of name: String, _ body: String, others: [String]) async throws -> String? {
+        let schema = try ProjectFiles.schema(name)
+        let transport = ScriptedTransport { _ in
+            HTTPResponse(
+                status: 200, headers: [HTTPHeader("Content-Type", "application/json")], body: Array(body.utf8))
+        }
+        let elsewhere = try others.flatMap { ListElsewhere.all(in: try ProjectFiles.schema($0)) }
+        let upstream = HTTPUpstream(
+            plan: schema.upstream, baseURL: "https://shop.example", transport: transport, token: nil,
+            elsewhere: { elsewhere }, now: { Timestamp.sample })
+        let entity = try #require(schema.entities.first)
+        let pull = try #require(entity.pull)
+        do {
+            _ = try await upstream.page(PageRequest(entity: entity.name, path: pull.path, list: pull.list))
+            return nil
+        } catch .malformed(let message) {
+            return message
+        }
+    }
+
+    @Test("each of the two Repair Minder schemas names the other when it fits")
+    func each() async throws {
+        let all = ["itori", "propdocs", "repairminder", "repairminder-live"]
+        let live = #"{"success":true,"data":{"clients":[{"id":"c","email":"a@b.c"}],"pagination":{"total":1}}}"#
+        let specified = #"{"success":true,"data":[{"id":"c","email":"a@b.c"}],"pagination":{"total":1}}"#
+        #expect(
+            try await message(of: "repairminder", live, others: all.filter { $0 != "repairminder" })
+                == "/api/clients answered no list at data, but one at data.clients, where the schema repairminder-live "
+                + "expects it; set schema: repairminder-live in the configuration and restart")
+        #expect(
+            try await message(of: "repairminder-live", specified, others: all.filter { $0 != "repairminder-live" })?
+                .contains("set schema: repairminder in the configuration") == true)
+        #expect(try await message(of: "repairminder", specified, others: all) == nil)
+    }
+
+    @Test("an answer that fits none is just no list")
+    func none() async throws {
+        #expect(
+            try await message(of: "repairminder", #"{"success":true,"data":{}}"#, others: ["repairminder-live"])
+                == "/api/clients answered no list at data")
+    }
+}
