@@ -110,6 +110,7 @@ struct OutboxTable {
         guard let place = waiting.lastIndex(where: { $0.content == nil }) else { return nil }
         var last = waiting[place]
         guard !last.tried, last.state == .queued, last.operation != .delete else { return nil }
+        if last.operation == .update, skipsStep(change, after: last, waiting[..<place]) { return nil }
         let body = last.body.setting(change.body)
         guard change.entity.canSend(body, by: last.operation) else { return nil }
         // Waiting for a newer change could close a cycle.
@@ -124,6 +125,14 @@ struct OutboxTable {
         try depend(last.id, on: needs)
         waiting[place] = last
         return place
+    }
+
+    /// Whether the two as one change would leave out a value of a field with steps; one that is taken back does not count.
+    private func skipsStep(_ change: NewChange, after last: Entry, _ earlier: ArraySlice<Entry>) -> Bool {
+        change.entity.fields.contains { field in
+            guard field.hasSteps, last.body[field.name] != nil, let new = change.body[field.name] else { return false }
+            return new != earlier.reversed().lazy.compactMap { $0.body[field.name] }.first ?? last.base[field.name]
+        }
     }
 
     /// Replaces a change's body and base. An update that is left without fields leaves the queue.

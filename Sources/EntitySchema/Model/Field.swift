@@ -56,6 +56,8 @@ package struct Field: Sendable, Equatable {
     package var initial: FieldDefault?
     /// A time that moves to each local edit, until the server says a later one.
     package var isTouched = false
+    /// Each value that it is given here is sent, one after the other: the server refuses to skip one.
+    package var hasSteps = false
 
     /// Computed locally: callers cannot write it and it is never sent.
     package var isDerivedHere: Bool { derivation != nil || follow != nil }

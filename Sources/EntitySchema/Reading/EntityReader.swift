@@ -103,7 +103,7 @@ struct EntityReader {
     private func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
         try node.requireKeys([
             "type", "values", "to", "as", "from", "index", "search", "required", "secret", "derive", "follow", "merge",
-            "default", "touch",
+            "default", "touch", "steps",
         ])
         var field = Field(
             name: name, kind: try kind(node), source: try node.child("from")?.dottedPath(),
@@ -115,6 +115,7 @@ struct EntityReader {
         if let node = node.child("merge") { field.mergesAsSet = try isSet(node, field.kind) }
         if let node = node.child("default") { field.initial = try DefaultReader(node: node, field: field).initial() }
         if let node = node.child("touch") { field.isTouched = try isTouched(node, field) }
+        field.hasSteps = try node.child("steps")?.boolean() ?? false
         if field.secret && field.indexed {
             throw node.error("a secret field cannot have an index; remove index or secret")
         }

@@ -30,6 +30,36 @@ struct OutboxTests {
         #expect(changes.first?.body.text == #"{"notes":null,"total":129.90}"#)
     }
 
+    @Test("each value of a field with steps is a change of its own, sent in order")
+    func steps() async throws {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("status: { type: enum,", with: "status: { type: enum, steps: true,"))
+        _ = try await cache.pull("orders", #"[{"id":"a","status":null,"notes":"n"}]"#)
+        for body in [#"{"status":"open"}"#, #"{"notes":"x"}"#, #"{"status":"ready"}"#, #"{"notes":"y"}"#] {
+            try await cache.store.update("orders", key: "a", body: JSONText(parsing: body), at: now)
+        }
+        #expect(try cache.record("orders", "a")?["status"] == "ready")
+        let first = try #require(try ready(cache).first)
+        #expect(first.body.text == #"{"status":"open","notes":"x"}"#)
+        let answer = try JSONText(parsing: #"{"id":"a","status":"open","notes":"x"}"#)
+        try await send(first, .acknowledged(record: answer), cache)
+        #expect(try ready(cache).map(\.body.text) == [#"{"status":"ready","notes":"y"}"#])
+        #expect(try cache.record("orders", "a")?["status"] == "ready")
+    }
+
+    @Test("a step that is taken back before it is sent is not sent")
+    func stepBack() async throws {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("status: { type: enum,", with: "status: { type: enum, steps: true,"))
+        _ = try await cache.pull("orders", #"[{"id":"a","status":null}]"#)
+        for status in ["open", "ready", "open"] {
+            try await cache.store.update("orders", key: "a", body: .object(["status": .string(status)]), at: now)
+        }
+        let first = try #require(try ready(cache).first)
+        try await send(first, .acknowledged(record: JSONText(parsing: #"{"id":"a","status":"open"}"#)), cache)
+        #expect(try ready(cache).allSatisfy { $0.body["status"] == "open" })
+    }
+
     @Test("ready changes come oldest first, whether queued or due for retry, without those about to be sent")
     func readyInOrder() async throws {
         let cache = try TestCache()
