@@ -142,6 +142,23 @@ struct OutboxTests {
         #expect(try cache.record("orders", "b") == nil && cache.record("orders", key) == nil)
     }
 
+    @Test("a record that two look-ups found at once becomes one of the two creations")
+    func foundTwice() async throws {
+        let cache = try TestCache()
+        for id in ["x", "y"] {
+            let order = JSONText.object(["id": .string(id), "notes": "alike"])
+            _ = try await cache.store.create("orders", body: order, at: now)
+        }
+        let found = PushOutcome.found(
+            record: try JSONText(parsing: #"{"id":"b","notes":"alike"}"#), version: nil, view: .answer,
+            otherwise: PushFailure(kind: PushFailure.unseen, message: "taken"), at: now)
+        for change in try ready(cache) { try await send(change, found, cache) }
+        #expect(try cache.record("orders", "x")?["id"] == "b")
+        #expect(try cache.record("orders", "y")?["id"] == "y")
+        #expect(try ready(cache).map(\.key) == ["y"])
+        #expect(try cache.store.rowCounts()["orders"] == 2)
+    }
+
     @Test("a value that a record already has is no change")
     func noChange() async throws {
         let cache = try TestCache()
