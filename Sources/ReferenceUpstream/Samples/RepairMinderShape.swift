@@ -46,7 +46,7 @@ extension UpstreamShape {
         shape.calls = [
             "POST /api/orders": Call(
                 required: [["client_first_name"], ["client_email", "no_email"], ["intake_method"], ["signature"]],
-                answer: [("id", "id"), ("order_number", "order_number"), ("ticket_id", "ticket_id")]),
+                answer: [("id", "id"), ("order_number", "order_number"), ("ticket_id", "ticket_id")], books: true),
             "PATCH /api/orders/{id}": Call(),
             "POST /api/orders/{order_id}/items": Call(required: [["description"]]),
             "PATCH /api/orders/{order_id}/items/{id}": Call(),
@@ -56,7 +56,7 @@ extension UpstreamShape {
             "PATCH /api/orders/{order_id}/devices/{id}": Call(),
             "PATCH /api/orders/{order_id}/devices/{id}/status": Call(
                 required: [["status"]], alsoKnown: ["context", "notes"]),
-            "POST /api/clients": Call(required: [["email"]]),
+            "POST /api/clients": Call(required: [["email"]], unique: "email"),
             "PATCH /api/clients/{id}": Call(),
             "PATCH /api/tickets/{id}": Call(),
             "POST /api/tickets/{id}/reassign": Call(required: [["assigned_user_id"]]),
