@@ -160,7 +160,7 @@ struct OutboxTable {
 
     /// `id` is the change's own, if it has one: only older changes come before it. `isFirst`: its record has no others.
     func needs(of change: NewChange, before id: Int64 = .max, isFirst: Bool = false) throws -> Set<Int64> {
-        var needs = try referenceNeeds(of: change)
+        var needs = try referenceNeeds(of: change).union(partnerNeeds(of: change, before: id))
         if !isFirst { try needs.formUnion(recordNeeds(of: change, before: id)) }
         if let group = try groupNeed(of: change, before: id) { needs.insert(group) }
         needs.remove(id)
@@ -206,6 +206,25 @@ struct OutboxTable {
             if let creation { needs.insert(creation) }
         }
         return needs
+    }
+
+    /// The creations of records that the server joins with this new one by a value (`waits_for`).
+    private func partnerNeeds(of change: NewChange, before id: Int64) throws -> [Int64] {
+        guard change.operation == .create else { return [] }
+        return try change.entity.fields.flatMap { field -> [Int64] in
+            guard let other = field.waitsFor, let partner = schema[other.entity],
+                let value = change.body[field.name], value != .null
+            else { return [] }
+            let table = EntityTable(entity: partner)
+            return try Int64.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT change.id FROM \(table.name) AS record CROSS JOIN sync_outbox AS change
+                          ON change.entity = ?1 AND change.record_key = record._key AND change.operation = 'create'
+                        WHERE record._deleted = 0 AND \(table.sql(for: other.field, of: "record.")) = ?2 AND change.id < ?3
+                        """),
+                arguments: [partner.name, value.plain, id])
+        }
     }
 
     func depend(_ id: Int64, on needs: Set<Int64>) throws {
