@@ -65,6 +65,18 @@ struct EntitySchemaTests {
                 "did you mean type?"
             ),
             (
+                "text: { type: string }", "text: { type: string, waits_for: note.text }", 10,
+                "entities.notes.fields.text.waits_for", "there is no entity note"
+            ),
+            (
+                "text: { type: string }", "text: { type: string, waits_for: notes.id }", 10,
+                "entities.notes.fields.text.waits_for", "needs a field id with index: true"
+            ),
+            (
+                "text: { type: string }", "text: { type: string, waits_for: notes }", 10,
+                "entities.notes.fields.text.waits_for", "expected an entity and its field"
+            ),
+            (
                 "text: { type: string }", "text: { type: string, secret: true, search: true }", 10,
                 "entities.notes.fields.text", "a secret field cannot be searched"
             ),

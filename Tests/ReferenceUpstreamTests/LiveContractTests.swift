@@ -58,6 +58,7 @@ struct LiveContractTests {
         let order = try first("orders")["id"]?.plain ?? ""
         let ticket = try first("tickets")["id"]?.plain ?? ""
         let calls = [
+            ("POST", "/api/clients", "client-create-request", "client-single"),
             ("POST", "/api/orders", "order-create-request", "order-create"),
             ("POST", "/api/orders/\(order)/items", "order-item-create-request", "order-item"),
             ("POST", "/api/orders/\(order)/payments", "order-payment-create-request", "order-payment"),
@@ -66,7 +67,6 @@ struct LiveContractTests {
             ("POST", "/api/tickets/\(ticket)/reply", "ticket-reply-request", "ticket-reply"),
             ("PATCH", "/api/tickets/\(ticket)", "ticket-patch-request", "ticket-single"),
             ("PATCH", "/api/orders/\(order)", "order-patch-request", "order-single"),
-            ("POST", "/api/clients", "client-create-request", "client-single"),
         ]
         for (method, path, request, answer) in calls {
             let reply = try await harness.send(method, path, try shapes[request].text)

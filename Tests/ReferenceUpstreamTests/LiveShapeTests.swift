@@ -74,6 +74,30 @@ struct LiveShapeTests {
         #expect(unknown.status == 400 && unknown.text.contains("unknown field client_id"))
     }
 
+    @Test("a new order is for the client with its email address, and comes with a ticket, a note and a signature")
+    func booking() async throws {
+        let harness = try shop()
+        for email in ["b@example.org", "new@example.org", "new@example.org"] {
+            let order = #"""
+                {"client_email":"\#(email)","client_first_name":"Bo","client_last_name":"N","city":"Leeds",
+                 "intake_method":"walk_in","notes":"Wet","signature":{"typed_name":"Bo N","terms_agreed":true}}
+                """#
+            let answer = try await harness.send("POST", "/api/orders", order)
+            let id = try #require(try answer.json().at(path: "data.id")?.plain, "\(answer.text)")
+            let made = try await harness.get("/api/orders/\(id)").at("data")
+            #expect(made.at(path: "client.email")?.plain == email)
+            #expect(made["signatures"]?.elements.map { $0["typed_name"] } == ["Bo N"])
+            let ticket = try await harness.get("/api/tickets/\(made["ticket_id"]?.plain ?? "")").at("data")
+            #expect(ticket.at(path: "order.id")?.plain == id && ticket.at(path: "client.name") == "Bo N")
+            #expect(ticket["messages"]?.elements.map { $0["body_text"] } == ["Wet"])
+        }
+        let clients = harness.upstream.records(of: "clients")
+        #expect(clients.map { $0["email"] } == ["a@example.org", "b@example.org", "new@example.org"])
+        #expect(clients.last?["city"] == "Leeds" && clients.last?["notes"] == nil)
+        let again = try await harness.send("POST", "/api/clients", #"{"email":"new@example.org"}"#)
+        #expect(again.status == 409, "\(again.text)")
+    }
+
     @Test("totals and dates stand elsewhere in the single order than in lists")
     func views() async throws {
         let harness = try shop()

@@ -95,6 +95,9 @@ package enum PushLane: Sendable {
 package enum PushOutcome: Sendable, Equatable {
     /// The upstream accepted it; `record` is its answer, nil when the answer had none.
     case acknowledged(record: JSONText?, version: String? = nil, view: RecordView = .answer)
+    /// A look-up found the record of a creation. If that record is another creation's by now, this one has failed so far
+    /// and is looked up again at `at`.
+    case found(record: JSONText, version: String?, view: RecordView, otherwise: PushFailure, at: Timestamp)
     /// The upstream accepted it, and has no such record when it is asked; `record` is its answer. An edited record was
     /// deleted since; a created one may not be shown yet.
     case vanished(record: JSONText?)

@@ -110,6 +110,7 @@ struct OutboxTable {
         guard let place = waiting.lastIndex(where: { $0.content == nil }) else { return nil }
         var last = waiting[place]
         guard !last.tried, last.state == .queued, last.operation != .delete else { return nil }
+        if last.operation == .update, skipsStep(change, after: last, waiting[..<place]) { return nil }
         let body = last.body.setting(change.body)
         guard change.entity.canSend(body, by: last.operation) else { return nil }
         // Waiting for a newer change could close a cycle.
@@ -124,6 +125,14 @@ struct OutboxTable {
         try depend(last.id, on: needs)
         waiting[place] = last
         return place
+    }
+
+    /// Whether the two as one change would leave out a value of a field with steps; one that is taken back does not count.
+    private func skipsStep(_ change: NewChange, after last: Entry, _ earlier: ArraySlice<Entry>) -> Bool {
+        change.entity.fields.contains { field in
+            guard field.hasSteps, last.body[field.name] != nil, let new = change.body[field.name] else { return false }
+            return new != earlier.reversed().lazy.compactMap { $0.body[field.name] }.first ?? last.base[field.name]
+        }
     }
 
     /// Replaces a change's body and base. An update that is left without fields leaves the queue.
@@ -151,7 +160,7 @@ struct OutboxTable {
 
     /// `id` is the change's own, if it has one: only older changes come before it. `isFirst`: its record has no others.
     func needs(of change: NewChange, before id: Int64 = .max, isFirst: Bool = false) throws -> Set<Int64> {
-        var needs = try referenceNeeds(of: change)
+        var needs = try referenceNeeds(of: change).union(partnerNeeds(of: change, before: id))
         if !isFirst { try needs.formUnion(recordNeeds(of: change, before: id)) }
         if let group = try groupNeed(of: change, before: id) { needs.insert(group) }
         needs.remove(id)
@@ -197,6 +206,25 @@ struct OutboxTable {
             if let creation { needs.insert(creation) }
         }
         return needs
+    }
+
+    /// The creations of records that the server joins with this new one by a value (`waits_for`).
+    private func partnerNeeds(of change: NewChange, before id: Int64) throws -> [Int64] {
+        guard change.operation == .create else { return [] }
+        return try change.entity.fields.flatMap { field -> [Int64] in
+            guard let other = field.waitsFor, let partner = schema[other.entity],
+                let value = change.body[field.name], value != .null
+            else { return [] }
+            let table = EntityTable(entity: partner)
+            return try Int64.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT change.id FROM \(table.name) AS record CROSS JOIN sync_outbox AS change
+                          ON change.entity = ?1 AND change.record_key = record._key AND change.operation = 'create'
+                        WHERE record._deleted = 0 AND \(table.sql(for: other.field, of: "record.")) = ?2 AND change.id < ?3
+                        """),
+                arguments: [partner.name, value.plain, id])
+        }
     }
 
     func depend(_ id: Int64, on needs: Set<Int64>) throws {

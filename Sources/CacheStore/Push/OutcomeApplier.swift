@@ -16,6 +16,10 @@ struct OutcomeApplier {
         switch outcome {
         case .acknowledged(let record, let version, let view):
             return try acknowledge(change, record, version, view)
+        case .found(let record, let version, let view, let failure, let next):
+            guard try isTaken(record, from: change) else { return try acknowledge(change, record, version, view) }
+            try queue.postpone(id, failure, until: next, counted: false)
+            try note(failure, .waiting, of: change, next: next)
         case .vanished(let record): return try acknowledge(change, record, nil, .answer, isShown: false)
         case .gone(let failure, let retryAt):
             guard let next = retryAt, try isNew(change) else { return try forget(change, failure) }
@@ -32,6 +36,15 @@ struct OutcomeApplier {
             try note(failure, .failed, of: change)
         }
         try catchUp(change)
+    }
+
+    /// Whether the record came from another change, as when two creations with the same values were looked up at once.
+    private func isTaken(_ record: JSONText, from change: OutboxTable.Entry) throws -> Bool {
+        guard change.operation == .create, let table = context.table(change.entity),
+            let key = record[table.entity.key]?.plain, key != change.key
+        else { return false }
+        let sql = "SELECT EXISTS (SELECT 1 FROM \(table.name) WHERE _key = ? AND _acknowledged IS NOT NULL)"
+        return try Bool.fetchOne(db.cachedStatement(sql: sql), arguments: [key]) ?? false
     }
 
     /// Whether the record was created so recently that a server which does not find it may just be behind.

@@ -34,6 +34,12 @@ package struct Field: Sendable, Equatable {
         case fragments
     }
 
+    /// A field of another entity.
+    package struct Other: Sendable, Equatable {
+        package var entity: String
+        package var field: String
+    }
+
     package var name: String
     package var kind: Kind
     /// The path of the value in the upstream's record when there is no member of the field's own name.
@@ -58,6 +64,10 @@ package struct Field: Sendable, Equatable {
     package var initial: FieldDefault?
     /// A time that moves to each local edit, until the server says a later one.
     package var isTouched = false
+    /// Each value that it is given here is sent, one after the other: the server refuses to skip one.
+    package var hasSteps = false
+    /// A new record is sent after the new record that has the same value there: the server joins the two by it.
+    package var waitsFor: Other?
 
     /// Whether it is stored only encrypted.
     package var isStoredSealed: Bool { secret || sealed }

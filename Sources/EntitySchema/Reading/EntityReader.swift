@@ -103,7 +103,7 @@ struct EntityReader {
     private func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
         try node.requireKeys([
             "type", "values", "to", "as", "from", "index", "search", "required", "secret", "derive", "follow", "merge",
-            "default", "touch", "sealed",
+            "default", "touch", "sealed", "steps", "waits_for",
         ])
         var field = Field(
             name: name, kind: try kind(node), source: try node.child("from")?.dottedPath(),
@@ -116,6 +116,8 @@ struct EntityReader {
         if let node = node.child("merge") { field.mergesAsSet = try isSet(node, field.kind) }
         if let node = node.child("default") { field.initial = try DefaultReader(node: node, field: field).initial() }
         if let node = node.child("touch") { field.isTouched = try isTouched(node, field) }
+        if let node = node.child("waits_for") { field.waitsFor = try other(node) }
+        field.hasSteps = try node.child("steps")?.boolean() ?? false
         if field.secret && field.sealed {
             throw node.error("a secret field is sealed already; remove sealed to hide it, or secret to show it")
         }
@@ -150,6 +152,12 @@ struct EntityReader {
         guard try node.string() == "set" else { throw node.error("expected set") }
         guard kind == .list else { throw node.error("only a field of type list can be merged as a set") }
         return true
+    }
+
+    private func other(_ node: SchemaNode) throws(SchemaError) -> Field.Other {
+        let names = try node.dottedPath().split(separator: ".").map(String.init)
+        guard names.count == 2 else { throw node.error("expected an entity and its field, such as clients.email") }
+        return Field.Other(entity: names[0], field: names[1])
     }
 
     private func isTouched(_ node: SchemaNode, _ field: Field) throws(SchemaError) -> Bool {

@@ -28,10 +28,22 @@ struct SchemaCheck {
                 throw error(entity, "sort", "\(term.field) needs index: true, because every list sorts by it")
             }
         }
+        for field in entity.fields { try check(field.waitsFor, at: "fields.\(field.name).waits_for", of: entity) }
         if let name = entity.orderWithin { try field(name, of: entity, at: "order_within") }
         var names: Set<String> = []
         for relation in entity.relations where !names.insert(relation.name).inserted {
             throw error(entity, "many", "two relations are named \(relation.name); rename one of them with as:")
+        }
+    }
+
+    private func check(_ other: Field.Other?, at place: String, of entity: Entity) throws(SchemaError) {
+        guard let other else { return }
+        guard let target = schema[other.entity] else {
+            let hint = Suggestion.hint(for: other.entity, among: schema.entities.map(\.name))
+            throw error(entity, place, "there is no entity \(other.entity)\(hint)")
+        }
+        guard target[field: other.field]?.indexed == true else {
+            throw error(entity, place, "\(other.entity) needs a field \(other.field) with index: true")
         }
     }
 

@@ -21,13 +21,20 @@ package struct UpstreamShape: Sendable {
         package var alsoKnown: Set<String> = []
         /// The answer's members, each with the field that it shows; nil answers the record.
         package var answer: [(member: String, field: String)]?
+        /// A create with the value of another record in this field is refused.
+        package var unique: String?
+        /// A create that makes other records too; see `Store.book`.
+        package var books = false
 
         package init(
-            required: [[String]] = [], alsoKnown: Set<String> = [], answer: [(member: String, field: String)]? = nil
+            required: [[String]] = [], alsoKnown: Set<String> = [], answer: [(member: String, field: String)]? = nil,
+            unique: String? = nil, books: Bool = false
         ) {
             self.required = required
             self.alsoKnown = alsoKnown
             self.answer = answer
+            self.unique = unique
+            self.books = books
         }
     }
 

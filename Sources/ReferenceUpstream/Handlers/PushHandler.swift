@@ -120,7 +120,7 @@ struct PushHandler {
     private func apply(_ call: Call, _ store: inout Store) throws(Refusal) -> Answer {
         switch call.operation {
         case .create:
-            let record = try store.create(call.fields, in: call.entity, at: now)
+            let record = try created(by: call, &store)
             return habits(call, store).created(record, from: call.fields)
         case .update:
             try checkPrecondition(call, store)
@@ -131,6 +131,17 @@ struct PushHandler {
             try store.delete(call.entity, key: call.key, at: now)
             return habits(call, store).deleted()
         }
+    }
+
+    private func created(by call: Call, _ store: inout Store) throws(Refusal) -> JSONText {
+        let rule = handler.settings.shape?.calls[call.route.call]
+        if let field = rule?.unique, let value = call.fields[field]?.plain,
+            let known = store.find(call.entity, where: [(field, value)])
+        {
+            throw .exists(call.entity.name, known[call.entity.key]?.plain ?? "")
+        }
+        if rule?.books == true { return try store.book(call.fields, in: call.entity, at: now) }
+        return try store.create(call.fields, in: call.entity, at: now)
     }
 
     private func habits(_ call: Call, _ store: Store) -> AnswerHabits {

@@ -46,7 +46,7 @@ extension UpstreamShape {
         shape.calls = [
             "POST /api/orders": Call(
                 required: [["client_first_name"], ["client_email", "no_email"], ["intake_method"], ["signature"]],
-                answer: [("id", "id"), ("order_number", "order_number"), ("ticket_id", "ticket_id")]),
+                answer: [("id", "id"), ("order_number", "order_number"), ("ticket_id", "ticket_id")], books: true),
             "PATCH /api/orders/{id}": Call(),
             "POST /api/orders/{order_id}/items": Call(required: [["description"]]),
             "PATCH /api/orders/{order_id}/items/{id}": Call(),
@@ -59,7 +59,7 @@ extension UpstreamShape {
             "POST /api/orders/{device.order_id}/devices/{device_id}/parts": Call(required: [["part_name"]]),
             "POST /api/orders/{device.order_id}/devices/{device_id}/accessories": Call(required: [["accessory_type"]]),
             "PATCH /api/orders/{device.order_id}/devices/{device_id}/images/{id}": Call(),
-            "POST /api/clients": Call(required: [["email"]]),
+            "POST /api/clients": Call(required: [["email"]], unique: "email"),
             "PATCH /api/clients/{id}": Call(),
             "PATCH /api/tickets/{id}": Call(),
             "POST /api/tickets/{id}/reassign": Call(required: [["assigned_user_id"]]),

@@ -35,7 +35,7 @@ extension SyncMeasurement.PushOutcome {
     init(_ outcome: PushOutcome) {
         self =
             switch outcome {
-            case .acknowledged, .vanished: .acknowledged
+            case .acknowledged, .found, .vanished: .acknowledged
             case .notSent: .postponed
             case .waiting(_, _, true): .retry
             case .waiting(let failure, _, false): failure.kind == "barred" ? .barred : .postponed

@@ -59,7 +59,7 @@ extension Pusher {
             }
             guard hasLookUp(change, entity) else { return try await withoutLookUp(change, entity) }
             if case .applied(let found) = try await reconciler.finding(for: change, entity) {
-                return acknowledged(asRead: found)
+                return self.found(found, as: .single, otherwise: PushFailure.accepted)
             }
         } catch UpstreamError.cancelled {
             throw CancellationError()
@@ -67,6 +67,14 @@ extension Pusher {
             guard hasLookUp(change, entity) else { return repeated(change) }
         }
         return notListed(change)
+    }
+
+    /// What a look-up found, unless another creation with the same values has found it too; `kind` is the failure then.
+    func found(_ record: RemoteRecord, as view: RecordView, otherwise kind: String) -> PushOutcome {
+        let message = "the record that was found is another creation's with the same values; looking again"
+        return .found(
+            record: record.record, version: record.version, view: view,
+            otherwise: PushFailure(kind: kind, message: message), at: monotonicNow())
     }
 
     /// The record cannot be read now; its key shows when the request is repeated, or else in a pull.

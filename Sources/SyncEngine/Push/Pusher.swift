@@ -218,7 +218,8 @@ struct Pusher {
 
     /// Settles a change that turns out to be applied already.
     private func acknowledge(_ change: OutboxChange, _ found: RemoteRecord) async throws {
-        try await settle(lookedUp: change, as: .acknowledged(record: found.record, version: found.version))
+        let kind = change.wasAccepted ? PushFailure.accepted : PushFailure.unseen
+        try await settle(lookedUp: change, as: self.found(found, as: .answer, otherwise: kind))
     }
 
     /// Whether an edit must be merged with the server's version before it is sent: it is no longer fresh, and no

@@ -30,6 +30,36 @@ struct OutboxTests {
         #expect(changes.first?.body.text == #"{"notes":null,"total":129.90}"#)
     }
 
+    @Test("each value of a field with steps is a change of its own, sent in order")
+    func steps() async throws {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("status: { type: enum,", with: "status: { type: enum, steps: true,"))
+        _ = try await cache.pull("orders", #"[{"id":"a","status":null,"notes":"n"}]"#)
+        for body in [#"{"status":"open"}"#, #"{"notes":"x"}"#, #"{"status":"ready"}"#, #"{"notes":"y"}"#] {
+            try await cache.store.update("orders", key: "a", body: JSONText(parsing: body), at: now)
+        }
+        #expect(try cache.record("orders", "a")?["status"] == "ready")
+        let first = try #require(try ready(cache).first)
+        #expect(first.body.text == #"{"status":"open","notes":"x"}"#)
+        let answer = try JSONText(parsing: #"{"id":"a","status":"open","notes":"x"}"#)
+        try await send(first, .acknowledged(record: answer), cache)
+        #expect(try ready(cache).map(\.body.text) == [#"{"status":"ready","notes":"y"}"#])
+        #expect(try cache.record("orders", "a")?["status"] == "ready")
+    }
+
+    @Test("a step that is taken back before it is sent is not sent")
+    func stepBack() async throws {
+        let cache = try TestCache(
+            schema: TestCache.shop.replacing("status: { type: enum,", with: "status: { type: enum, steps: true,"))
+        _ = try await cache.pull("orders", #"[{"id":"a","status":null}]"#)
+        for status in ["open", "ready", "open"] {
+            try await cache.store.update("orders", key: "a", body: .object(["status": .string(status)]), at: now)
+        }
+        let first = try #require(try ready(cache).first)
+        try await send(first, .acknowledged(record: JSONText(parsing: #"{"id":"a","status":"open"}"#)), cache)
+        #expect(try ready(cache).allSatisfy { $0.body["status"] == "open" })
+    }
+
     @Test("ready changes come oldest first, whether queued or due for retry, without those about to be sent")
     func readyInOrder() async throws {
         let cache = try TestCache()
@@ -110,6 +140,42 @@ struct OutboxTests {
         try await cache.store.settle(change.id, .acknowledged(record: tombstone), at: now)
         #expect(try cache.store.pendingCount() == PendingCount(pending: 0, failed: 0))
         #expect(try cache.record("orders", "b") == nil && cache.record("orders", key) == nil)
+    }
+
+    @Test("a new record waits for the new one that has the same value in the field that it names")
+    func waitsFor() async throws {
+        let schema = TestCache.shop.replacing("notes: { type: string }", with: "notes: { type: string, index: true }")
+            .replacing("text: { type: string,", with: "text: { type: string, waits_for: orders.notes,")
+        let cache = try TestCache(schema: schema)
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"known"}]"#)
+        for notes in ["x", "y"] {
+            _ = try await cache.store.create("orders", body: .object(["notes": .string(notes)]), at: now)
+        }
+        for text in ["y", "known", "none"] {
+            let message = JSONText.object(["order_id": "a", "text": .string(text)])
+            _ = try await cache.store.create("messages", body: message, at: now)
+        }
+        #expect(try ready(cache).map { ($0.body["notes"] ?? $0.body["text"])?.plain } == ["x", "y"])
+        let order = try ready(cache)[1]
+        try await send(order, .acknowledged(record: JSONText(parsing: #"{"id":"b","notes":"y"}"#)), cache)
+        #expect(try ready(cache).map { ($0.body["notes"] ?? $0.body["text"])?.plain } == ["x", "y"])
+    }
+
+    @Test("a record that two look-ups found at once becomes one of the two creations")
+    func foundTwice() async throws {
+        let cache = try TestCache()
+        for id in ["x", "y"] {
+            let order = JSONText.object(["id": .string(id), "notes": "alike"])
+            _ = try await cache.store.create("orders", body: order, at: now)
+        }
+        let found = PushOutcome.found(
+            record: try JSONText(parsing: #"{"id":"b","notes":"alike"}"#), version: nil, view: .answer,
+            otherwise: PushFailure(kind: PushFailure.unseen, message: "taken"), at: now)
+        for change in try ready(cache) { try await send(change, found, cache) }
+        #expect(try cache.record("orders", "x")?["id"] == "b")
+        #expect(try cache.record("orders", "y")?["id"] == "y")
+        #expect(try ready(cache).map(\.key) == ["y"])
+        #expect(try cache.store.rowCounts()["orders"] == 2)
     }
 
     @Test("a value that a record already has is no change")

@@ -26,7 +26,7 @@ struct LiveSchemaTests {
     @Test(
         "after sign-in, offline changes arrive once, and a refused change stops no others", .timeLimit(.minutes(15)))
     func story() async throws {
-        let shop = try await Shop(schema: "repairminder-live", ["--user", "ada@example.org:right"])
+        let shop = try await Shop(schema: "repairminder-live", Shop.userArguments)
         do {
             try await signIn(shop)
             try await pullEverything(shop)
@@ -51,7 +51,7 @@ struct LiveSchemaTests {
 
     @Test("a wrong password ends the sign-in with the upstream's message and status 77", .timeLimit(.minutes(5)))
     func wrongPassword() async throws {
-        let shop = try await Shop(schema: "repairminder-live", ["--user", "ada@example.org:right"])
+        let shop = try await Shop(schema: "repairminder-live", Shop.userArguments)
         do {
             let login = try await shop.start("login")
             try await login.type("ada@example.org")
@@ -71,15 +71,7 @@ struct LiveSchemaTests {
     private func signIn(_ shop: Shop) async throws {
         let early = try await shop.command("sync", "--wait")
         #expect(early.status != 0 && early.output.contains("repairminder-sync login"), "\(early.output)")
-        let login = try await shop.start("login", "--way", "password")
-        try await login.type("ada@example.org")
-        try await login.type("right")
-        _ = try await login.line(containing: "code")
-        let code = try #require(try await shop.admin("mail").last?["code"]?.string)
-        try await login.type(code)
-        let ended = await login.finish()
-        #expect(ended.status == 0, "\(ended.output)")
-        #expect(ended.output.contains("signed in as company-1\nthe running daemon uses this sign-in now"))
+        try await shop.signIn()
         let file = try FileManager.default.attributesOfItem(atPath: "\(shop.folder.path)/state/tokens.json")
         #expect((file[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
