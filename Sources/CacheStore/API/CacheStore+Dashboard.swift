@@ -11,7 +11,9 @@ extension CacheStore {
     ) throws -> [[FigureValue]] {
         let groups = DashboardStatement.Group.all(of: figures)
         let statements = try groups.map { group in
-            try DashboardStatement(table: table(group.entity), group: group, ranges: ranges, user: user)
+            let table = try table(group.entity)
+            let owners = try group.user.flatMap(table.entity.far).map { try self.table($0.entity) }
+            return try DashboardStatement(table: table, owners: owners, group: group, ranges: ranges, user: user)
         }
         return try snapshot { db in
             var values: [String: [FigureValue]] = [:]

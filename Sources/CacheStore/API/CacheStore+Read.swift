@@ -131,7 +131,8 @@ extension CacheStore {
                     records.append(Includer.open(statement, include, at: RecordSelect.pkColumn + 1, extras: extras))
                     return false
                 }
-                let includer = Includer(schema: schema, connection: connection, labels: extras?.labels != nil, sealers: sealers)
+                let includer = Includer(
+                    schema: schema, connection: connection, labels: extras?.labels != nil, sealers: sealers)
                 _ = try includer.close(&records, including: include)
             }
             return records.first.map { record in

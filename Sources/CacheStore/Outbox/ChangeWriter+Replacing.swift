@@ -22,7 +22,8 @@ extension ChangeWriter {
         }
         guard let image = try writer.image(of: current), !image.isDeleted, let document = image.shown else {
             if expected != .any {
-                throw CacheError.changed("\(entity.name)/\(key) is not in the cache, so it is no version that was expected")
+                throw CacheError.changed(
+                    "\(entity.name)/\(key) is not in the cache, so it is no version that was expected")
             }
             _ = try create(given.setting(entity.key, to: given[entity.key] ?? .string(key)))
             return true

@@ -156,7 +156,9 @@ struct ChangeWriter {
 
     private func requireVersion(_ expected: ExpectedVersion, of key: String) throws {
         guard expected != .any else { return }
-        guard case .oneOf(let marks) = expected, try marks.contains(RecordVersion.mark(of: key, table, context.sealers, db)) else {
+        guard case .oneOf(let marks) = expected,
+            try marks.contains(RecordVersion.mark(of: key, table, context.sealers, db))
+        else {
             throw CacheError.changed("\(entity.name)/\(key) is not the version that was expected; read it again")
         }
     }

@@ -38,7 +38,10 @@ struct DashboardStatement {
     private(set) var sql = ""
     private(set) var arguments: [DatabaseValue] = []
 
-    init(table: EntityTable, group: Group, ranges: [Range<Timestamp>], user: String?) throws(CacheError) {
+    /// `owners`: the table of the records that have the user, if those are others.
+    init(
+        table: EntityTable, owners: EntityTable?, group: Group, ranges: [Range<Timestamp>], user: String?
+    ) throws(CacheError) {
         self.table = table
         at = table.sql(for: group.at)
         if let user {
@@ -47,10 +50,21 @@ struct DashboardStatement {
                     field: "user", message: "the schema does not say which user a record of \(group.entity) belongs to"
                 )
             }
-            belongs = "CAST(\(table.plain(for: field, of: "record.")) AS TEXT) = \(bind(user))"
+            belongs = "\(owner(field, owners)) = \(bind(user))"
         }
         let results = group.figures.map { result(of: $0) }
         sql = statement(ranges, results)
+    }
+
+    /// The user that a record belongs to.
+    private func owner(_ field: String, _ owners: EntityTable?) -> String {
+        guard let owners, let far = table.entity.far(field) else {
+            return "CAST(\(table.plain(for: field, of: "record.")) AS TEXT)"
+        }
+        return """
+            (SELECT CAST(\(owners.plain(for: far.field, of: "owner.")) AS TEXT) FROM \(owners.name) AS owner
+              WHERE owner._key = \(table.sql(for: far.reference, of: "record.")))
+            """
     }
 
     // MARK: Figures

@@ -147,7 +147,9 @@ struct RecordSealers: Sendable {
         none = RecordSealer([], sealer)
         let secret = schema.entities.filter { !$0.secretPlaces.isEmpty }
         sealers = Dictionary(
-            uniqueKeysWithValues: secret.map { ($0.name, RecordSealer($0.secretPlaces, hidden: $0.hiddenPlaces, sealer)) })
+            uniqueKeysWithValues: secret.map {
+                ($0.name, RecordSealer($0.secretPlaces, hidden: $0.hiddenPlaces, sealer))
+            })
     }
 
     /// For an entity without secrets, a sealer that changes nothing.

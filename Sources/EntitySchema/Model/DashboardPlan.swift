@@ -14,8 +14,19 @@ package struct DashboardPlan: Sendable, Equatable {
         package var measure: Measure
         /// All must hold for a record to count.
         package var conditions: [Condition]
-        /// The field with the user that a record belongs to; nil when records belong to no user.
+        /// The field with the user that a record belongs to, or with a dot that of a record it refers to; nil when
+        /// records belong to no user.
         package var user: String?
+        /// Whether the current value of a sum is shown with the number of its records.
+        package var isCounted = false
+
+        /// The same records, counted.
+        package var count: Figure {
+            var figure = self
+            figure.name = "\(name) count"
+            figure.measure = .count
+            return figure
+        }
     }
 
     package enum Measure: Sendable, Equatable {

@@ -6,7 +6,8 @@ struct ContentReader {
     func plan() throws(SchemaError) -> ContentPlan {
         try node.requireKeys(["url", "path", "upload", "delete", "types", "max_size", "state"])
         let plan = ContentPlan(
-            address: try node.child("url")?.string(), path: try path(), upload: try route("upload"), delete: try route("delete"),
+            address: try node.child("url")?.string(), path: try path(), upload: try route("upload"),
+            delete: try route("delete"),
             types: try types(), maximumSize: try size(), state: try node.child("state")?.string())
         guard plan.address != nil || plan.path != nil || plan.upload != nil else {
             throw node.error("expected url, path or upload; without them there is no content to transfer")

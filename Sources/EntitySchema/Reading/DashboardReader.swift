@@ -21,7 +21,9 @@ struct DashboardReader {
     private var lookup: FieldLookup { FieldLookup(entities: entities) }
 
     private func figure(_ name: String, _ node: SchemaNode) throws(SchemaError) -> DashboardPlan.Figure {
-        try node.requireKeys(["of", "at", "sum", "decimals", "distinct", "seen", "where", "unless", "user"])
+        try node.requireKeys([
+            "of", "at", "sum", "with_count", "decimals", "distinct", "seen", "where", "unless", "user",
+        ])
         let entity = try lookup.entity(node.required("of"))
         let at = try lookup.field(node.required("at"), of: entity)
         guard at.kind == .time, at.indexed else {
@@ -31,7 +33,18 @@ struct DashboardReader {
         let conditions = try ConditionReader(entity: entity).conditions(of: node)
         return DashboardPlan.Figure(
             name: name, entity: entity.name, at: at.name, measure: try measure(node, entity), conditions: conditions,
-            user: try node.child("user").map { node throws(SchemaError) in try lookup.field(node, of: entity).name })
+            user: try node.child("user").map { node throws(SchemaError) in try user(node, entity) },
+            isCounted: try node.child("with_count")?.boolean() ?? false)
+    }
+
+    /// A field, or one of a record that the entity refers to: `order.assigned_user_id`.
+    private func user(_ node: SchemaNode, _ entity: Entity) throws(SchemaError) -> String {
+        let name = try node.string()
+        guard let far = entity.far(name), let other = entities.first(where: { $0.name == far.entity }) else {
+            return try lookup.field(node, of: entity).name
+        }
+        _ = try ConditionReader(entity: other).field(far.field, node)
+        return name
     }
 
     // MARK: What is counted
@@ -40,8 +53,9 @@ struct DashboardReader {
         if let seen = node.child("seen"), node.child("distinct") == nil {
             throw seen.error("seen needs distinct beside it, which names the field")
         }
-        if let decimals = node.child("decimals"), node.child("sum") == nil {
-            throw decimals.error("decimals needs sum beside it")
+        for name in ["decimals", "with_count"] {
+            guard let key = node.child(name), node.child("sum") == nil else { continue }
+            throw key.error("\(name) needs sum beside it")
         }
         switch (node.child("sum"), node.child("distinct")) {
         case (nil, nil): return .count

@@ -19,7 +19,10 @@ struct DerivedFieldCheck {
         }
         if field.name == entity.key { throw error(entity, "key", "the key cannot have \(word)") }
         if case .reference = field.kind { throw error(entity, place, "a reference cannot have \(word)") }
-        for (isSet, name) in [(field.required, "required"), (field.secret, "secret"), (field.sealed, "sealed"), (field.mergesAsSet, "merge")]
+        for (isSet, name) in [
+            (field.required, "required"), (field.secret, "secret"), (field.sealed, "sealed"),
+            (field.mergesAsSet, "merge"),
+        ]
         where isSet {
             throw error(
                 entity, "\(place).\(name)",

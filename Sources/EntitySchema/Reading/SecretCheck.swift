@@ -34,7 +34,8 @@ struct SecretCheck {
         guard isTakenFromIt || secret.source == other.name else { return }
         throw error(
             entity, "fields.\(other.name)",
-            "\(other.name) would show what \(secret.name) keeps \(secret.secret ? "secret" : "sealed"); change its from")
+            "\(other.name) would show what \(secret.name) keeps \(secret.secret ? "secret" : "sealed"); change its from"
+        )
     }
 
     private func overlap(_ one: String, _ other: String) -> Bool {

@@ -15,7 +15,10 @@ extension Handlers {
         let period = try period(parameters)
         let user = try user(parameters, plan)
         let stretches = calendar.stretches(of: period, at: now())
-        let values = try store.figures(plan.figures, in: stretches.map(\.range), user: user)
+        let counts = plan.figures.filter(\.isCounted).map(\.count)
+        let all = plan.figures + counts
+        let values = try store.figures(all, in: stretches.map(\.range), user: user)
+        let found = Dictionary(uniqueKeysWithValues: zip(all.map(\.name), values))
         var members: [(key: String, value: JSONText)] = [
             ("period", .string(period.rawValue)), ("scope", user == nil ? "company" : "user"),
             ("time_zone", .string(calendar.timeZone)),
@@ -23,8 +26,10 @@ extension Handlers {
             ("until", .string(stretches[0].range.upperBound.description)),
         ]
         if let user { members.append(("user", .string(user))) }
-        for (figure, values) in zip(plan.figures, values) {
-            members.append((figure.name, Self.document(values, names: stretches.map(\.name))))
+        for figure in plan.figures {
+            let count = found[figure.count.name]?.first?.amount.json
+            let figures = found[figure.name] ?? []
+            members.append((figure.name, Self.document(figures, count: count, names: stretches.map(\.name))))
         }
         return .json(200, Array(JSONText.object(members: members).bytes))
     }
@@ -75,7 +80,8 @@ extension Handlers {
     // MARK: The answer
 
     /// One figure: its current value, and the change from each period that it is compared with.
-    private static func document(_ values: [FigureValue], names: [String]) -> JSONText {
+    /// `count`: how many records a sum has, if that is shown.
+    private static func document(_ values: [FigureValue], count: JSONText?, names: [String]) -> JSONText {
         let current = values.first ?? .count(0)
         let comparisons = zip(values, names).dropFirst().map { before, name in
             let change = current.amount - before.amount
@@ -84,7 +90,11 @@ extension Handlers {
                 "change_percent": change.percent(of: before.amount),
             ])
         }
-        return .object(["current": .object([current.word: current.amount.json]), "comparisons": .array(comparisons)])
+        let counted = count.map { [(key: "count", value: $0)] } ?? []
+        return .object([
+            "current": .object(members: [(key: current.word, value: current.amount.json)] + counted),
+            "comparisons": .array(comparisons),
+        ])
     }
 }
 

@@ -37,7 +37,8 @@ struct DashboardHandler {
         var members: [(key: String, value: JSONText)] = [("period", .string(period.rawValue))]
         for figure in plan.figures {
             let values = stretches.map { self.value(of: figure, in: $0, store, user) }
-            members.append((figure.name, Self.document(figure, values, stretches.map(\.name))))
+            let count = figure.isCounted ? self.value(of: figure.count, in: stretches[0], store, user) : nil
+            members.append((figure.name, Self.document(figure, values, count, stretches.map(\.name))))
         }
         return .json(200, handler.envelope.record(.object(members: members), at: handler.schema.upstream.record))
     }
@@ -89,7 +90,7 @@ struct DashboardHandler {
         let fitting = (store.records(of: entity.name) ?? []).filter { fits($0, figure, entity) }
         let belonging = fitting.filter { record in
             guard let user else { return true }
-            return figure.user.flatMap { entity.value(of: $0, in: record)?.plain } == user
+            return figure.user.flatMap { store.value(of: $0, in: record, entity)?.plain } == user
         }
         let counted = belonging.filter { time(of: $0, figure, entity).map(stretch.holds) ?? false }
         switch figure.measure {
@@ -130,8 +131,9 @@ struct DashboardHandler {
 
     // MARK: Response
 
-    private static func document(_ figure: DashboardPlan.Figure, _ values: [ExactNumber], _ names: [String]) -> JSONText
-    {
+    private static func document(
+        _ figure: DashboardPlan.Figure, _ values: [ExactNumber], _ count: ExactNumber?, _ names: [String]
+    ) -> JSONText {
         var word = "count"
         if case .sum = figure.measure { word = "total" }
         let current = values[0]
@@ -143,7 +145,11 @@ struct DashboardHandler {
                 "change_percent": percent(change.number, of: before.number),
             ])
         }
-        return .object(["current": .object([word: current.json]), "comparisons": .array(comparisons)])
+        let counted = count.map { [(key: "count", value: $0.json)] } ?? []
+        return .object([
+            "current": .object(members: [(key: word, value: current.json)] + counted),
+            "comparisons": .array(comparisons),
+        ])
     }
 
     private static func percent(_ change: Decimal, of whole: Decimal) -> JSONText {

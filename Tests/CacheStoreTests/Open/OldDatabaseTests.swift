@@ -44,7 +44,11 @@ struct OldDatabaseTests {
         #expect(columns == view.columns)
         #expect(rows.count == view.rows.count)
         for (row, wanted) in zip(rows, view.rows) {
-            #expect(zip(row, wanted).allSatisfy { $0 == $1 || Self.respelled[$0] == $1 }, "\(row), not \(wanted)")
+            let isSame = zip(row, wanted).allSatisfy { now, old in
+                // A text made of others has no NUL, at which SQL once ended it.
+                now == old || Self.respelled[now] == old || now == old.replacing("nul'", with: "nulcut'")
+            }
+            #expect(isSame, "\(row), not \(wanted)")
             #expect(row.count == wanted.count)
         }
     }

@@ -29,6 +29,13 @@ struct DashboardTests {
               create: { call: POST /sales }
               update: { call: "PATCH /sales/{id}" }
               delete: { call: "DELETE /sales/{id}" }
+          returns:
+            fields:
+              id: { type: string }
+              sale_id: { type: reference, to: sales }
+              amount: { type: money }
+              at: { type: time, index: true }
+            pull: { path: /returns }
         dashboard:
           figures:
             sales: { of: sales, at: sold_at, user: clerk }
@@ -37,6 +44,7 @@ struct DashboardTests {
             buyers: { of: sales, at: sold_at, distinct: buyer, unless: { state: void }, user: clerk }
             new: { of: sales, at: sold_at, distinct: buyer, seen: first, unless: { state: void }, user: clerk }
             old: { of: sales, at: sold_at, distinct: buyer, seen: again, unless: { state: void }, user: clerk }
+            returns: { of: returns, at: at, sum: amount, with_count: true, user: sale.clerk }
         """
 
     private func time(_ text: String) throws -> Timestamp { try #require(Timestamp(iso8601: text)) }
@@ -94,6 +102,22 @@ struct DashboardTests {
         #expect(try figures(cache, [june], user: "stranger")["sales"] == ["0"])
     }
 
+    @Test("a record may belong to the user of the record that it refers to")
+    func userOfAnother() async throws {
+        let cache = try TestCache(schema: Self.shop)
+        _ = try await cache.pull("sales", #"[{"id":"a","clerk":"k"},{"id":"b","clerk":"l"}]"#)
+        _ = try await cache.pull(
+            "returns",
+            #"[{"id":"r","sale_id":"a","amount":1.50,"at":"2026-06-02"},{"id":"s","sale_id":"b","amount":2,"at":"2026-06-02"},"#
+                + #"{"id":"t","amount":4,"at":"2026-06-02"}]"#)
+        #expect(try figures(cache, [june])["returns"] == ["7.50"])
+        #expect(try figures(cache, [june], user: "k")["returns"] == ["1.50"])
+        let plan = try #require(try EntitySchema(yaml: Self.shop, file: "shop.yaml").dashboard)
+        let counts = plan.figures.filter(\.isCounted).map(\.count)
+        let ranges = [try time("2026-06-01")..<time("2026-07-01")]
+        #expect(try cache.store.figures(counts, in: ranges, user: "l") == [[.count(1)]])
+    }
+
     @Test("pending changes count as readers see them: edits, deletions, and sales without a time from the upstream")
     func pending() async throws {
         let cache = try TestCache(schema: Self.shop)
@@ -120,11 +144,11 @@ struct DashboardTests {
         let cache = try TestCache(schema: Self.shop)
         let schema = try EntitySchema(yaml: Self.shop, file: "shop.yaml")
         let plan = try #require(schema.dashboard)
-        let groups = DashboardStatement.Group.all(of: plan.figures)
+        let groups = DashboardStatement.Group.all(of: plan.figures.filter { $0.entity == "sales" })
         #expect(groups.count == 1)
         let range = try time("2026-06-01")..<time("2026-07-01")
         let statement = try DashboardStatement(
-            table: cache.store.table("sales"), group: groups[0], ranges: [range], user: nil)
+            table: cache.store.table("sales"), owners: nil, group: groups[0], ranges: [range], user: nil)
         let lines = try cache.store.read { db in
             try Row.fetchAll(
                 db, sql: "EXPLAIN QUERY PLAN " + statement.sql, arguments: StatementArguments(statement.arguments)

@@ -45,7 +45,9 @@ struct PropdocsTests {
         }
     }
 
-    @Test("records arrive byte for byte; addresses, share links and access logs are on disk only as sealed", .timeLimit(.minutes(3)))
+    @Test(
+        "records arrive byte for byte; addresses, share links and access logs are on disk only as sealed",
+        .timeLimit(.minutes(3)))
     func pulls() async throws {
         try await Shop.with("propdocs") { shop in
             #expect(try await checks(shop).pulls().filter { !$0.value.isEmpty } == [:])
@@ -84,7 +86,8 @@ struct PropdocsTests {
             let house = try #require(try await shop.admin("records/properties").first)
             let address = try #require(house["address"]?.string).replacing(" ", with: "%20")
             let found = try await shop.call("GET", "/v1/properties?address=\(address)").body["data"]?.elements ?? []
-            #expect(found.contains { $0["id"] == house["id"] } && found.allSatisfy { $0["address"] == house["address"] })
+            #expect(
+                found.contains { $0["id"] == house["id"] } && found.allSatisfy { $0["address"] == house["address"] })
             #expect(try await shop.call("GET", "/v1/properties?address.gte=A").status == 400)
             #expect(try await shop.call("GET", "/v1/properties?sort=address").status == 400)
         }

@@ -69,7 +69,8 @@ struct SchemaTests {
                 + #""index":true,"search":"fragments","secret":false,"sealed":false,"computed":false,"default":null}"#)
         #expect(
             fields[2]["values"]?.text
-                == #"[{"value":"ready","label":"Ready now","icon":"star"},{"value":"open","label":"Open","icon":null}]"#)
+                == #"[{"value":"ready","label":"Ready now","icon":"star"},{"value":"open","label":"Open","icon":null}]"#
+        )
         #expect(fields.map { $0["secret"] } == [false, false, false, true, false])
         #expect(fields.map { $0["computed"] } == [false, false, false, false, true])
         let part = try await entity("parts")["fields"]?.elements[1]

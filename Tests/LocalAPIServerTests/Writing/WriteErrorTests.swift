@@ -62,7 +62,8 @@ struct WriteErrorTests {
         try await ServedAPI.serving { api in
             _ = try await api.call("POST", "/v1/orders/a/messages", #"{"id":"m","text":"x"}"#)
             for (method, target, allowed) in [
-                ("POST", "/v1/messages/m/order", "GET, HEAD"), ("PUT", "/v1/orders/a", "GET, HEAD, PATCH, DELETE"),
+                ("POST", "/v1/messages/m/order", "GET, HEAD"),
+                ("POST", "/v1/orders/a", "GET, HEAD, PATCH, DELETE, PUT"),
                 ("PATCH", "/v1/messages/m", "GET, HEAD"), ("DELETE", "/v1/orders", "GET, HEAD, POST"),
                 ("PUT", "/v1/pending/1", "GET, HEAD, PATCH, DELETE"), ("GET", "/v1/pending/1/retry", "POST"),
                 ("PATCH", "/v1/orders/a/messages", "GET, HEAD, POST"),

@@ -122,7 +122,7 @@ extension SystemWorld {
     /// A text field that users may change: nothing is derived from it and nothing refers to it.
     func marked(_ entity: Entity, for operation: Operation) -> String? {
         entity.fields.first { field in
-            field.kind == .string && field.name != entity.key && !field.isDerivedHere && !field.secret
+            field.kind == .string && field.name != entity.key && !field.isDerivedHere && !field.isStoredSealed
                 && field.source == nil && !field.name.hasSuffix("_id")
                 && entity.routes(for: operation).contains { sends(field.name, $0, entity) }
         }?.name
