@@ -17,6 +17,7 @@ struct DayInTheShopTests {
             var day = ShopDay(in: shop)
             try await chooseRecords(&day)
             try await bookIn(&day)
+            try await bringDevices(&day)
             try await expectBookedIn(day)
             try await workOnNewOrder(&day)
             await shop.killDaemon()
@@ -102,7 +103,7 @@ struct DayInTheShopTests {
         try await day.know("other engineer", in: "users")
     }
 
-    /// A new client brings two devices, and sends a third by post.
+    /// Orders of a new client, for the counter and by post, and one of a stranger.
     private func bookIn(_ day: inout ShopDay) async throws {
         try await day.create(
             "new client", at: "/v1/clients",
@@ -131,6 +132,9 @@ struct DayInTheShopTests {
              "location_id": "{location}", "note": "Calls back",
              "signature": {"typed_name": "Max", "signature_method": "typed", "terms_agreed": true}}
             """#)
+    }
+
+    private func bringDevices(_ day: inout ShopDay) async throws {
         try await day.create(
             "phone", at: day["orders", "new order"] + "/devices",
             #"""
