@@ -17,6 +17,7 @@ struct DayInTheShopTests {
             var day = ShopDay(in: shop)
             try await chooseRecords(&day)
             try await bookIn(&day)
+            try await bringDevices(&day)
             try await expectBookedIn(day)
             try await workOnNewOrder(&day)
             await shop.killDaemon()
@@ -32,10 +33,12 @@ struct DayInTheShopTests {
             _ = try await shop.admin("tokens", "DELETE")
             try await shop.startDaemon()
             #expect(try await queue(shop) == queued)
+            try await loseAnswers(shop, at: ["/api/clients", "/api/orders", "/api/tickets"])
             try await shop.gateway.open()
             try await deliver(shop)
             try await settleRefusals(day)
             try await deliver(shop)
+            #expect(try await shop.command("sync", "--wait").status == 0)
             try await expectArrived(day, queued)
             try await sides.expectEqual()
             #expect(await shop.stopDaemon() == 0)
@@ -59,13 +62,10 @@ struct DayInTheShopTests {
                 try await day.create(
                     "device of \(name)", at: day["orders", name] + "/devices", #"{"custom_brand": "\#(name)"}"#)
             }
-            _ = try await shop.admin(
-                "faults", "POST",
-                JSONText(
-                    parsing:
-                        #"{"faults": [{"effect": "cut_body", "method": "POST", "path": "/api/orders", "next": 3}]}"#))
+            try await loseAnswers(shop, at: ["/api/orders"])
             try await shop.gateway.open()
             try await deliver(shop)
+            #expect(try await shop.command("sync", "--wait").status == 0)
             #expect(try await shop.call("GET", "/v1/pending/count").body["failed"] == 0)
             let devices = try await shop.admin("records/devices").suffix(2)
             #expect(Set(devices.compactMap { $0["order_id"]?.string }).count == 2)
@@ -103,7 +103,7 @@ struct DayInTheShopTests {
         try await day.know("other engineer", in: "users")
     }
 
-    /// A new client brings two devices, and sends a third by post.
+    /// Orders of a new client, for the counter and by post, and one of a stranger.
     private func bookIn(_ day: inout ShopDay) async throws {
         try await day.create(
             "new client", at: "/v1/clients",
@@ -132,6 +132,9 @@ struct DayInTheShopTests {
              "location_id": "{location}", "note": "Calls back",
              "signature": {"typed_name": "Max", "signature_method": "typed", "terms_agreed": true}}
             """#)
+    }
+
+    private func bringDevices(_ day: inout ShopDay) async throws {
         try await day.create(
             "phone", at: day["orders", "new order"] + "/devices",
             #"""
@@ -280,6 +283,14 @@ struct DayInTheShopTests {
         try await shop.call("GET", "/v1/pending?limit=1000").body["data"]?.elements.map {
             "\($0["id"]?.plain ?? "") \($0["operation"]?.plain ?? "") \($0["entity"]?.plain ?? "") \($0["fields"]?.text ?? "")"
         } ?? []
+    }
+
+    /// The upstream applies the first three writes below each of these paths, and cuts the answers off.
+    private func loseAnswers(_ shop: Shop, at paths: [String]) async throws {
+        let rules = paths.map { path in
+            JSONText.object(["effect": "cut_body", "method": "POST", "path": .string(path), "next": 3])
+        }
+        _ = try await shop.admin("faults", "POST", .object(["faults": .array(rules)]))
     }
 
     /// Syncs until only refused changes and those behind them are left.
