@@ -103,7 +103,9 @@ package struct SampleGenerator: Sendable {
         }
         // Start with the deepest reference: its ancestors then decide the others.
         for (field, other) in references.sorted(by: { depth($0.to) > depth($1.to) }) {
-            guard field.required || field.name == entity.key || random.chance(0.7) else { continue }
+            // Without what its path is made of, a record and what it contains cannot be read.
+            let isNeeded = field.required || entity.pull?.single.path.placeholders.contains(field.name) == true
+            guard isNeeded || field.name == entity.key || random.chance(0.7) else { continue }
             guard let records = sample.entities[other] else { continue }
             let parent = frame.ancestors[other].flatMap { sample[other, $0] } ?? random.pick(records)
             frame.references[field.name] = parent.key

@@ -153,9 +153,10 @@ final class OneWriterCheck {
         if world.plan.hasPeople { return true }
         func isGone(_ entity: String, _ key: String) throws -> Bool {
             let current = try reader.current(entity, key)
-            return try deleted.contains { name in
-                let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
-                return try parts[0] == entity && reader.current(entity, parts[1]) == current
+            // Also what was deleted before anything was forgotten.
+            return try world.writes.contains { write in
+                try write.operation == .delete && world.name(of: write.entity) == entity
+                    && reader.current(entity, write.key) == current
             }
         }
         let current = try reader.current(entity, key)
