@@ -44,10 +44,9 @@ struct Acknowledgement {
         }
         let answer = answer.flatMap { isOlder($0, than: settling.changedAt) || isAnother($0, comparison) ? nil : $0 }
         let known = change.operation == .create ? nil : known
-        let assumed = assumed(over: known)
+        let assumed = assumed(over: known, answer)
         let members = try views.members(of: change.key)
         guard let answer else {
-            let assumed = change.operation == .create ? change.base.setting(assumed) : assumed
             let main: ViewTable.Members? = known.map { [ViewMerge.main(of: entity): Set($0.members.map(\.key))] }
             let isNew = known.map { Set(assumed.members.map(\.key)) != Set($0.members.map(\.key)) } ?? true
             let after = members ?? (isNew ? main ?? [:] : nil)
@@ -120,9 +119,11 @@ struct Acknowledgement {
             remote: known, members: try views.members(of: change.key), hasNewMembers: false, settling: settling)
     }
 
-    /// The record with what was sent.
-    private func assumed(over known: JSONText?) -> JSONText {
-        let remote = known?.setting(change.body) ?? change.body
+    /// The record with what was sent. A new one keeps its defaults until the server shows more of it than its key.
+    private func assumed(over known: JSONText?, _ answer: JSONText?) -> JSONText {
+        let isShown = answer?.members.contains { $0.key != entity.key && change.body[$0.key] != nil } ?? false
+        let beneath = change.operation == .create && !isShown ? change.base : known
+        let remote = beneath?.setting(change.body) ?? change.body
         guard let content = change.content, content != ContentTable.nothing, let field = entity.content?.state
         else { return remote }
         return remote.setting(field, to: .string(ContentState.uploaded.rawValue))

@@ -133,6 +133,17 @@ struct CreationDefaultTests {
         #expect(try cache.keys(ListQuery(entity: "orders")).last == key)
     }
 
+    @Test("an answer with little more than the key keeps them too; one that shows the record does not")
+    func answeredByKey() async throws {
+        let cache = try await cache()
+        let first = try #require(try await create(#"{"client_id":"c","notes":"x"}"#, cache)["id"]?.string)
+        try await cache.send(.acknowledged(record: JSONText(parsing: #"{"id":"n1","number":8}"#)))
+        #expect(try cache.values("orders", first, "status", "number", "notes") == [#""new""#, "8", #""x""#])
+        let other = try #require(try await create(#"{"client_id":"c","notes":"y"}"#, cache)["id"]?.string)
+        try await cache.send(.acknowledged(record: JSONText(parsing: #"{"id":"n2","number":9,"notes":"y"}"#)))
+        #expect(try cache.values("orders", other, "status") == ["null"])
+    }
+
     @Test("an edit of a new record that waits counts, and the default is gone")
     func edited() async throws {
         let cache = try await cache()
