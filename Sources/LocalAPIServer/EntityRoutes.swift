@@ -44,7 +44,7 @@ struct EntityRoutes {
             "PUT", .record,
             OpenAPIOperation(
                 "Creates the record under this key, or makes it what the body says",
-                parameters: Self.writeParameters + ["if_match"], body: RecordSchemas.new(entity),
+                parameters: Self.writeParameters + ["if_match"], body: RecordSchemas.new(entity, without: entity.key),
                 answers: [200, 201, 202].map { ($0, .json(RecordSchemas.record(entity))) },
                 problems: [405, 409, 410, 412, 422])
         ) { [entity] handlers, request, id in try await handlers.replace(entity, id, request) }

@@ -51,8 +51,7 @@ extension CacheStore {
                 key: key, record: document, here: try sha256.flatMap(ContentTable(db: db).content),
                 usedAt: try sha256.flatMap { try usedAt($0, db) }, isQueued: queued != nil,
                 address: address?.isEmpty == true ? nil : address,
-                isOutdated: queued == nil && kept != nil && (plan.address ?? plan.path?.placeholders.first) != nil
-                    && known != address)
+                isOutdated: queued == nil && kept != nil && plan.mayMove && known != address)
         }
     }
 

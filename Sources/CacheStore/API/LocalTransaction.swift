@@ -44,13 +44,15 @@ package struct LocalTransaction {
         try working { try writer(entity).update(key, body: body, expecting: expected) }
     }
 
-    /// Makes a record what `body` says, or creates it under this key; returns whether it was created.
+    /// Makes a record what `body` says, or creates it under this key unless it `mustExist`; returns whether it was
+    /// created.
     ///
     /// Throws `.invalid` for a body that names another key or does not fit the schema.
     package func replace(
-        _ entity: String, key: String, _ body: JSONText, expecting expected: ExpectedVersion = .any
+        _ entity: String, key: String, _ body: JSONText, expecting expected: ExpectedVersion = .any,
+        mustExist: Bool = false
     ) throws -> Bool {
-        try working { try writer(entity).replace(key, body: body, expecting: expected) }
+        try working { try writer(entity).replace(key, body: body, expecting: expected, mustExist: mustExist) }
     }
 
     package func delete(_ entity: String, key: String, expecting expected: ExpectedVersion = .any) throws {
@@ -87,7 +89,8 @@ package struct LocalTransaction {
 
     // MARK: Reading
 
-    /// One record as readers see it, secret fields left out; nil when it is not cached.
+    /// One record as readers see it, without its secrets and with its sealed values in the clear; nil when it is not
+    /// cached.
     package func shown(_ entity: String, key: String) throws -> ShownRecord? {
         guard let sql = store.queries.record[entity], let known = store.schema[entity] else {
             throw CacheError.notFound("no entity \(entity)")

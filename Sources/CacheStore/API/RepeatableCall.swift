@@ -48,11 +48,11 @@ extension CacheStore {
                         )
                     ])
                 }
-                return first["answer"]
+                return try sealers.openedAnswer(first["answer"])
             }
             let result = try body(transaction)
             try db.cachedStatement(sql: "INSERT INTO sync_answer VALUES (?, ?, ?, ?)")
-                .execute(arguments: [call.key, now.milliseconds, fingerprint, result])
+                .execute(arguments: [call.key, now.milliseconds, fingerprint, sealers.sealedAnswer(result)])
             return result
         }
     }

@@ -70,7 +70,7 @@ struct ChangeValidation {
 
     private func mismatch(_ value: JSONText, _ field: Field) -> String? {
         // An error message must not repeat a secret: the caller may log it.
-        let shown = field.secret ? " another type" : value.bytes.count <= 80 ? " \(value.text)" : ""
+        let shown = field.isStoredSealed ? " another type" : value.bytes.count <= 80 ? " \(value.text)" : ""
         switch field.kind {
         case .string: return value.kind == .string ? nil : "expected text, got\(shown)"
         case .integer: return value.integer != nil ? nil : "expected a whole number, got\(shown)"

@@ -10,9 +10,12 @@ extension ChangeWriter {
 
     /// Makes the record what `given` says, or creates it; returns whether it was created.
     ///
-    /// A field that is left out gets its default, or null if the upstream takes it. One that cannot be written, or that
-    /// readers do not see, stays as it is; so a member with the value that it has already is no change.
-    func replace(_ key: String, body given: JSONText, expecting expected: ExpectedVersion = .any) throws -> Bool {
+    /// A field that is left out gets its default, or null if a route can send it. One that cannot be written, or that
+    /// readers do not see, stays as it is; so a member with the value that it has already is no change. With
+    /// `mustExist`, nothing is created.
+    func replace(
+        _ key: String, body given: JSONText, expecting expected: ExpectedVersion = .any, mustExist: Bool = false
+    ) throws -> Bool {
         let given = JSONText.object(members: given.members.filter { !Self.added.contains($0.key) })
         let current = try KeyAlias.current(of: key, entity.name, in: context.records)
         if let named = given[entity.key], named.plain != current, named.plain != key {
@@ -21,15 +24,17 @@ extension ChangeWriter {
             ])
         }
         guard let image = try writer.image(of: current), !image.isDeleted, let document = image.shown else {
-            if expected != .any {
+            if mustExist || expected != .any {
                 throw CacheError.changed(
                     "\(entity.name)/\(key) is not in the cache, so it is no version that was expected")
             }
             _ = try create(given.setting(entity.key, to: given[entity.key] ?? .string(key)))
             return true
         }
-        let clear = sealer.open(document).record
-        let said = given.members.filter { $0.key != entity.key && entity.value(of: $0.key, in: clear) != $0.value }
+        let read = sealer.shown(document)
+        let said = given.members.filter { name, value in
+            name != entity.key && entity.value(of: name, in: read)?.isEquivalent(to: value) != true
+        }
         let unsaid = leftOut(of: given, in: document)
         try update(key, body: .object(members: said + unsaid), expecting: expected)
         return false
@@ -39,15 +44,22 @@ extension ChangeWriter {
     private func leftOut(of given: JSONText, in document: JSONText) -> [(key: String, value: JSONText)] {
         let sendable = entity.sendable(for: .update, record: document)
         return entity.fields.compactMap { field in
-            guard given[field.name] == nil, field.name != entity.key, !field.isDerivedHere, !field.secret,
+            guard !entity.names(field, in: given), field.name != entity.key, !field.isDerivedHere, !field.secret,
                 !field.isTouched, !field.required, sendable?.contains(field.name) ?? true,
                 let value = entity.value(of: field.name, in: document), value.kind != .null
             else { return nil }
             switch field.initial?.value {
-            case .value(let initial): return initial == value ? nil : (field.name, initial)
+            case .value(let initial): return initial.isEquivalent(to: value) ? nil : (field.name, initial)
             case .now, .text: return nil
             case nil: return (field.name, .null)
             }
         }
+    }
+}
+
+extension Entity {
+    /// Whether a record has the field, under its own name or where the upstream has it.
+    fileprivate func names(_ field: Field, in record: JSONText) -> Bool {
+        record[field.name] != nil || field.source.flatMap { record.at(path: $0) } != nil
     }
 }

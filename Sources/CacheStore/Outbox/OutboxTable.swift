@@ -114,7 +114,12 @@ struct OutboxTable {
         let body = last.body.setting(change.body)
         guard change.entity.canSend(body, by: last.operation) else { return nil }
         // Waiting for a newer change could close a cycle.
-        let needs = try referenceNeeds(of: change)
+        var needs = try referenceNeeds(of: change)
+        if last.operation == .create {
+            var joined = change
+            joined.operation = .create
+            needs.formUnion(try partnerNeeds(of: joined, before: last.id))
+        }
         guard needs.allSatisfy({ $0 < last.id }) else { return nil }
         last.body = body
         last.base = change.base.setting(last.base)
@@ -213,7 +218,7 @@ struct OutboxTable {
         guard change.operation == .create else { return [] }
         return try change.entity.fields.flatMap { field -> [Int64] in
             guard let other = field.waitsFor, let partner = schema[other.entity],
-                let value = change.body[field.name], value != .null
+                let value = change.body[field.name], value != .null, !value.plain.isEmpty
             else { return [] }
             let table = EntityTable(entity: partner)
             return try Int64.fetchAll(

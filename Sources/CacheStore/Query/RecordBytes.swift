@@ -26,6 +26,7 @@ struct RecordBytes {
     /// where the record's own members end.
     @discardableResult
     mutating func appendRecord(_ statement: OpaquePointer) -> Int {
+        let start = bytes.count
         appendOwnMembers(statement)
         let ownEnd = bytes.count
         append(",\"_sync\":")
@@ -37,7 +38,7 @@ struct RecordBytes {
             append(Self.bytes(RecordSelect.syncColumn, of: statement)[...])
         }
         if let labels = extras?.labels {
-            let record = JSONText(validated: Array(Self.bytes(RecordSelect.documentColumn, of: statement)))
+            let record = JSONText(validated: Array(bytes[start..<ownEnd]) + [UInt8(ascii: "}")])
             append(",\"_labels\":")
             bytes += labels.object(for: record).bytes
         }

@@ -71,12 +71,14 @@ struct RecordSealer: Sendable {
         throw .conflict("the secret field \(field) cannot be decrypted: it was sealed with another key, or is damaged")
     }
 
-    /// The plain texts of a record's secrets, for removing them from what an upstream quotes.
+    /// The plain texts of a record's secret and sealed values, for removing them from what an upstream quotes.
     func texts(in record: JSONText) -> [String] {
         guard !places.isEmpty else { return [] }
         var texts: [String] = []
         _ = record.replacing(inRecord) { place, value -> JSONText? in
             guard let clear = sealer.open(value, of: fields[place]), clear.kind != .null else { return value }
+            // True and false would be taken out of every sentence.
+            guard hidden[place] || clear.kind != .boolean else { return value }
             texts += [clear.plain, clear.text].filter { !$0.isEmpty }
             return value
         }
@@ -95,10 +97,13 @@ struct RecordSealer: Sendable {
         shown(.object(members: [(key: field, value: value)]))[field] ?? .null
     }
 
-    private func replacing(_ record: JSONText, secretsBy mark: JSONText?) -> JSONText {
+    /// `unopened`: what stands for a value that is not sealed with this key.
+    private func replacing(
+        _ record: JSONText, secretsBy mark: JSONText?, unopened: (JSONText) -> JSONText? = { _ in nil }
+    ) -> JSONText {
         guard !places.isEmpty else { return record }
         return record.replacing(inRecord) { place, value -> JSONText? in
-            hidden[place] ? mark : sealer.open(value, of: fields[place])
+            hidden[place] ? mark : sealer.open(value, of: fields[place]) ?? unopened(value)
         }
     }
 
@@ -108,8 +113,8 @@ struct RecordSealer: Sendable {
         return record.replacing(inRecord) { (_, _) -> JSONText? in nil }
     }
 
-    /// The record as readers see it, with `…` for each secret.
-    func mask(in record: JSONText) -> JSONText { replacing(record, secretsBy: .some("…")) }
+    /// The record as readers see it, with `…` for each secret; it may be open already.
+    func mask(in record: JSONText) -> JSONText { replacing(record, secretsBy: .some("…")) { $0 } }
 
     /// A value of a field as it is stored, to look for it.
     func seal(_ value: JSONText, of field: String) throws -> JSONText {
@@ -154,6 +159,23 @@ struct RecordSealers: Sendable {
 
     /// For an entity without secrets, a sealer that changes nothing.
     subscript(entity: String) -> RecordSealer { sealers[entity] ?? none }
+
+    private static let answer = SecretField(entity: "sync_answer", field: "answer")
+
+    /// The answer to a repeatable call as it is stored. It shows what callers see, sealed values included.
+    func sealedAnswer(_ text: String) throws -> String {
+        guard sealers.values.contains(where: \.opens) else { return text }
+        return try sealer.seal(.string(text), of: Self.answer).text
+    }
+
+    /// Throws `.failed` for one that was sealed with another key. An answer in the clear is an object.
+    func openedAnswer(_ stored: String) throws -> String {
+        guard let text = try? JSONText(parsing: stored), text.kind == .string else { return stored }
+        guard let clear = sealer.open(text, of: Self.answer)?.string else {
+            throw CacheError.failed("the stored answer to this Idempotency-Key cannot be decrypted; use another key")
+        }
+        return clear
+    }
 
     /// See `SecretSealer.fingerprint`.
     func fingerprint(of bytes: [UInt8]) -> String { sealer.fingerprint(of: bytes) }

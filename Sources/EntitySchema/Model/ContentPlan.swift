@@ -32,6 +32,9 @@ package struct ContentPlan: Sendable, Equatable {
     /// The field that shows the state of an upload (`ContentState`).
     package var state: String?
 
+    /// Whether the address may become another, so that the bytes have to be fetched again.
+    package var mayMove: Bool { address != nil || path != nil }
+
     static let defaultTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"]
     static let defaultMaximumSize = 50 << 20
     /// The largest size that a schema may allow.

@@ -113,8 +113,11 @@ package struct Relation: Sendable, Equatable {
 extension Entity {
     /// A field's value: the member of its name or, when there is none, the value at the field's source.
     package func value(of field: String, in record: JSONText) -> JSONText? {
-        if let value = record[field] { return value }
-        guard let field = self[field: field] else { return nil }
+        let own = record[field]
+        if let own, own.kind != .null { return own }
+        guard let field = self[field: field] else { return own }
+        // A null counts as a value, except where one is computed in its place.
+        if let own, !field.isComputedOnReading { return own }
         if let value = field.source.flatMap({ record.at(path: $0) }) { return value }
         // Nothing is derived from a derived field, so this goes no deeper.
         return field.derivation?.own { value(of: $0, in: record) }

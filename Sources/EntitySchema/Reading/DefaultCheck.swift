@@ -16,7 +16,7 @@ struct DefaultCheck {
         if field.name == entity.key { throw error(entity, "key", "the key cannot have \(word)") }
         let others = [
             (field.derivation != nil, "derive"), (field.follow != nil, "follow"), (field.secret, "secret"),
-            (field.required, "required"),
+            (field.required, "required"), (field.sealed && field.isTouched, "sealed"),
         ]
         for (isSet, name) in others where isSet {
             throw error(entity, "\(place).\(name)", "\(name) cannot be combined with \(word); remove one")

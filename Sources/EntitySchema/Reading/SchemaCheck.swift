@@ -28,7 +28,7 @@ struct SchemaCheck {
                 throw error(entity, "sort", "\(term.field) needs index: true, because every list sorts by it")
             }
         }
-        for field in entity.fields { try check(field.waitsFor, at: "fields.\(field.name).waits_for", of: entity) }
+        for field in entity.fields { try checkPartner(of: field, in: entity) }
         if let name = entity.orderWithin { try field(name, of: entity, at: "order_within") }
         var names: Set<String> = []
         for relation in entity.relations where !names.insert(relation.name).inserted {
@@ -36,14 +36,22 @@ struct SchemaCheck {
         }
     }
 
-    private func check(_ other: Field.Other?, at place: String, of entity: Entity) throws(SchemaError) {
-        guard let other else { return }
+    /// The two fields are compared as they are stored.
+    private func checkPartner(of field: Field, in entity: Entity) throws(SchemaError) {
+        guard let other = field.waitsFor else { return }
+        let place = "fields.\(field.name).waits_for"
+        guard !field.isStoredSealed, [.string, .integer].contains(field.kind) else {
+            throw error(entity, place, "\(field.name) must be of type string or integer, and not secret or sealed")
+        }
         guard let target = schema[other.entity] else {
             let hint = Suggestion.hint(for: other.entity, among: schema.entities.map(\.name))
             throw error(entity, place, "there is no entity \(other.entity)\(hint)")
         }
         guard target[field: other.field]?.indexed == true else {
             throw error(entity, place, "\(other.entity) needs a field \(other.field) with index: true")
+        }
+        guard target[field: other.field]?.kind == field.kind || other.field == target.key else {
+            throw error(entity, place, "\(other.entity).\(other.field) must have the type of \(field.name)")
         }
     }
 

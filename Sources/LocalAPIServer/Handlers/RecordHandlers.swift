@@ -75,8 +75,11 @@ extension Handlers {
     func replace(_ entity: Entity, _ key: String, _ request: Request) async throws -> Response {
         let body = try object(request)
         let expected = try EntityTag.expected(by: request)
+        // RFC 9110, 13.1.1: `*` asks for any version, but for one.
+        let mustExist = !request.headers[all: "If-Match"].isEmpty
         return try await change(.update, of: entity, request) { transaction in
-            let isNew = try transaction.replace(entity.name, key: key, body, expecting: expected)
+            let isNew = try transaction.replace(
+                entity.name, key: key, body, expecting: expected, mustExist: mustExist)
             let shown = try Self.shown(entity, key, transaction)
             return (key, isNew ? .created(shown, entity: entity.name, key: key) : .record(shown))
         }

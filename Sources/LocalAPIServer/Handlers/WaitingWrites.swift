@@ -59,7 +59,7 @@ extension Handlers {
             throw Problem.notFound(
                 "the upstream took the change, and \(entity.name)/\(queued.key) has been deleted since")
         }
-        if queued.operation == .create {
+        if written.status == 201 {
             let id = Entity.percentEncoded(record?[entity.key]?.plain ?? queued.key)
             response.headers.append(("Location", "/v1/\(entity.name)/\(id)"))
         }

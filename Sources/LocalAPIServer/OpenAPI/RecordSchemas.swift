@@ -13,7 +13,9 @@ struct RecordSchemas {
         var schemas = [(Self.record(entity), record), (Self.list(entity), list)]
         if entity.operations.contains(.create) {
             schemas.append((Self.new(entity), new()))
-            schemas += foreignKeys.map { (Self.new(entity, without: $0), new(without: $0)) }
+            // A save has its key in the path.
+            let given = foreignKeys + (entity.operations.contains(.update) ? [entity.key] : [])
+            schemas += Set(given).sorted().map { (Self.new(entity, without: $0), new(without: $0)) }
         }
         if entity.operations.contains(.update) { schemas.append((Self.changes(entity), changes)) }
         return schemas.map { (key: $0.0, value: $0.1) }

@@ -22,12 +22,15 @@ struct ReplacingTests {
               done: { type: boolean, default: false }
               short: { type: string, derive: { text: "{title:1}" } }
               number: { type: integer }
+              room: { type: string, from: place.room }
+              lock: { type: object }
+              code: { type: string, secret: true, from: lock.code }
               created_at: { type: time, default: now }
               updated_at: { type: time, touch: now }
             pull: { path: /tasks }
             push:
               create: { call: POST /tasks }
-              update: { call: "PATCH /tasks/{id}", fields: [title, notes, pin, done, created_at] }
+              update: { call: "PATCH /tasks/{id}", fields: [title, notes, pin, done, room, created_at] }
             many: { receipt: { of: receipts, by: task_id, at_most: 1 } }
           receipts:
             fields: { id: { type: string }, task_id: { type: reference, to: tasks } }
@@ -78,6 +81,31 @@ struct ReplacingTests {
         #expect(try change(cache) == nil)
         _ = try await save("a", read.setting("notes", to: "m").text, cache)
         #expect(try change(cache)?.text == #"{"notes":"m"}"#)
+    }
+
+    @Test("values elsewhere in the record, other spellings, and what was hidden or computed are no changes")
+    func spellings() async throws {
+        let cache = try TestCache(schema: Self.shop)
+        _ = try await cache.pull(
+            "tasks",
+            #"[{"id":"a","title":"Read","done":true,"place":{"room":"7","floor":1.50},"lock":{"code":"1","kind":"pin"},"#
+                + #""short":null}]"#)
+        let body =
+            #"{"title": "Read", "done": true, "place": {"floor": 1.5, "room": "7"}, "lock": {"kind": "pin"}, "short": "R"}"#
+        #expect(try await !save("a", body, cache))
+        #expect(try change(cache) == nil)
+        _ = try await save("a", #"{"title":"Read","done":true}"#, cache)
+        #expect(try change(cache)?.text == #"{"room":null}"#)
+    }
+
+    @Test("a save of a record that must exist creates none")
+    func mustExist() async throws {
+        let cache = try await cache()
+        await #expect(throws: CacheError.self) {
+            try await cache.store.write(at: now) { transaction in
+                _ = try transaction.replace("tasks", key: "z", .object(["title": "x"]), mustExist: true)
+            }
+        }
     }
 
     @Test("another key, a computed field with another value, and an unexpected version are refused")

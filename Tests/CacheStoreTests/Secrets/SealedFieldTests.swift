@@ -95,6 +95,21 @@ struct SealedFieldTests {
         #expect(try cache.store.readyChanges(limit: 1, at: now).first?.body["address"] == "2 Low Road")
     }
 
+    @Test("the answer kept for a repeated call is sealed too, and given again in the clear")
+    func repeated() async throws {
+        let cache = try await cache("[]")
+        let call = RepeatableCall(key: "k", request: Array("POST /v1/homes".utf8))
+        for _ in 1...2 {
+            let answer = try await cache.store.write(once: call, at: now) { transaction in
+                let body = try JSONText(parsing: #"{"id":"a","address":"1 High Street"}"#)
+                let key = try transaction.create("homes", body)
+                return try transaction.shown("homes", key: key)?.stored.text ?? ""
+            }
+            #expect(answer.contains("1 High Street"))
+        }
+        #expect(try files(of: cache, holding: "High Street") == [])
+    }
+
     @Test("a schema that starts to seal a field, shows a secret one, or stops sealing it, adapts what is stored")
     func adapted() async throws {
         let open = Self.homes.replacing("address: { type: string, sealed: true }", with: "address: { type: string }")

@@ -3,8 +3,8 @@ internal import GRDB
 package import JSONText
 internal import SQLiteStore
 
-/// What a copy of the cache in plain files contains: records as readers see them, with secrets sealed as stored, and
-/// the queue.
+/// What a copy of the cache in plain files contains: records as readers see them but for what is computed on
+/// reading, with secret and sealed values as they are stored, and the queue.
 extension CacheStore {
     /// The entities that have changed since `position` of the change log, and its end; nil for all of them when the log
     /// does not say.
