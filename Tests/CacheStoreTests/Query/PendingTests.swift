@@ -33,6 +33,8 @@ struct PendingTests {
         for change in try cache.store.readyChanges(limit: 2, at: now + .seconds(600)) {
             _ = try await cache.store.begin(change, at: now)
         }
+        // One that no attempt has reached, whatever was drawn.
+        _ = try await cache.store.create("orders", body: .object(["notes": "new"]), at: now)
         return cache
     }
 
