@@ -33,7 +33,7 @@ extension ChangeWriter {
         }
         let read = sealer.shown(document)
         let said = given.members.filter { name, value in
-            name != entity.key && entity.value(of: name, in: read)?.isEquivalent(to: value) != true
+            name != entity.key && !(entity.value(of: name, in: read) ?? .null).isEquivalent(to: value)
         }
         let unsaid = leftOut(of: given, in: document)
         try update(key, body: .object(members: said + unsaid), expecting: expected)

@@ -91,7 +91,7 @@ struct ReplacingTests {
             #"[{"id":"a","title":"Read","done":true,"place":{"room":"7","floor":1.50},"lock":{"code":"1","kind":"pin"},"#
                 + #""short":null}]"#)
         let body =
-            #"{"title": "Read", "done": true, "place": {"floor": 1.5, "room": "7"}, "lock": {"kind": "pin"}, "short": "R"}"#
+            #"{"title": "Read", "done": true, "place": {"floor": 1.5, "room": "7"}, "lock": {"kind": "pin"}, "short": "R", "pin": null}"#
         #expect(try await !save("a", body, cache))
         #expect(try change(cache) == nil)
         _ = try await save("a", #"{"title":"Read","done":true}"#, cache)
