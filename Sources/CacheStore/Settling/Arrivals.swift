@@ -96,7 +96,7 @@ struct Arrivals {
         }
         let members = hasViews ? try views.members(of: known.key) : nil
         guard !kept.isEmpty || !isMain || members != nil else { return News(remote: shown) }
-        let shown = spelled(shown, as: known.remote)
+        let shown = spelled(shown, as: known.remote, members)
         let merge = ViewMerge(entity: table.entity, view: view, isSettling: isSettling)
         var result = merge.result(shown, over: known.remote, members)
         for (field, value) in kept { result.record = result.record.setting(field, to: value) }
@@ -129,19 +129,24 @@ struct Arrivals {
         }
     }
 
-    /// The view with the values that are known, where it has the same in another spelling: a list may say `false` and the
-    /// single record `0`. Otherwise each view would undo the other. What the server makes of what it is sent is another
-    /// value.
-    private func spelled(_ shown: JSONText, as known: JSONText?) -> JSONText {
-        guard let known else { return shown }
+    /// The view with the values that are known, where another view has the same in another spelling: a list may say
+    /// `false` and the single record `0`. Otherwise each view would undo the other. The list's own spelling counts, and
+    /// any view's before that of a value which was only sent. What the server makes of what it is sent is another value.
+    private func spelled(_ shown: JSONText, as known: JSONText?, _ members: ViewTable.Members?) -> JSONText {
+        guard let known, !isMain else { return shown }
         let comparison = ValueComparison(
             meaning: Meaning(table.entity, forms: [:]), sealer: context.sealers[table.entity.name])
         return shown.members.reduce(shown) { record, member in
             guard let value = known[member.key], value != member.value, table.entity[field: member.key] != nil,
-                comparison.isSame(member.value, value, of: member.key)
+                isShownElsewhere(member.key, members), comparison.isSame(member.value, value, of: member.key)
             else { return record }
             return record.setting(member.key, to: value)
         }
+    }
+
+    /// Whether a view besides this one has the member. Without a note about views, the list has all of them.
+    private func isShownElsewhere(_ member: String, _ members: ViewTable.Members?) -> Bool {
+        members?.contains { $0.key != view && $0.key != .answer && $0.value.contains(member) } ?? true
     }
 
     /// Notes which members a new record has, if they do not come from its list.

@@ -19,6 +19,7 @@ struct ViewTests {
               notes: { type: string }
               total: { type: money, from: totals.total, index: true }
               place: { type: string }
+              tags: { type: list, merge: set }
               deep: { type: string }
             pull: { path: /orders, deleted: deleted_at }
             push:
@@ -89,6 +90,20 @@ struct ViewTests {
         #expect(try remote(cache) == #"{"id":"a","notes":"m","deep":"d","place":"p"}"#)
         try await show(cache, #"{"id":"a","notes":"m","deep":"d"}"#, .single)
         #expect(try remote(cache) == #"{"id":"a","notes":"m","deep":"d"}"#)
+    }
+
+    @Test("a view's spelling of what was sent counts; of two views, the list's does")
+    func spelling() async throws {
+        let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+        try await edit(cache, #"{"tags":["b","a"]}"#)
+        try await send(cache, #"{"id":"a"}"#)
+        try await show(cache, #"{"id":"a","tags":["a","b"]}"#, .single)
+        #expect(try cache.store.remote(of: "orders", key: "a")?["tags"]?.text == #"["a","b"]"#)
+        for _ in 1...2 {
+            try await show(cache, #"{"id":"a","tags":["b","a"]}"#)
+            try await show(cache, #"{"id":"a","tags":["a","b"]}"#, .single)
+            #expect(try cache.store.remote(of: "orders", key: "a")?["tags"]?.text == #"["b","a"]"#)
+        }
     }
 
     @Test("a member that the list had and no longer has is gone, byte for byte as the server says")
