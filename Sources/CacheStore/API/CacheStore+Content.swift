@@ -40,7 +40,7 @@ extension CacheStore {
                         FROM \(table.name) WHERE _key = ?1
                         """),
                 arguments: [key, entity])
-            let document = sealers[entity].remove(from: record.document)
+            let document = sealers[entity].withoutSealed(record.document)
             let queued: String? = row?["queued"]
             let kept: String? = row?["_content"]
             let sha256 = queued ?? kept

@@ -57,7 +57,7 @@ extension CacheStore {
                 table, seen, from: 1, limit: limit, since: now - schema.upstream.settle, db
             ).rows.map { row in
                 UnseenRecord(
-                    key: row["_key"], remote: sealers[entity].remove(from: try JSONText(parsing: row["_remote"])))
+                    key: row["_key"], remote: sealers[entity].withoutSealed(try JSONText(parsing: row["_remote"])))
             }
         }
     }

@@ -106,7 +106,7 @@ extension CacheStore {
         let remote = try read { db in
             try RecordRow(table: table, db: db).remote(of: KeyAlias.current(of: key, entity, db))
         }
-        return remote.map(sealers[entity].remove)
+        return remote.map(sealers[entity].withoutSealed)
     }
 
     package struct OutdatedParent: Sendable, Equatable {

@@ -236,7 +236,7 @@ extension CacheStore {
         let secrets = [body, record?.document, record?.remote].compactMap(\.self).flatMap(sealer.texts)
         let operation = Operation(rawValue: row["operation"]) ?? .update
         let replaced = try replaced(by: body, operation, entity, record)
-        let shown = sealer.remove(from: record?.document ?? body)
+        let shown = sealer.withoutSealed(record?.document ?? body)
         return OutboxChange(
             id: row["id"], entity: entity.name, key: row["record_key"],
             operation: operation, body: opened.record, storedBody: body,

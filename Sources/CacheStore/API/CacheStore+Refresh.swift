@@ -22,7 +22,7 @@ extension CacheStore {
                 arguments: [current])
             guard let row else { return .unknown }
             guard let remote: String = row[0], row[1] == false else { return .local }
-            return .known(key: current, remote: sealers[entity].remove(from: try JSONText(parsing: remote)))
+            return .known(key: current, remote: sealers[entity].withoutSealed(try JSONText(parsing: remote)))
         }
     }
 
@@ -44,7 +44,7 @@ extension CacheStore {
                     arguments: [JSONText.array(keys.map(JSONText.string)).text, entity])
             }
             return try (newest("_acknowledged IS NULL") ?? newest("_acknowledged IS NOT NULL")).map {
-                sealers[entity].remove(from: try JSONText(parsing: $0))
+                sealers[entity].withoutSealed(try JSONText(parsing: $0))
             }
         }
     }
@@ -70,7 +70,7 @@ extension CacheStore {
                         ORDER BY _pk DESC LIMIT 1
                         """),
                 arguments: [JSONText.array(keys.map(JSONText.string)).text, children]
-            ).map { sealers[parents].remove(from: try JSONText(parsing: $0)) }
+            ).map { sealers[parents].withoutSealed(try JSONText(parsing: $0)) }
         }
     }
 }

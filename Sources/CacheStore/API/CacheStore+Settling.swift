@@ -41,7 +41,7 @@ extension CacheStore {
                     try SettlingTable(entity: name, db: context.db).remove(key)
                     return nil
                 }
-                let remote = try context.row(table).remote(of: key).map(sealers[name].remove)
+                let remote = try context.row(table).remote(of: key).map(sealers[name].withoutSealed)
                 return UnconfirmedRecord(
                     entity: name, key: key, known: remote ?? .object(members: [(table.entity.key, .string(key))]),
                     at: Timestamp(milliseconds: row[2]))

@@ -44,7 +44,7 @@ extension ChangeWriter {
     private func leftOut(of given: JSONText, in document: JSONText) -> [(key: String, value: JSONText)] {
         let sendable = entity.sendable(for: .update, record: document)
         return entity.fields.compactMap { field in
-            guard !entity.names(field, in: given), field.name != entity.key, !field.isDerivedHere, !field.secret,
+            guard field.value(in: given) == nil, field.name != entity.key, !field.isDerivedHere, !field.secret,
                 !field.isTouched, !field.required, sendable?.contains(field.name) ?? true,
                 let value = entity.value(of: field.name, in: document), value.kind != .null
             else { return nil }
@@ -54,12 +54,5 @@ extension ChangeWriter {
             case nil: return (field.name, .null)
             }
         }
-    }
-}
-
-extension Entity {
-    /// Whether a record has the field, under its own name or where the upstream has it.
-    fileprivate func names(_ field: Field, in record: JSONText) -> Bool {
-        record[field.name] != nil || field.source.flatMap { record.at(path: $0) } != nil
     }
 }

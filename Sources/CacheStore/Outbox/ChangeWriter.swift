@@ -263,7 +263,7 @@ struct ChangeWriter {
     func detail(
         of fields: JSONText, _ reason: ChangeLogReason, _ operation: Operation
     ) -> [(key: String, value: JSONText)] {
-        let shown = sealer.remove(from: fields).members.filter { $0.value.bytes.count <= Self.longestValue }
+        let shown = sealer.withoutSealed(fields).members.filter { $0.value.bytes.count <= Self.longestValue }
         return [
             reason.member, ("operation", .string(operation.rawValue)), ("values", JSONText.object(members: shown)),
         ]

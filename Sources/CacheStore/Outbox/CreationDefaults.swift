@@ -35,11 +35,8 @@ struct CreationDefaults {
         if name == FieldDefault.accountName {
             return try SettingTable(db: context.db)[SettingTable.accountName]
         }
-        guard let far = entity.far(name) else { return entity.value(of: name, in: body)?.plain }
-        guard let key = entity.value(of: far.reference, in: body)?.plain, let table = context.table(far.entity),
-            let record = try context.row(table).load(key)
-        else { return nil }
-        return table.entity.value(of: far.field, in: record.document)?.plain
+        guard entity.far(name) != nil else { return entity.value(of: name, in: body)?.plain }
+        return try FarValues(schema: context.schema, db: context.db).value(name, of: body, entity)?.plain
     }
 }
 

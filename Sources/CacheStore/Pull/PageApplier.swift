@@ -202,7 +202,7 @@ struct PageApplier {
         guard record.kind != .null else { return }
         // If there are secrets, a value that is no record could be one.
         let isHidden = table.isSealed && record.kind != .object
-        let text = isHidden ? "…" : context.sealers[entity.name].remove(from: record).plain
+        let text = isHidden ? "…" : context.sealers[entity.name].withoutSealed(record).plain
         try db.cachedStatement(
             sql: "INSERT INTO sync_set_aside (entity, record, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
         ).execute(arguments: [entity.name, String(text.prefix(4096)), now.milliseconds])

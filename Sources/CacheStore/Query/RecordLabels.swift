@@ -16,8 +16,7 @@ struct RecordLabels {
     /// `{"status":"Ready"}`: one member for each value that the schema knows.
     func object(for record: JSONText) -> JSONText {
         let labels = fields.compactMap { field, labels -> (key: String, value: JSONText)? in
-            let value = record[field.name] ?? field.source.flatMap { record.at(path: $0) }
-            guard let label = value?.string.flatMap({ labels[$0] }) else { return nil }
+            guard let label = field.value(in: record)?.string.flatMap({ labels[$0] }) else { return nil }
             return (field.name, .string(label))
         }
         return .object(members: labels)

@@ -84,7 +84,7 @@ final class RecordPlan: Sendable {
         }
         searchNotes = (search?.parts ?? []).map { RecordSearchNote($0, of: entity, watched: names, &numbers) }
         searchDeletion = search.map { numbers.next($0.afterDeletion) }
-        // One that is computed on reading changes with a local edit alone, after which the document is made anew.
+        // No document has those that are computed on reading, unless a local edit is laid over it: then it is made anew.
         let derived = entity.derivedFields.filter { !$0.isComputedOnReading }
         hasDerivedFields = !derived.isEmpty
         simpleFigures = derived.allSatisfy(Self.isSimpleFigure) ? derived.map { $0.place(in: names) } : nil

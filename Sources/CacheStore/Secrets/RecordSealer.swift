@@ -108,7 +108,7 @@ struct RecordSealer: Sendable {
     }
 
     /// The record without its secret and sealed values.
-    func remove(from record: JSONText) -> JSONText {
+    func withoutSealed(_ record: JSONText) -> JSONText {
         guard !places.isEmpty else { return record }
         return record.replacing(inRecord) { (_, _) -> JSONText? in nil }
     }

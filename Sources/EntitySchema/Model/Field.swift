@@ -1,3 +1,5 @@
+package import JSONText
+
 /// One known field of an entity: the type of its values and how the cache treats them.
 ///
 /// A pulled record whose values do not fit is stored anyway; only local writes are checked.
@@ -71,6 +73,19 @@ package struct Field: Sendable, Equatable {
 
     /// Whether it is stored only encrypted.
     package var isStoredSealed: Bool { secret || sealed }
+
+    /// The word in a schema that has it stored encrypted.
+    var sealingWord: String { secret ? "secret" : "sealed" }
+
+    /// What the field may be, if it is an enum.
+    var enumValues: [String]? {
+        if case .enum(let values) = kind { values.map(\.value) } else { nil }
+    }
+
+    /// The value under the field's own name or, when there is none, at its source.
+    package func value(in record: JSONText) -> JSONText? {
+        record[name] ?? source.flatMap { record.at(path: $0) }
+    }
 
     /// Computed locally: callers cannot write it and it is never sent.
     package var isDerivedHere: Bool { derivation != nil || follow != nil }

@@ -29,10 +29,8 @@ extension Entity {
 
     /// Those of them that readers do not see.
     package var hiddenPlaces: [SecretPlace] {
-        secretPlaces.filter { place in
-            place.entity == name && self[field: place.field] != nil
-                ? self[field: place.field]?.secret ?? true : !shownEmbeddedPlaces.contains(place)
-        }
+        ownSecretPlaces.filter { self[field: $0.field]?.secret ?? true }
+            + embeddedSecretPlaces.filter { !shownEmbeddedPlaces.contains($0) }
     }
 
     /// Each secret or sealed field under its own name and, if the upstream has it elsewhere, there too.

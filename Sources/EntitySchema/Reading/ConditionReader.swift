@@ -14,12 +14,7 @@ struct ConditionReader {
             let field = try plain(name, node)
             let values = node.isSequence ? try node.strings() : [try node.string()]
             guard !values.isEmpty else { throw node.error("expected a value or a list of them") }
-            if case .enum(let known) = field.kind,
-                let stray = values.first(where: { value in !known.contains { $0.value == value } })
-            {
-                let hint = Suggestion.hint(for: stray, among: known.map(\.value))
-                throw node.error("\(stray) is not a value of \(name)\(hint)")
-            }
+            try node.check(values, for: field)
             if !allowsMore, values.contains(Condition.account) {
                 throw node.error("\(Condition.account) is allowed only in derive; expected a plain value")
             }
@@ -47,8 +42,7 @@ struct ConditionReader {
             throw node.error("\(entity.name) has no field \(name)\(hint)")
         }
         guard !field.isStoredSealed else {
-            let word = field.secret ? "secret" : "sealed"
-            throw node.error("\(name) is \(word), so it cannot be used here; choose another field")
+            throw node.error("\(name) is \(field.sealingWord), so it cannot be used here; choose another field")
         }
         return field
     }

@@ -56,8 +56,7 @@ struct DefaultCheck {
             throw error(entity, place, "\(owner.name) has no field \(name)\(hint)")
         }
         if field.isStoredSealed {
-            throw error(
-                entity, place, "\(name) is \(field.secret ? "secret" : "sealed"), so it cannot be shown here")
+            throw error(entity, place, "\(name) is \(field.sealingWord), so it cannot be shown here")
         }
     }
 }

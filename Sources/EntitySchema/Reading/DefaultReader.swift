@@ -20,12 +20,9 @@ struct DefaultReader {
         case .integer: return .value(.integer(try node.integer(in: Int.min...Int.max)))
         case .number, .money: return .value(try number(node))
         case .list: return .value(.array(try node.strings().map(JSONText.string)))
-        case .enum(let known):
+        case .enum:
             let word = try node.string()
-            guard known.contains(where: { $0.value == word }) else {
-                let hint = Suggestion.hint(for: word, among: known.map(\.value))
-                throw node.error("\(word) is not a value of \(field.name)\(hint)")
-            }
+            try node.check([word], for: field)
             return .value(.string(word))
         case .object, .reference:
             throw node.error("a field of type \(field.kind == .object ? "object" : "reference") has no default")

@@ -121,7 +121,7 @@ struct EntityReader {
         if field.secret && field.sealed {
             throw node.error("a secret field is sealed already; remove sealed to hide it, or secret to show it")
         }
-        let word = field.secret ? "secret" : "sealed"
+        let word = field.sealingWord
         if field.isStoredSealed && field.indexed {
             throw node.error("a \(word) field cannot have an index; remove index or \(word)")
         }

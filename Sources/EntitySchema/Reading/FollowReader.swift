@@ -25,12 +25,9 @@ struct FollowReader {
     private func value(_ node: SchemaNode) throws(SchemaError) -> String {
         let word = try node.string()
         switch field.kind {
-        case .string: return word
-        case .enum(let values) where values.contains { $0.value == word }: return word
-        case .enum(let values):
-            let hint = Suggestion.hint(for: word, among: values.map(\.value))
-            throw node.error("\(word) is not a value of \(field.name)\(hint)")
+        case .string, .enum: try node.check([word], for: field)
         default: throw node.error("only a field of type enum or string can follow the queue")
         }
+        return word
     }
 }

@@ -38,12 +38,7 @@ struct RecordTestReader {
         } else if values != ["null"] {
             _ = try ConditionReader(entity: entity).plain(field.name, node)
         }
-        if case .enum(let known) = field.kind,
-            let stray = values.first(where: { value in value != "null" && !known.contains { $0.value == value } })
-        {
-            let hint = Suggestion.hint(for: stray, among: known.map(\.value))
-            throw node.error("\(stray) is not a value of \(field.name)\(hint)")
-        }
+        try node.check(values.filter { $0 != "null" }, for: field)
         return RecordTest.Condition(
             field: field.name, comparison: comparison, values: values.map { $0 == "null" ? nil : $0 })
     }

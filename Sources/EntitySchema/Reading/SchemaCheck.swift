@@ -149,8 +149,7 @@ struct SchemaCheck {
             guard let name else { continue }
             try field(name, of: entity, at: place)
             if let field = entity[field: name], field.isStoredSealed {
-                let word = field.secret ? "secret" : "sealed"
-                throw error(entity, "fields.\(name)", "\(name) cannot be \(word): \(place) needs it")
+                throw error(entity, "fields.\(name)", "\(name) cannot be \(field.sealingWord): \(place) needs it")
             }
         }
         let paths = [content.upload?.path, content.delete?.path, content.path].compactMap(\.self)

@@ -49,6 +49,12 @@ struct SchemaNode {
         SchemaError(file: file, line: line, key: path.keys.joined(separator: "."), problem: problem)
     }
 
+    /// Checks that an enum field may have these values; any other field may.
+    func check(_ values: [String], for field: Field) throws(SchemaError) {
+        guard let known = field.enumValues, let stray = values.first(where: { !known.contains($0) }) else { return }
+        throw error("\(stray) is not a value of \(field.name)\(Suggestion.hint(for: stray, among: known))")
+    }
+
     // MARK: Mappings
 
     /// Checks that this is a mapping with only `allowed` keys.

@@ -18,7 +18,7 @@ struct SecretCheck {
 
     private func check(_ field: Field, of entity: Entity) throws(SchemaError) {
         let place = "fields.\(field.name)"
-        let word = field.secret ? "secret" : "sealed"
+        let word = field.sealingWord
         if field.name == entity.key { throw error(entity, "key", "the key cannot be \(word)") }
         if case .reference = field.kind { throw error(entity, place, "a reference cannot be \(word)") }
         let isInTitle = entity.titles.contains { $0.placeholders.contains(field.name) }
@@ -34,8 +34,7 @@ struct SecretCheck {
         guard isTakenFromIt || secret.source == other.name else { return }
         throw error(
             entity, "fields.\(other.name)",
-            "\(other.name) would show what \(secret.name) keeps \(secret.secret ? "secret" : "sealed"); change its from"
-        )
+            "\(other.name) would show what \(secret.name) keeps \(secret.sealingWord); change its from")
     }
 
     private func overlap(_ one: String, _ other: String) -> Bool {

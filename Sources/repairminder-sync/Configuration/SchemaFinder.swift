@@ -1,5 +1,6 @@
 import EntitySchema
 import Foundation
+import Upstream
 
 /// Finds and reads the schema that a configuration names.
 struct SchemaFinder {
@@ -33,8 +34,13 @@ struct SchemaFinder {
             problem: "no schema named \(name)\(hint) Searched for \(name).yaml in \(folders.joined(separator: ", "))")
     }
 
+    /// Where the lists of all other schemas stand that could be named instead.
+    func lists(besides schema: EntitySchema, for configuration: Configuration) -> [ListElsewhere] {
+        others(than: schema, for: configuration).flatMap(ListElsewhere.all)
+    }
+
     /// All other schemas that could be named instead, as far as they can be read.
-    func others(than schema: EntitySchema, for configuration: Configuration) -> [EntitySchema] {
+    private func others(than schema: EntitySchema, for configuration: Configuration) -> [EntitySchema] {
         var seen: Set = [schema.name]
         return folders(for: configuration).flatMap { folder in
             environment.names(in: folder).filter { $0.hasSuffix(".yaml") }.sorted().compactMap { name in

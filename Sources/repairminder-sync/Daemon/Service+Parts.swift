@@ -101,7 +101,7 @@ extension Service {
             plan: setup.schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
             token: try credentials(transport, clock), deadline: configuration.upstream.deadline, clock: clock,
             elsewhere: { [setup, schemas = host.schemas] in
-                schemas.others(than: setup.schema, for: setup.configuration).flatMap(ListElsewhere.all)
+                schemas.lists(besides: setup.schema, for: setup.configuration)
             }, now: host.now)
     }
 

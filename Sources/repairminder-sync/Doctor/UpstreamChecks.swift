@@ -78,7 +78,7 @@ struct UpstreamChecks {
             plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
             deadline: .seconds(10),
             elsewhere: { [finder, schema, configuration] in
-                finder.others(than: schema, for: configuration).flatMap(ListElsewhere.all)
+                finder.lists(besides: schema, for: configuration)
             }, now: now)
     }
 

@@ -112,7 +112,7 @@ struct PendingTests {
         _ = try await cache.store.create("messages", body: body, at: now)
         #expect(try ids(PendingQuery(record: "a"), cache) == [1, 3])
         #expect(try ids(PendingQuery(filters: [filter("entity", "orders")], record: "a"), cache) == [1])
-        #expect(try ids(PendingQuery(record: "nobody"), cache) == [])
+        #expect(try ids(PendingQuery(record: "missing"), cache) == [])
     }
 
     @Test("a record is found by the key that it had before the upstream gave it another")

@@ -54,8 +54,7 @@ struct ComputedFields {
 extension Entity {
     /// The server's value of a field that is computed here; a null counts as missing.
     func serverValue(of field: Field, in remote: JSONText?) -> JSONText? {
-        guard let remote else { return .none }
-        let value = remote[field.name] ?? field.source.flatMap { remote.at(path: $0) }
+        let value = remote.flatMap { field.value(in: $0) }
         return value?.kind == .null ? .none : value
     }
 }
