@@ -49,6 +49,6 @@ struct ChangeTimes {
 
     /// A time as UTC with milliseconds, as text that sorts by time; anything else as it is.
     private static func text(_ time: JSONText) -> String {
-        time.string.flatMap(Timestamp.init(iso8601:))?.description ?? time.plain
+        time.changeTime?.description ?? time.plain
     }
 }

@@ -13,10 +13,9 @@ extension PageApplier {
     /// full pull brings it.
     func lateness(_ record: IncomingPage.Record, _ known: JSONText?, _ watermark: Timestamp?) -> Int64 {
         guard let watermark, let field = table.entity.pull?.changedAt,
-            let changed = record.changed?.string.flatMap(Timestamp.init(iso8601:)),
+            let changed = record.changed?.changeTime,
             changed < watermark, changed >= watermark - Self.latest,
-            known.flatMap({ table.entity.value(of: field, in: $0) })?.string.flatMap(Timestamp.init(iso8601:))
-                != changed
+            known.flatMap({ table.entity.value(of: field, in: $0) })?.changeTime != changed
         else { return 0 }
         return watermark.since(changed).milliseconds
     }

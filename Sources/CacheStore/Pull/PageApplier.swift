@@ -177,7 +177,7 @@ struct PageApplier {
         guard let created = known.remote.flatMap(entity.changeTime) else { return false }
         let times = [tombstone.changed, entity.pull?.deleted.flatMap { tombstone.text[$0] }].compactMap { time in
             // A day without a time says too little.
-            time?.string.flatMap { $0.utf8.count > 10 ? Timestamp(iso8601: $0) : nil }
+            time.flatMap { $0.kind == .string && $0.plain.utf8.count <= 10 ? nil : $0.changeTime }
         }
         guard let deleted = times.max() else { return false }
         // It may have whole seconds where the record has milliseconds.

@@ -131,7 +131,7 @@ extension Entity {
 
     /// When the upstream changed this version of a record, if it says so (`pull.since`).
     package func changeTime(of record: JSONText) -> Timestamp? {
-        pull?.changedAt.flatMap { value(of: $0, in: record)?.string }.flatMap(Timestamp.init(iso8601:))
+        pull?.changedAt.flatMap { value(of: $0, in: record)?.changeTime }
     }
 
     /// The record's display name; its key when no title template can be filled without a secret field.

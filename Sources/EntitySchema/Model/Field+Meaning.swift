@@ -79,7 +79,7 @@ extension JSONText {
 
     fileprivate var trimmed: JSONText { kind == .string ? .string(plain.withoutSpaceAround) : self }
 
-    fileprivate var truth: Bool? {
+    package var truth: Bool? {
         switch plain.lowercased() {
         case "true", "1": true
         case "false", "0": false

@@ -3,18 +3,22 @@ package import JSONText
 /// How a list is paged and where a response has its parts. Anything that is missing in a response is unknown.
 package struct ListPlan: Sendable, Equatable {
     package enum Style: Sendable, Equatable {
-        /// Pages counted from 1.
+        /// Numbered pages, counted from `ListPlan.first`.
         case page(parameter: String, pages: Place?)
         /// Records to skip, from 0.
         case offset(parameter: String)
         /// A cursor for the next page, from the response.
         case cursor(parameter: String, next: Place)
+        /// A value of the last record of the page before, such as its key.
+        case lastRecord(parameter: String, place: Place)
         /// The `Link` header with `rel="next"` (RFC 8288).
         case link
         /// A header that holds the next page's number or name, such as `Next-Page`.
         case header(name: String, parameter: String)
         /// The next page's address, from the response.
         case nextURL(Place)
+        /// The same from a header.
+        case headerURL(name: String)
         /// Everything in one response.
         case single
     }
@@ -23,9 +27,18 @@ package struct ListPlan: Sendable, Equatable {
     /// The parameter for the number of records on a page; nil when it cannot be chosen.
     package var size: String?
     package var pageSize: Int
+    /// The number of the first page.
+    package var first = 1
+    /// Where the response says whether there are more pages.
+    package var more: Place?
     package var total: Place?
     /// Where the response has the records.
     package var records: Place
+
+    /// Whether the next page is asked for by the last record of this one.
+    package var isByLastRecord: Bool {
+        if case .lastRecord = style { true } else { false }
+    }
 }
 
 /// Where a response has a value: names separated by dots, with alternatives.

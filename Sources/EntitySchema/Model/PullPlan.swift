@@ -1,12 +1,36 @@
 /// How an entity's records are pulled.
 package struct PullPlan: Sendable, Equatable {
     package enum Mode: Sendable, Equatable {
-        /// Only what changed since the watermark: `?<parameter>=<time>`; each pull starts `overlap` before it.
-        case since(parameter: String, overlap: Duration)
+        /// Only what changed since the watermark; each pull starts `overlap` before it.
+        case since(parameter: SinceParameter, overlap: Duration)
         /// Pages by change time, newest first, until a whole page is known.
         case newestFirst
         /// Everything, each time.
         case full
+    }
+
+    /// How a request says since when it wants changes: `?<name>=<time>`.
+    package struct SinceParameter: Sendable, Equatable {
+        package var name: String
+        package var format = TimeFormat.iso
+        /// What stands around the time: `(updated>='` and `')`.
+        package var before = ""
+        package var after = ""
+
+        /// A text that is no time is sent as it is.
+        package func item(_ time: String) -> QueryItem {
+            QueryItem(name: name, value: before + (Timestamp(iso8601: time).map(format.text) ?? time) + after)
+        }
+
+        package var example: String { item("2026-01-31T09:00:00Z").value }
+
+        /// The time that `item` was made of; nil for any other text.
+        package func time(in value: String) -> Timestamp? {
+            guard value.count >= before.count + after.count, value.hasPrefix(before), value.hasSuffix(after) else {
+                return nil
+            }
+            return format.time(String(value.dropFirst(before.count).dropLast(after.count)))
+        }
     }
 
     /// A single record's own path, and where the response has it.
@@ -70,6 +94,14 @@ package struct PullPlan: Sendable, Equatable {
     package var isSince: Bool {
         if case .since = mode { true } else { false }
     }
+
+    /// How times are written in requests for changes.
+    package var sinceFormat: TimeFormat? {
+        if case .since(let parameter, _) = mode { parameter.format } else { nil }
+    }
+
+    /// Whether change times may be numbers.
+    var hasNumberedTimes: Bool { sinceFormat?.isNumber ?? false }
 
     /// How long after its change time a record may still appear.
     package var overlap: Duration {

@@ -37,6 +37,8 @@ package struct UpstreamPlan: Sendable, Equatable {
     /// Nil when each installation has its own address, which is then in the configuration.
     package var baseURL: String?
     package var account: Account?
+    /// Where every request but those of a sign-in carries the token.
+    package var tokenPlace = TokenPlace.bearer
     package var refresh: Refresh?
     /// How you get the first tokens; the first method is the default.
     package var login: [LoginWay] = []

@@ -1,14 +1,55 @@
-/// Reads `upstream.auth`: how an expired token is refreshed and how you get the first one.
+/// Reads `upstream.auth`: where the token is sent, how an expired one is refreshed and how you get the first one.
 struct AuthReader {
     let node: SchemaNode
 
     init(node: SchemaNode) throws(SchemaError) {
         self.node = node
-        try node.requireKeys(["type", "refresh", "login", "logout"])
+        try node.requireKeys(["type", "send", "refresh", "login", "logout"])
         if let type = node.child("type"), try type.string() != "bearer" {
-            throw type.error("expected bearer, the only supported type")
+            throw type.error("expected bearer; for a token that is sent otherwise, set send")
         }
     }
+
+    /// `headers`: those that every request has anyway.
+    func tokenPlace(beside headers: [UpstreamPlan.Header]) throws(SchemaError) -> TokenPlace {
+        guard let send = node.child("send") else { return .bearer }
+        try send.requireKeys(["header", "value", "query", "basic"])
+        let ways = ["header", "query", "basic"].filter { send.child($0) != nil }
+        guard ways.count == 1 else { throw send.error("expected one of header, query and basic") }
+        if let value = send.child("value"), ways != ["header"] {
+            throw value.error("value belongs to header; remove it")
+        }
+        switch ways[0] {
+        case "basic":
+            guard try send.required("basic").boolean() else { throw send.error("expected basic: true") }
+            return .basic
+        case "query":
+            return .query(name: try send.required("query").string())
+        default:
+            return try header(send, beside: headers)
+        }
+    }
+
+    private func header(
+        _ send: SchemaNode, beside headers: [UpstreamPlan.Header]
+    ) throws(SchemaError) -> TokenPlace {
+        let node = try send.required("header")
+        let name = try node.string()
+        let value = send.child("value")
+        let text = try value?.string() ?? Self.token
+        try (value ?? node).checkHeader(name, text)
+        if headers.contains(where: { $0.name.lowercased() == name.lowercased() }) {
+            throw node.error("\(name) is in upstream.headers too; remove it there")
+        }
+        let parts = text.split(separator: Self.token, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2 else {
+            throw (value ?? node).error("expected a text with \(Self.token) once, such as Token \(Self.token)")
+        }
+        return .header(name: name, before: parts[0], after: parts[1])
+    }
+
+    /// What stands for the token.
+    private static let token = "{$token}"
 
     func refresh() throws(SchemaError) -> UpstreamPlan.Refresh? {
         guard let refresh = node.child("refresh") else { return nil }

@@ -17,6 +17,8 @@ struct ListReader {
         plan.size = plan.style == .single ? nil : try node.child("size")?.string() ?? "limit"
         plan.pageSize = try node.child("page_size")?.integer(in: 1...10_000) ?? plan.pageSize
         plan.total = try node.child("total")?.place() ?? plan.total
+        plan.first = try node.child("first")?.integer(in: 0...1) ?? 1
+        plan.more = try node.child("more")?.place()
         return plan
     }
 
@@ -27,23 +29,21 @@ struct ListReader {
         let style = try node.required("style")
         switch try style.string() {
         case "page":
-            try keys(["page", "pages"])
+            try keys(["page", "pages", "first", "more"])
             return .page(
                 parameter: try node.child("page")?.string() ?? "page", pages: try node.child("pages")?.place())
         case "offset":
-            try keys(["offset"])
+            try keys(["offset", "more"])
             return .offset(parameter: try node.child("offset")?.string() ?? "offset")
         case "cursor":
-            try keys(["cursor", "next"])
-            return .cursor(
-                parameter: try node.child("cursor")?.string() ?? "cursor", next: try node.required("next").place())
+            try keys(["cursor", "next", "more"])
+            return try cursor(node)
         case "link":
             try keys([])
             return .link
         case "header":
-            try keys(["header", "page"])
-            return .header(
-                name: try node.required("header").string(), parameter: try node.child("page")?.string() ?? "page")
+            try keys(["header", "page", "url"])
+            return try header(node)
         case "next_url":
             try keys(["next"])
             return .nextURL(try node.required("next").place())
@@ -54,5 +54,23 @@ struct ListReader {
             throw style.error(
                 "expected one of the paging styles: page, offset, cursor, link, header, next_url, single")
         }
+    }
+
+    private func cursor(_ node: SchemaNode) throws(SchemaError) -> ListPlan.Style {
+        let parameter = try node.child("cursor")?.string() ?? "cursor"
+        let next = try node.required("next")
+        guard next.isMapping else { return .cursor(parameter: parameter, next: try next.place()) }
+        try next.requireKeys(["last"])
+        return .lastRecord(parameter: parameter, place: try next.required("last").place())
+    }
+
+    private func header(_ node: SchemaNode) throws(SchemaError) -> ListPlan.Style {
+        let name = try node.required("header").string()
+        let page = node.child("page")
+        guard try node.child("url")?.boolean() ?? false else {
+            return .header(name: name, parameter: try page?.string() ?? "page")
+        }
+        if let page { throw page.error("the header has the whole address; remove page, or url") }
+        return .headerURL(name: name)
     }
 }

@@ -45,16 +45,17 @@ struct PlanReader {
             throw try node.required("mode").error("expected one of the modes since, newest_first or full")
         }
         let node = try node.required("since")
-        try node.requireKeys(["param", "field", "overlap"])
+        try node.requireKeys(["param", "value", "format", "field", "overlap"])
         return .since(
-            parameter: try node.required("param").string(),
+            parameter: try SinceReader(node: node).parameter(),
             overlap: try node.child("overlap")?.duration() ?? PullPlan.defaultOverlap)
     }
 
     private func query(_ node: SchemaNode?) throws(SchemaError) -> [QueryItem] {
         var items: [QueryItem] = []
         for (name, value) in try node?.members() ?? [] {
-            items.append(QueryItem(name: name, value: try value.string()))
+            let values = value.isSequence ? try value.strings() : [try value.string()]
+            items += values.map { QueryItem(name: name, value: $0) }
         }
         return items
     }

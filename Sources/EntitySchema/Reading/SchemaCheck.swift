@@ -103,11 +103,13 @@ struct SchemaCheck {
             try field(changedAt, of: entity, at: place)
             switch entity[field: changedAt]?.kind {
             case nil, .time, .string: break
+            case .integer where pull.hasNumberedTimes, .number where pull.hasNumberedTimes: break
             case .some(let kind):
                 throw error(
                     entity, place,
                     "\(changedAt) is of type \(kind.description), but change times are compared as times: name a field of "
-                        + "type time with times in ISO 8601, or pull with mode: full")
+                        + "type time with times in ISO 8601, set since.format to epoch or epoch_ms if it has such numbers, "
+                        + "or pull with mode: full")
             }
         }
         for name in pull.single.path.placeholders { try field(name, of: entity, at: "pull.record.path") }

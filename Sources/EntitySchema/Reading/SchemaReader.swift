@@ -42,9 +42,11 @@ struct SchemaReader {
             "records", "record", "idempotency_header", "headers", "version", "settle",
         ])
         let auth = try authReader(node.child("auth"))
+        let headers = try headers(node.child("headers"))
         return UpstreamPlan(
             baseURL: try baseURL(node.child("base_url")),
             account: try account(node.child("account")),
+            tokenPlace: try auth?.tokenPlace(beside: headers) ?? .bearer,
             refresh: try auth?.refresh(),
             login: try auth?.login() ?? [],
             logout: try auth?.logout(),
@@ -52,7 +54,7 @@ struct SchemaReader {
             answers: try AnswerReader(node: node).plan(),
             record: try (node.child("record") ?? node.child("records"))?.place() ?? .itself,
             idempotencyHeader: try node.child("idempotency_header")?.string(),
-            headers: try headers(node.child("headers")),
+            headers: headers,
             version: try version(node.child("version")),
             settle: try settle(node.child("settle")))
     }
@@ -61,27 +63,14 @@ struct SchemaReader {
         var headers: [UpstreamPlan.Header] = []
         for (name, value) in try node?.members() ?? [] {
             let text = try value.string()
-            guard name.utf8.allSatisfy(Self.isInName), text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
-                throw value.error("expected the name of a header and its text in ASCII")
-            }
-            guard !Self.ownHeaders.contains(name.lowercased()) else {
-                throw value.error("\(name) is set by the daemon itself; remove it")
+            try value.checkHeader(name, text)
+            guard name.lowercased() != "authorization" else {
+                throw value.error("\(name) is set by the daemon itself; say how in auth.send")
             }
             headers.append(UpstreamPlan.Header(name: name, value: text))
         }
         return headers
     }
-
-    private static func isInName(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte)
-            || (0x41...0x5A).contains(byte & 0xDF)
-    }
-
-    /// Those that say who calls, what is sent and over which connection.
-    private static let ownHeaders: Set = [
-        "accept", "authorization", "connection", "content-length", "content-type", "expect", "host", "if-match",
-        "transfer-encoding", "upgrade",
-    ]
 
     private func settle(_ node: SchemaNode?) throws(SchemaError) -> Duration {
         guard let node else { return UpstreamPlan.defaultSettle }

@@ -38,10 +38,10 @@ package struct PageRequest: Sendable, Equatable {
         switch list.style {
         case .page(let parameter, _): path(with: QueryItem(name: parameter, value: "\(page.number)"))
         case .offset(let parameter): path(with: QueryItem(name: parameter, value: "\(offset)"))
-        case .cursor(let parameter, _), .header(_, let parameter):
+        case .cursor(let parameter, _), .lastRecord(let parameter, _), .header(_, let parameter):
             path(with: position.map { QueryItem(name: parameter, value: $0) })
         // Appended to the base address, a text that does not start with a slash could be read as part of the host.
-        case .link, .nextURL: position.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? path(with: nil)
+        case .link, .nextURL, .headerURL: position.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? path(with: nil)
         case .single: path(with: nil)
         }
     }
@@ -56,12 +56,12 @@ package struct PageRequest: Sendable, Equatable {
 
     // MARK: Positions
 
-    /// The page's number, from 1, and how many records come before it.
+    /// The page's number, from `list.first`, and how many records come before it.
     package var page: (number: Int, before: Int) {
         let parts = (position ?? "").split(separator: "/", maxSplits: 1).map { Int($0) }
-        guard let number = parts.first ?? nil, number >= 1 else { return (1, 0) }
+        guard let number = parts.first ?? nil, number >= list.first else { return (list.first, 0) }
         if parts.count > 1, let before = parts[1], before >= 0 { return (number, before) }
-        let (before, overflow) = (number - 1).multipliedReportingOverflow(by: list.pageSize)
+        let (before, overflow) = (number - list.first).multipliedReportingOverflow(by: list.pageSize)
         return (number, overflow ? Int.max : before)
     }
 

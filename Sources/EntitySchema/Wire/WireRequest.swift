@@ -60,13 +60,8 @@ package struct WireRequest: Sendable, Equatable {
         WireRequest(path: address, headers: [Header("Accept", "*/*")])
     }
 
-    /// The same request with a bearer token (RFC 6750, 2.1), which errors must not repeat either; unchanged without
-    /// one.
-    package func authorized(by token: String?) -> WireRequest {
-        guard let token else { return self }
-        var request = self
-        request.headers.append(Header("Authorization", "Bearer \(token)"))
-        request.secrets.append(token)
-        return request
+    /// The same request with a token, which errors must not repeat either; unchanged without one.
+    package func authorized(by token: String?, at place: TokenPlace = .bearer) -> WireRequest {
+        token.map { place.authorizing(self, by: $0) } ?? self
     }
 }

@@ -1,3 +1,5 @@
+internal import EntitySchema
+
 /// A request that gets an error response and changes nothing.
 package struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
     package var status: Int
@@ -22,9 +24,10 @@ package struct Refusal: Error, Sendable, Equatable, CustomStringConvertible {
         Refusal(status: 400, code: "invalid_parameter", message: message)
     }
 
-    static let unauthorized = Refusal(
-        status: 401, code: "unauthorized", message: "the bearer token is missing or wrong; send Authorization: Bearer …"
-    )
+    static func unauthorized(_ place: TokenPlace) -> Refusal {
+        Refusal(
+            status: 401, code: "unauthorized", message: "the token is missing or wrong; it belongs in \(place.words)")
+    }
 
     static func notSignedIn(_ message: String) -> Refusal {
         Refusal(status: 401, code: "not_signed_in", message: message)

@@ -1,3 +1,4 @@
+internal import EntitySchema
 internal import JSONText
 internal import SocketServer
 
@@ -27,7 +28,7 @@ struct Answer: Sendable {
     static func refusal(_ refusal: Refusal, _ envelope: Envelope) -> Answer {
         var answer = json(refusal.status, envelope.error(refusal))
         if !refusal.allowed.isEmpty { answer.headers.append(("Allow", refusal.allowed.joined(separator: ", "))) }
-        if refusal.status == 401 { answer.headers.append(("WWW-Authenticate", "Bearer")) }
+        if refusal.status == 401 { answer.headers.append(("WWW-Authenticate", envelope.plan.tokenPlace.challenge)) }
         return answer
     }
 

@@ -19,7 +19,7 @@ struct Envelope: Sendable {
         case .offset(let parameter):
             place = list.total
             position = query.offset.map { (parameter, $0) }
-        case .cursor, .link, .header, .nextURL, .single: place = nil
+        case .cursor, .lastRecord, .link, .header, .headerURL, .nextURL, .single: place = nil
         }
         if let place, let position {
             let beside = Self.path(place).dropLast()
@@ -30,11 +30,12 @@ struct Envelope: Sendable {
         switch list.style {
         case .page(_, .some(let place)):
             let size = query.window.size
-            let path = Self.path(place, query.page - 1)
+            let path = Self.path(place, query.page - list.first)
             parts.append((path, .integer(total / size + (total % size > 0 ? 1 : 0))))
         case .cursor(_, let place), .nextURL(let place): parts.append((Self.path(place), .string(next)))
         default: break
         }
+        if let more = list.more { parts.append((Self.path(more), .boolean(next != nil))) }
         return Self.tree(parts[...])
     }
 

@@ -54,13 +54,14 @@ struct ListHandler {
         let next = found.next.map(query.next)
         var answer = Answer.json(
             200, handler.envelope.list(found.rows, of: plan, query, total: found.total, next: next))
+        // With the host, if the caller sent one, because most upstreams write whole addresses.
+        let origin = request.headers[single: "Host"].map { "http://\($0)" } ?? ""
         switch plan.style {
         case .link:
-            // With the host, if the caller sent one, because most upstreams write whole addresses.
-            let origin = request.headers[single: "Host"].map { "http://\($0)" } ?? ""
             if let next { answer.headers.append(("Link", "<\(origin)\(next)>; rel=\"next\"")) }
+        case .headerURL(let name): if let next { answer.headers.append((name, "\(origin)\(next)")) }
         case .header(let name, _): answer.headers.append((name, next ?? ""))
-        case .page, .offset, .cursor, .nextURL, .single: break
+        case .page, .offset, .cursor, .lastRecord, .nextURL, .single: break
         }
         return answer
     }

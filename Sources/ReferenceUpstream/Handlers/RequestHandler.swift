@@ -56,10 +56,10 @@ struct RequestHandler: Sendable {
     /// Accepts the fixed token or one from a sign-in; without either configured, everyone may call.
     private func authorize(_ request: Request, _ signIn: SignIn?, at now: Timestamp) throws(Refusal) {
         guard settings.token != nil || signIn != nil else { return }
-        let given = request.headers[single: "Authorization"]?.split(separator: " ", maxSplits: 1) ?? []
-        guard given.count == 2, given[0].lowercased() == "bearer" else { throw .unauthorized }
-        let token = String(given[1])
-        guard token == settings.token || signIn?.accepts(token, at: now) == true else { throw .unauthorized }
+        let place = schema.upstream.tokenPlace
+        guard let token = place.token(in: request),
+            token == settings.token || signIn?.accepts(token, at: now) == true
+        else { throw .unauthorized(place) }
     }
 
     // MARK: Reading

@@ -6,7 +6,7 @@ struct ListQuery {
     /// The parameter for the token in styles that leave its name to the upstream.
     private static let token = "cursor"
 
-    /// From 1, in styles that count pages.
+    /// In styles that count pages, from the plan's first.
     private(set) var page = 1
     private(set) var window: ListWindow
     /// Fields and the plain value each must have.
@@ -22,6 +22,7 @@ struct ListQuery {
     ) throws(Refusal) {
         path = request.path
         self.plan = plan
+        page = plan.first
         window = ListWindow(order: order, size: plan.style == .single ? .max : plan.pageSize)
         guard let parameters = PercentCoding.parameters(request.query) else {
             throw .parameter("the query cannot be decoded; check its percent-encoding")
@@ -32,15 +33,15 @@ struct ListQuery {
         }
         // The constants select that order.
         if order == .newestFirst, !isAsked { window.order = .arrival }
-        var sinceParameter: String?
-        if case .since(let parameter, _) = entity.pull?.mode { sinceParameter = parameter }
+        var since: PullPlan.SinceParameter?
+        if case .since(let parameter, _) = entity.pull?.mode { since = parameter }
         for (name, value) in parameters where !constants.contains(QueryItem(name: name, value: value)) {
             switch name {
             case positionParameter: try start(name, value)
             case plan.size: window.size = min(try Self.count(name, value, from: 1), max(largestPage, plan.pageSize))
-            case sinceParameter:
-                guard let time = Timestamp(iso8601: value) else {
-                    throw .parameter("\(name): expected a time as ISO 8601, such as 2026-01-31T09:00:00Z")
+            case since?.name:
+                guard let since, let time = since.time(in: value) else {
+                    throw .parameter("\(name): expected a time, such as \(since?.example ?? "")")
                 }
                 window.order = .changes(since: time)
             default:
@@ -48,25 +49,27 @@ struct ListQuery {
             }
         }
         if case .skipping(0) = window.start {
-            let (skipped, overflow) = (page - 1).multipliedReportingOverflow(by: window.size)
+            let (skipped, overflow) = (page - plan.first).multipliedReportingOverflow(by: window.size)
             window.start = .skipping(overflow ? .max : skipped)
         }
     }
 
     private var positionParameter: String? {
         switch plan.style {
-        case .page(let parameter, _), .offset(let parameter), .cursor(let parameter, _), .header(_, let parameter):
+        case .page(let parameter, _), .offset(let parameter), .cursor(let parameter, _),
+            .lastRecord(let parameter, _), .header(_, let parameter):
             parameter
-        case .link, .nextURL: Self.token
+        case .link, .nextURL, .headerURL: Self.token
         case .single: nil
         }
     }
 
     private mutating func start(_ name: String, _ value: String) throws(Refusal) {
         switch plan.style {
-        case .page, .header: page = try Self.count(name, value, from: 1)
+        case .page, .header: page = try Self.count(name, value, from: plan.first)
         case .offset: window.start = .skipping(try Self.count(name, value, from: 0))
-        case .cursor, .link, .nextURL:
+        case .lastRecord: window.start = .afterKey(value)
+        case .cursor, .link, .nextURL, .headerURL:
             guard let mark = ListMark(token: value) else {
                 throw .parameter("\(name): expected the token of the previous page")
             }
@@ -92,7 +95,8 @@ struct ListQuery {
         switch plan.style {
         case .page, .header, .offset, .single: return "\(page + 1)"
         case .cursor: return mark.token
-        case .link, .nextURL:
+        case .lastRecord: return mark.key
+        case .link, .nextURL, .headerURL:
             let others = parameters.filter { $0.name != Self.token }
             let query = (others + [(Self.token, mark.token)]).map {
                 "\(Entity.percentEncoded($0.name))=\(Entity.percentEncoded($0.value))"

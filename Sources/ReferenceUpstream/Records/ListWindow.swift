@@ -15,6 +15,8 @@ struct ListWindow {
     enum Start {
         case skipping(Int)
         case after(ListMark)
+        /// After the record with this key.
+        case afterKey(String)
     }
 
     var order = Order.arrival

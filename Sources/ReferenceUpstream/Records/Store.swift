@@ -204,7 +204,12 @@ struct Store: Sendable {
 
     private func stamped(_ record: JSONText, _ entity: Entity, _ now: Timestamp) -> JSONText {
         guard let field = entity.pull?.changedAt else { return record }
-        return record.setting(field, to: changeTime(of: record[entity.key]?.plain ?? "", at: now))
+        let time = changeTime(of: record[entity.key]?.plain ?? "", at: now)
+        guard entity[field: field]?.kind == .integer, let number = time.changeTime?.milliseconds else {
+            return record.setting(field, to: time)
+        }
+        let isInSeconds = entity.pull?.sinceFormat == .epoch
+        return record.setting(field, to: .integer(Int(isInSeconds ? number / 1000 : number)))
     }
 
     private mutating func newKey(for entity: Entity) -> String {

@@ -150,6 +150,12 @@ struct Table: Sendable {
         let rest =
             switch window.start {
             case .skipping(let count): positions.dropFirst(count)
+            case .afterKey(let key):
+                // The record may have been deleted since the page was read.
+                slots.firstIndex { $0.key == key }.map { last in
+                    let mark = slots[last].mark(at: last)
+                    return positions[positions.partitioningIndex { isBeyond(mark, $0, window.order) }...]
+                } ?? positions[positions.endIndex...]
             case .after(let mark): positions[positions.partitioningIndex { isBeyond(mark, $0, window.order) }...]
             }
         let page = rest.prefix(window.size)
@@ -192,8 +198,7 @@ struct Table: Sendable {
     }
 
     private func changeTime(of record: JSONText) -> Int64? {
-        guard let field = entity.pull?.changedAt, let text = record[field]?.string else { return nil }
-        return Timestamp(iso8601: text)?.milliseconds
+        entity.pull?.changedAt.flatMap { record[$0]?.changeTime?.milliseconds }
     }
 
     // MARK: Filters

@@ -11,13 +11,14 @@ struct ListDoubt {
     /// `pages` and `records` are what was read of it, `last` is its last page.
     static func reason(_ list: ListPlan, pages: Int, records: Int, last: Page) -> String? {
         if let more = last.unfollowed { return "it has more pages (\(more)) than pagination in the schema finds" }
-        guard pages == 1, last.total == nil, limits.contains(records) || records == list.pageSize else { return nil }
+        guard pages == 1, last.total == nil, list.more == nil, limits.contains(records) || records == list.pageSize
+        else { return nil }
         switch list.style {
         case .single: return "it ends at exactly \(records) records, and the schema declares no pages"
         case .page(_, pages: nil), .offset:
             guard records < list.pageSize else { return nil }
             return "it ends at exactly \(records) records, fewer than the \(list.pageSize) asked for a page"
-        case .page, .cursor, .link, .header, .nextURL: return nil
+        case .page, .cursor, .lastRecord, .link, .header, .headerURL, .nextURL: return nil
         }
     }
 }

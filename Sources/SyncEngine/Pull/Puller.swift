@@ -37,7 +37,7 @@ struct Puller: Sendable {
         var request = PageRequest(
             entity: entity, path: plan.path, query: plan.query, list: plan.list, position: pull.position)
         if case .since(let parameter, _) = plan.mode {
-            request.since = pull.since.map { QueryItem(name: parameter, value: $0) }
+            request.since = pull.since.map(parameter.item)
         }
         return FetchedPage(page: try await upstream.page(request), askedAt: pull.position, position: position)
     }

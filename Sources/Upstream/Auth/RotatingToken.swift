@@ -38,7 +38,7 @@ package actor RotatingToken: Credentials {
         self.refresh = refresh
         caller = HTTPCaller(
             baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: 1 << 20,
-            answers: plan.answers, headers: plan.headers, clock: clock, now: now)
+            answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: clock, now: now)
         self.store = store
         self.now = now
     }

@@ -16,7 +16,7 @@ package struct SignInSession: Sendable {
         self.now = now
         caller = HTTPCaller(
             baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: 1 << 20,
-            answers: plan.answers, headers: plan.headers, clock: nil, now: now)
+            answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: nil, now: now)
     }
 
     /// Runs the steps until a response contains a token.

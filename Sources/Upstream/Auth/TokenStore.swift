@@ -23,10 +23,8 @@ package struct Tokens: Sendable, Equatable {
             expiresAt: life.map { now + $0 })
     }
 
-    /// Whether a header can hold the token.
-    static func isSendable(_ token: String) -> Bool {
-        !token.isEmpty && token.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-    }
+    /// Whether a header or a parameter can hold the token.
+    static func isSendable(_ token: String) -> Bool { TokenPlace.bearer.accepts(token) }
 }
 
 /// The file that stores a sign-in: `{"token","refresh_token","expires_at"}`, mode 0600.

@@ -23,7 +23,7 @@ package struct HTTPUpstream: Upstream {
         self.token = token
         caller = HTTPCaller(
             baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: maximumBody,
-            answers: plan.answers, headers: plan.headers, clock: clock, now: now)
+            answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: clock, now: now)
     }
 
     package func account() async throws(UpstreamError) -> SignedInAccount? {
@@ -59,10 +59,12 @@ package struct HTTPUpstream: Upstream {
         // The rest is looked up in a copy without the records, which are nearly all of the response.
         let envelope = body.leavingOut(elementsOf: records)
         let total = list.total?.value(in: envelope)?.wholeNumber
-        let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""))
+        let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""), plan.tokenPlace)
         var page = Page(
             records: answer.readable, count: count, total: total,
-            next: try next.position(in: response, envelope, count: count, total: total))
+            next: try next.position(
+                in: response, envelope, count: count, total: total,
+                last: list.isByLastRecord ? records.elements.last : nil))
         if page.next == nil, count > 0 {
             page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list)
         }
@@ -170,7 +172,7 @@ package struct HTTPUpstream: Upstream {
         let carried = try await token?.current()
         try await requireSameAccount(carried)
         let (response, used) = try await exchange(request, token: carried, check: true, transfer: transfer)
-        return (response, [carried, used].compactMap(\.self))
+        return (response, secrets(of: carried, used))
     }
 
     /// A request whose token is refused is sent once more if there is another token. Also returns the token used last.
@@ -185,17 +187,21 @@ package struct HTTPUpstream: Upstream {
             response = try await caller.send(request, token: used, transfer: transfer)
         }
         var request = request
-        request.secrets += [carried, used].compactMap(\.self)
+        request.secrets += secrets(of: carried, used)
         if let failure = caller.failure(response, to: request) {
             throw token == nil ? failure.withoutToken : failure
         }
         return (response, used)
     }
 
+    private func secrets(of tokens: String?...) -> [String] {
+        tokens.compactMap(\.self).flatMap(plan.tokenPlace.secrets)
+    }
+
     /// Asks for the account of a token that was not seen before.
     private func requireSameAccount(_ token: String?) async throws(UpstreamError) {
         guard let account = plan.account, let known = identity.last, known.token != token else { return }
-        let request = account.request.authorized(by: token)
+        let request = account.request.authorized(by: token, at: plan.tokenPlace)
         let response = try await caller.send(request)
         if let failure = caller.failure(response, to: request) { throw failure }
         let id = try signedIn(response, account).id

@@ -5,27 +5,38 @@ internal import JSONText
 struct NextPage {
     private let request: PageRequest
     private let base: BaseAddress
+    private let tokenPlace: TokenPlace
 
-    init(after request: PageRequest, base: BaseAddress) {
+    /// `tokenPlace`: where a request carries the token, which no position repeats.
+    init(after request: PageRequest, base: BaseAddress, _ tokenPlace: TokenPlace = .bearer) {
         self.request = request
         self.base = base
+        self.tokenPlace = tokenPlace
     }
 
     /// Nil after the last page. Throws when the response names a next page that cannot be read: a list cut short would
-    /// look like a list whose other records were deleted.
+    /// look like a list whose other records were deleted. `last` is the last record, which `Style.lastRecord` needs.
     func position(
-        in response: HTTPResponse, _ body: JSONText, count: Int, total: Int?
+        in response: HTTPResponse, _ body: JSONText, count: Int, total: Int?, last: JSONText? = nil
     ) throws(UpstreamError) -> String? {
+        let more = request.list.more?.value(in: body)?.truth
         switch request.list.style {
         case .page(_, let pages):
-            return nextPage(count: count, total: total, pages: pages?.value(in: body)?.wholeNumber)
+            return nextPage(count: count, total: total, pages: pages?.value(in: body)?.wholeNumber, more: more)
         case .offset:
             let (end, overflow) = request.offset.addingReportingOverflow(count)
-            let isLast = total.map { end >= $0 } ?? (count < request.list.pageSize)
+            let isLast = more.map(!) ?? total.map { end >= $0 } ?? (count < request.list.pageSize)
             // An empty page is the end whatever the counts say, or a list that shrinks would be read forever.
             return count == 0 || isLast || overflow ? nil : "\(end)"
-        case .cursor(_, let place): return try cursor(place, body)
+        case .cursor(_, let place): return more == false ? nil : try cursor(place, body)
+        case .lastRecord(_, let place):
+            let isLast = more.map(!) ?? (count < request.list.pageSize)
+            return count == 0 || isLast ? nil : try mark(place, last)
         case .link: return try linked(response)
+        case .headerURL(let name):
+            return try response.header(name).flatMap { $0.isEmpty ? nil : $0 }.map { (text) throws(UpstreamError) in
+                try following(text)
+            }
         case .header(let name, _): return response.header(name).flatMap { $0.isEmpty ? nil : $0 }
         case .nextURL(let place):
             guard let value = place.value(in: body) else { return nil }
@@ -36,13 +47,15 @@ struct NextPage {
     }
 
     /// An upstream may return fewer records per page than requested, so the records before are counted, not computed.
-    private func nextPage(count: Int, total: Int?, pages: Int?) -> String? {
+    private func nextPage(count: Int, total: Int?, pages: Int?, more: Bool?) -> String? {
         let (number, before) = request.page
         let (seen, overflow) = before.addingReportingOverflow(count)
         guard count > 0, !overflow, number < Int.max else { return nil }
         let isLast: Bool
-        if let pages {
-            isLast = number >= pages
+        if let more {
+            isLast = !more
+        } else if let pages {
+            isLast = number - request.list.first + 1 >= pages
         } else if let total {
             isLast = seen >= total
         } else {
@@ -55,6 +68,16 @@ struct NextPage {
         guard let value = place.value(in: body) else { return nil }
         guard value.kind == .string || value.kind == .number else { throw malformed(place, value, "a cursor") }
         return value.plain.isEmpty ? nil : value.plain
+    }
+
+    /// What the next page comes after. A list whose last record has none cannot be continued, or said to be complete.
+    private func mark(_ place: Place, _ last: JSONText?) throws(UpstreamError) -> String {
+        guard let text = last.flatMap({ place.value(in: $0) })?.plain, !text.isEmpty else {
+            throw .malformed(
+                "\(request.path) answered a last record without \(place.description), by which the next page is asked "
+                    + "for; correct pagination.next.last in the schema")
+        }
+        return text
     }
 
     private func linked(_ response: HTTPResponse) throws(UpstreamError) -> String? {
@@ -73,6 +96,7 @@ struct NextPage {
 
     /// The path of a next page that the upstream named itself.
     private func following(_ address: String) throws(UpstreamError) -> String {
+        let address = tokenPlace.leavingOut(of: address)
         if let next = base.path(of: address, from: request.request.path) { return next }
         throw .malformed(
             "\(request.path) says that its next page is at \(address.prefix(300)), which is not below the address that "

@@ -14,6 +14,8 @@ struct HTTPCaller: Sendable {
     let answers: AnswerPlan
     /// Sent with every request.
     let headers: [UpstreamPlan.Header]
+    /// Where the token is sent.
+    let tokenPlace: TokenPlace
     let clock: ServerClock?
     let now: @Sendable () -> Timestamp
 
@@ -34,7 +36,7 @@ struct HTTPCaller: Sendable {
         _ call: WireRequest, token: String? = nil, transfer: Transfer = Transfer()
     ) async throws(UpstreamError) -> HTTPResponse {
         guard let baseURL else { throw .held(Self.missingAddress) }
-        var call = call.authorized(by: token)
+        var call = call.authorized(by: token, at: tokenPlace)
         call.headers += headers.map { WireRequest.Header($0.name, $0.value) }
         var request = HTTPRequest(call, base: baseURL, deadline: deadline)
         request.maximumBody = call.method == "GET" ? maximumBody : min(maximumBody, Self.largestAnswerToChange)

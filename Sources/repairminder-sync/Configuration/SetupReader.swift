@@ -1,3 +1,4 @@
+import EntitySchema
 import Upstream
 
 /// Reads all files that configure the daemon and checks that they work together.
@@ -16,15 +17,15 @@ struct SetupReader: Sendable {
         let setup = Setup(
             configuration: configuration, schema: try finder.schema(for: configuration),
             schemaFile: try finder.path(for: configuration))
-        try checkToken(configuration)
+        try checkToken(configuration, setup.schema)
         try checkKey(configuration)
         return setup
     }
 
-    private func checkToken(_ configuration: Configuration) throws(ConfigurationError) {
+    private func checkToken(_ configuration: Configuration, _ schema: EntitySchema) throws(ConfigurationError) {
         guard let path = configuration.upstream.tokenFile else { return }
         do {
-            _ = try BearerToken(path: path)
+            _ = try FileToken(path: path, for: schema.upstream.tokenPlace)
         } catch {
             throw ConfigurationError(place: "upstream.token_file", problem: error.message)
         }

@@ -107,7 +107,9 @@ extension Service {
 
     /// The configured token file, otherwise the sign-in saved by `login`, if the schema defines how to refresh it.
     private func credentials(_ transport: CurlTransport, _ clock: ServerClock) throws -> (any Credentials)? {
-        if let path = configuration.upstream.tokenFile { return try BearerToken(path: path) }
+        if let path = configuration.upstream.tokenFile {
+            return try FileToken(path: path, for: setup.schema.upstream.tokenPlace)
+        }
         guard let refresh = setup.schema.upstream.refresh else { return nil }
         return RotatingToken(
             plan: setup.schema.upstream, refresh: refresh, baseURL: configuration.upstream.baseURL,

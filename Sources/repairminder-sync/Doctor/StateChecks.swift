@@ -65,7 +65,7 @@ struct StateChecks {
     private func token() -> Finding {
         do {
             if let path = configuration.upstream.tokenFile {
-                _ = try BearerToken(path: path)
+                _ = try FileToken(path: path, for: schema.upstream.tokenPlace)
                 return .ok("token", "read from \(path)")
             }
             guard schema.upstream.refresh != nil else { return .ok("token", "none configured") }

@@ -115,7 +115,7 @@ struct UpstreamChecks {
 
     private func currentToken() -> StaticToken? {
         if let path = configuration.upstream.tokenFile {
-            return (try? BearerToken(path: path))?.current().map(StaticToken.init)
+            return (try? FileToken(path: path, for: schema.upstream.tokenPlace))?.current().map(StaticToken.init)
         }
         return (try? TokenStore(path: configuration.signInFile).load())?.map { StaticToken(token: $0.access) } ?? nil
     }

@@ -31,6 +31,16 @@ struct PagingContract {
         Style(pagination: "style: link, total: meta.total", pageSize: 2, hasTotal: true),
         Style(pagination: "style: header, header: Next-Page", pageSize: 3, hasTotal: false),
         Style(pagination: "style: next_url, next: meta.next, total: meta.total", pageSize: 3, hasTotal: true),
+        Style(pagination: "style: page, first: 0, pages: meta.pages", pageSize: 3, hasTotal: false),
+        Style(pagination: "style: page, first: 0, total: meta.total", pageSize: 2, hasTotal: true),
+        Style(pagination: "style: page, more: meta.has_more", pageSize: 3, hasTotal: false),
+        Style(pagination: "style: offset, more: meta.has_more", pageSize: 2, hasTotal: false),
+        Style(pagination: "style: cursor, next: meta.next, more: meta.has_more", pageSize: 3, hasTotal: false),
+        Style(
+            pagination: "style: cursor, cursor: starting_after, next: { last: id }, more: has_more", pageSize: 2,
+            hasTotal: false),
+        Style(pagination: "style: cursor, next: { last: id }", pageSize: 3, hasTotal: false),
+        Style(pagination: "style: header, header: X-Next, url: true", pageSize: 2, hasTotal: false),
         Style(pagination: "style: single", pageSize: nil, hasTotal: false),
     ]
 

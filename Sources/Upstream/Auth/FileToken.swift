@@ -1,38 +1,41 @@
+package import EntitySchema
 internal import Foundation
 internal import Synchronization
 
 /// A fixed token from a file that only its owner may read.
 ///
 /// Kept in memory and read again when the upstream refuses it, so you can replace it without a restart.
-package final class BearerToken: Credentials {
+package final class FileToken: Credentials {
     private let path: String
+    private let place: TokenPlace
     private let value: Mutex<String>
 
-    /// Throws when the file cannot be read, is empty, or is readable by group or others.
-    package init(path: String) throws(TokenFileError) {
+    /// Throws when the file cannot be read, is readable by group or others, or has no token that fits `place`.
+    package init(path: String, for place: TokenPlace) throws(TokenFileError) {
         self.path = path
-        value = Mutex(try Self.read(path))
+        self.place = place
+        value = Mutex(try Self.read(path, for: place))
     }
 
     package func current() -> String? { value.withLock { $0 } }
 
     package func renew(refused: String?) -> Bool {
         if current() != refused { return true }
-        guard let read = try? Self.read(path) else { return false }
+        guard let read = try? Self.read(path, for: place) else { return false }
         return value.withLock { value in
             defer { value = read }
             return read != refused
         }
     }
 
-    private static func read(_ path: String) throws(TokenFileError) -> String {
+    private static func read(_ path: String, for place: TokenPlace) throws(TokenFileError) -> String {
         guard let bytes = try PrivateFile(path: path).read() else {
             throw TokenFileError(message: "the token file \(path) is missing; check the path")
         }
         let token = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        guard Tokens.isSendable(token) else {
+        guard place.accepts(token) else {
             throw TokenFileError(
-                message: "the token file \(path) contains no token; expected one line of visible ASCII")
+                message: "the token file \(path) contains no token; expected \(place.expectedText)")
         }
         return token
     }

@@ -1,3 +1,4 @@
+import EntitySchema
 import Foundation
 import Glibc
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @testable import Upstream
 
 @Suite("The upstream's token")
-struct BearerTokenTests {
+struct FileTokenTests {
     private func file(_ text: String, mode: Int) throws -> String {
         let path = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)").path
         try text.write(toFile: path, atomically: true, encoding: .utf8)
@@ -15,14 +16,14 @@ struct BearerTokenTests {
 
     @Test("is read from a file that only its owner can read", arguments: [0o600, 0o400])
     func reads(_ mode: Int) throws {
-        #expect(try BearerToken(path: file("abc.def\n", mode: mode)).current() == "abc.def")
+        #expect(try FileToken(path: file("abc.def\n", mode: mode), for: .bearer).current() == "abc.def")
     }
 
     @Test("is rejected when others can read it, with what to do", arguments: [0o640, 0o604, 0o644])
     func othersCanRead(_ mode: Int) throws {
         let path = try file("abc", mode: mode)
         #expect {
-            try BearerToken(path: path)
+            try FileToken(path: path, for: .bearer)
         } throws: { ($0 as? TokenFileError)?.message.contains("chmod 600") == true }
     }
 
@@ -46,14 +47,24 @@ struct BearerTokenTests {
         arguments: ["", "\n", "a b", "a\u{7F}", "é"])
     func unusable(_ text: String) throws {
         let path = try file(text, mode: 0o600)
-        #expect(throws: TokenFileError.self) { try BearerToken(path: path) }
-        #expect(throws: TokenFileError.self) { try BearerToken(path: path + "-missing") }
+        #expect(throws: TokenFileError.self) { try FileToken(path: path, for: .bearer) }
+        #expect(throws: TokenFileError.self) { try FileToken(path: path + "-missing", for: .bearer) }
+    }
+
+    @Test("may be a user and a password with spaces where both are sent, but not without a colon")
+    func basic() throws {
+        let path = try file("shop@example.org:pass wörd\n", mode: 0o600)
+        #expect(try FileToken(path: path, for: .basic).current() == "shop@example.org:pass wörd")
+        let other = try file("abc", mode: 0o600)
+        #expect {
+            try FileToken(path: other, for: .basic)
+        } throws: { ($0 as? TokenFileError)?.message.contains("user:password") == true }
     }
 
     @Test("is read again when it is refused, and reports whether it has changed")
     func reloads() throws {
         let path = try file("old", mode: 0o600)
-        let token = try BearerToken(path: path)
+        let token = try FileToken(path: path, for: .bearer)
         #expect(!token.renew(refused: "old"))
         try Data("new".utf8).write(to: URL(filePath: path))
         #expect(token.renew(refused: "old"))

@@ -1,0 +1,21 @@
+extension SchemaNode {
+    /// Checks the name and the text of a header that the schema adds to requests.
+    func checkHeader(_ name: String, _ text: String) throws(SchemaError) {
+        guard !name.isEmpty, name.utf8.allSatisfy(Self.isInName), text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
+        else { throw error("expected the name of a header and its text in ASCII") }
+        guard !Self.ownHeaders.contains(name.lowercased()) else {
+            throw error("\(name) is set by the daemon itself; remove it")
+        }
+    }
+
+    private static func isInName(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte)
+            || (0x41...0x5A).contains(byte & 0xDF)
+    }
+
+    /// Those that say what is sent and over which connection.
+    private static let ownHeaders: Set = [
+        "accept", "connection", "content-length", "content-type", "expect", "host", "if-match", "transfer-encoding",
+        "upgrade",
+    ]
+}

@@ -1,0 +1,110 @@
+import JSONText
+import Testing
+
+@testable import EntitySchema
+
+@Suite("Since when changes are asked for")
+struct SinceTests {
+    private static func parameter(_ since: String) throws -> PullPlan.SinceParameter {
+        let yaml = """
+            schema: small
+            upstream: { base_url: http://localhost }
+            entities:
+              notes:
+                fields: { id: { type: string }, changed: { type: time }, number: { type: integer } }
+                pull: { path: /notes, since: \(since), query: { expand: [client, lines] } }
+            """
+        let plan = try EntitySchema(yaml: yaml, file: "small.yaml")["notes"]?.pull
+        guard case .since(let parameter, _) = plan?.mode else { throw SchemaError.noSince }
+        return parameter
+    }
+
+    @Test(
+        "each format writes the time, never later than it is, and reads it back",
+        arguments: [
+            ("iso", "2026-01-31T09:00:00.750Z"), ("iso_space", "2026-01-31 09:00:00.750Z"), ("date", "2026-01-31"),
+            ("epoch", "1769850000"), ("epoch_ms", "1769850000750"),
+        ])
+    func formats(_ format: String, _ expected: String) throws {
+        let parameter = try Self.parameter("{ param: after, field: changed, format: \(format) }")
+        let item = parameter.item("2026-01-31T09:00:00.750Z")
+        #expect(item == QueryItem(name: "after", value: expected))
+        let read = try #require(parameter.time(in: item.value))
+        let asked = try #require(Timestamp(iso8601: "2026-01-31T09:00:00.750Z"))
+        #expect(read <= asked && asked.since(read) < .seconds(86_400))
+    }
+
+    @Test("a field of numbers is a change time only where the format says so")
+    func numbers() throws {
+        for format in ["epoch", "epoch_ms"] {
+            _ = try Self.parameter("{ param: after, field: number, format: \(format) }")
+        }
+        for format in ["iso", "date"] {
+            #expect {
+                try Self.parameter("{ param: after, field: number, format: \(format) }")
+            } throws: { ($0 as? SchemaError)?.problem.contains("epoch_ms") == true }
+        }
+    }
+
+    @Test("seconds before 1970 are cut to earlier ones")
+    func early() {
+        #expect(TimeFormat.epoch.text(Timestamp(milliseconds: -1)) == "-1")
+        #expect(TimeFormat.epoch.text(Timestamp(milliseconds: -1000)) == "-1")
+    }
+
+    @Test("the time may stand inside an expression")
+    func expression() throws {
+        let since = #"{ param: filter, value: "(updated>='{$since}')", format: iso_space, field: changed }"#
+        let parameter = try Self.parameter(since)
+        let item = parameter.item("2026-01-31T09:00:00Z")
+        #expect(item.value == "(updated>='2026-01-31 09:00:00.000Z')")
+        #expect(parameter.time(in: item.value) == Timestamp(iso8601: "2026-01-31T09:00:00Z"))
+        #expect(parameter.time(in: "2026-01-31 09:00:00.000Z") == nil)
+    }
+
+    @Test(
+        "what cannot be is refused with what to write",
+        arguments: [
+            ("{ param: a, field: changed, format: epoc }", "did you mean epoch?"),
+            ("{ param: a, field: changed, value: now }", "{$since} once"),
+            (#"{ param: a, field: changed, value: "{$since} {$since}" }"#, "{$since} once"),
+        ])
+    func refusals(_ since: String, _ words: String) {
+        #expect {
+            try Self.parameter(since)
+        } throws: { ($0 as? SchemaError)?.problem.contains(words) == true }
+    }
+
+    @Test("a list in query repeats the parameter")
+    func repeated() throws {
+        let yaml = """
+            schema: small
+            upstream: { base_url: http://localhost }
+            entities:
+              notes: { fields: { id: { type: string } }, pull: { path: /notes, query: { expand: [client, lines], all: 1 } } }
+            """
+        let pull = try #require(EntitySchema(yaml: yaml, file: "small.yaml")["notes"]?.pull)
+        let request = PageRequest(path: pull.path, query: pull.query, list: pull.list)
+        #expect(request.request.path == "/notes?expand=client&expand=lines&all=1")
+    }
+
+    @Test(
+        "a change time is a text or a number of seconds or milliseconds",
+        arguments: [
+            (#""2026-01-31T09:00:00Z""#, 1_769_850_000_000), (#""2026-01-31 09:00:00.5Z""#, 1_769_850_000_500),
+            ("1769850000", 1_769_850_000_000), ("1769850000.25", 1_769_850_000_250),
+            ("1769850000123", 1_769_850_000_123), ("1.769850000e9", 1_769_850_000_000),
+        ])
+    func changeTimes(_ text: String, _ milliseconds: Int64) throws {
+        #expect(try JSONText(parsing: text).changeTime == Timestamp(milliseconds: milliseconds))
+    }
+
+    @Test("anything else is no change time", arguments: ["null", "true", #""soon""#, "0", "-5", "1e300", "[1]"])
+    func others(_ text: String) throws {
+        #expect(try JSONText(parsing: text).changeTime == nil)
+    }
+}
+
+extension SchemaError {
+    fileprivate static let noSince = SchemaError(file: "", line: 0, key: "", problem: "no since")
+}
