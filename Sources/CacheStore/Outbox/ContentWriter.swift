@@ -26,7 +26,12 @@ struct ContentWriter {
         let column = content?.sha256 ?? ContentTable.nothing
         let changes = try queue.changes(of: entity.name, key: key)
         let creation = changes.first { $0.operation == .create && entity.isCreatedWithContent }
-        if let creation, !changes.contains(where: \.isContentOnly), try set(content, carriedBy: creation) { return }
+        let uploads = changes.filter(\.isContentOnly)
+        // An older schema sent the content on its own: it goes into the creation now.
+        if let creation, creation.content == nil || uploads.isEmpty, try set(content, carriedBy: creation) {
+            try supersede(uploads)
+            return try writer.rebuildDocument(over: key)
+        }
         let waiting = changes.filter { $0.content != nil }
         // The same content again is no change; after a failure it asks for another attempt.
         if let last = waiting.last {
@@ -35,13 +40,17 @@ struct ContentWriter {
             return
         }
         guard content == nil || entity.content?.upload != nil else { throw unreplaceable(key, creation) }
-        for change in waiting where change.state != .uploading && change.isContentOnly {
-            try queue.remove(change.id)
-            try log.append(.discarded, change, detail: [ChangeLogReason.superseded.member])
-        }
+        try supersede(uploads.filter { $0.state != .uploading })
         let id = try queue.append(Self.change(column, of: key, entity, context.makeID()), at: context.now)
         try log.append(.queued, change: id, entity: entity.name, key: key, detail: Self.detail(content))
         try writer.rebuildDocument(over: key)
+    }
+
+    private func supersede(_ uploads: [OutboxTable.Entry]) throws {
+        for change in uploads {
+            try queue.remove(change.id)
+            try log.append(.discarded, change, detail: [ChangeLogReason.superseded.member])
+        }
     }
 
     /// False when the server may have the creation with other content.
@@ -52,14 +61,12 @@ struct ContentWriter {
             for row in try queue.retry(creation.id) {
                 try log.append(.queued, row, detail: [ChangeLogReason.retried.member])
             }
-            try writer.rebuildDocument(over: creation.key)
             return true
         }
         guard creation.isUnknownThere, creation.state != .uploading else { return false }
         try queue.attach(content?.sha256, to: creation, idempotencyKey: context.makeID())
         try log.append(
             .queued, change: creation.id, entity: entity.name, key: creation.key, detail: Self.detail(content))
-        try writer.rebuildDocument(over: creation.key)
         return true
     }
 

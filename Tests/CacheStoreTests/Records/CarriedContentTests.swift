@@ -221,6 +221,32 @@ struct CarriedContentTests {
         try expectSound()
     }
 
+    @Test func `content queued on its own under an older schema goes into the creation`() async throws {
+        let older = Self.home.replacing("POST /photos, file: file", with: "POST /photos")
+            .replacing("content: { path", with: #"content: { upload: { call: "PUT /photos/{id}/file" }, path"#)
+        let old = try TestCache(schema: older)
+        let key = try await old.store.create("photos", body: JSONText(parsing: #"{"caption":"x"}"#), at: TestCache.now)
+        try await old.store.write(at: TestCache.now) { try $0.setContent("photos", key: key, one) }
+        #expect(try old.store.pendingCount().pending == 2)
+        let new = try old.reopened(schema: Self.home).store
+        #expect(try new.readyChanges(limit: 9, at: TestCache.now, in: .content).isEmpty)
+        try await new.write(at: TestCache.now) { try $0.setContent("photos", key: key, one) }
+        let ready = try new.readyChanges(limit: 9, at: TestCache.now, in: .content)
+        #expect(ready.map(\.operation) == [.create] && ready.map(\.content) == [.upload(one)])
+        #expect(try new.pendingCount().pending == 1)
+        #expect(try new.inconsistencies().isEmpty)
+    }
+
+    @Test func `a creation with content fails under a schema that cannot send it`() async throws {
+        let key = try await create()
+        try await set(one, of: key)
+        let schema = Self.home.replacing("POST /photos, file: file", with: "POST /photos")
+        let store = try cache.reopened(schema: schema).store
+        let change = try #require(try store.readyChanges(limit: 9, at: TestCache.now, in: .content).first)
+        let photos = try #require(store.schema["photos"])
+        #expect(change.request(of: photos) == nil)
+    }
+
     @Test func `the content of a creation travels with the exported queue`() async throws {
         let key = try await create()
         try await set(one, of: key)
