@@ -84,9 +84,11 @@ extension CacheStore {
         ])
     }
 
-    /// The request that the engine would send now, with its secrets masked.
+    /// The request that the engine would send now, with its secrets masked; null if there is none.
     private func request(_ row: Row, _ db: Database) throws -> JSONText {
-        guard let entity = schema[row["entity"]], var change = try outboxChange(row, db) else { return .null }
+        guard let entity = schema[row["entity"]], !row["lacks_content"], var change = try outboxChange(row, db) else {
+            return .null
+        }
         change.body = sealers[entity.name].mask(in: change.storedBody)
         change.replaced = change.replaced.map(sealers[entity.name].mask)
         guard let request = change.request(of: entity) else { return .null }

@@ -72,7 +72,7 @@ struct CarriedContentTests {
         #expect(try ready(.fields).isEmpty && ready().isEmpty)
         let change = try #require(try pending().first)
         #expect(change["state"] == "blocked" && change["operation"] == "create")
-        #expect(change.at(path: "error.class") == "content")
+        #expect(change.at(path: "error.class") == "content" && change["request"] == .null)
         #expect(change.at(path: "error.message")?.string?.contains("PUT it to /v1/photos/\(key)/content") == true)
         let blocked = PendingQuery(
             filters: [ListQuery.Filter(field: "state", comparison: .equal, values: ["blocked"])])
