@@ -22,7 +22,8 @@ struct DevicePictureTests {
             try await loseAnswers(shop)
             try await shop.gateway.open()
             try await deliver(shop)
-            #expect(try await shop.command("sync", "--wait").status == 0)
+            // The first may join a run that has pulled the clients before the order brought one.
+            for _ in 1...2 { #expect(try await shop.command("sync", "--wait").status == 0) }
             try await expectArrived(day)
             try await BothSides(of: shop, schema: "repairminder-live").expectEqual()
         }
