@@ -91,7 +91,7 @@ struct EntityRoutes {
     private var content: [Route] {
         guard let plan = entity.content else { return [] }
         var routes = [download(plan), thumbnail]
-        if plan.upload != nil { routes.append(upload(plan)) }
+        if plan.upload != nil || entity.isCreatedWithContent { routes.append(upload(plan)) }
         if plan.delete != nil {
             routes.append(
                 route(
@@ -128,7 +128,7 @@ struct EntityRoutes {
             "PUT", .content,
             OpenAPIOperation(
                 "Replaces the content and queues its upload", bodyTypes: plan.types,
-                answers: [(200, .json(RecordSchemas.record(entity)))], problems: [404, 405, 413, 415, 422])
+                answers: [(200, .json(RecordSchemas.record(entity)))], problems: [404, 405, 409, 413, 415, 422])
         ) { [entity] handlers, request, id in try await handlers.putContent(of: entity, id, request) }
         route.streamLimit = plan.maximumSize
         return route

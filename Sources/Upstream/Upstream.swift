@@ -111,6 +111,16 @@ package final class BodySource: Sendable, Equatable {
     }
 
     package static func == (one: BodySource, other: BodySource) -> Bool { one === other }
+
+    /// This body between two others.
+    package func enclosed(by prefix: [UInt8], _ suffix: [UInt8]) -> BodySource {
+        let end = prefix.count + size
+        return BodySource(size: end + suffix.count) { [read] offset, count in
+            if offset < prefix.count { return Array(prefix[offset...].prefix(count)) }
+            if offset < end { return read(offset - prefix.count, min(count, end - offset)) }
+            return Array(suffix.dropFirst(offset - end).prefix(count))
+        }
+    }
 }
 
 /// Receives the body of a successful response that is too large to hold in memory.

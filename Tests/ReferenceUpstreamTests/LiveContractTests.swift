@@ -75,4 +75,19 @@ struct LiveContractTests {
             #expect(strangers.isEmpty, "\(path): \(strangers)")
         }
     }
+
+    @Test("a picture of a device is made by its upload, answered as documented, and served")
+    func picture() async throws {
+        let device = try first("devices")
+        let images = "/api/orders/\(device["order_id"]?.plain ?? "")/devices/\(device["id"]?.plain ?? "")/images"
+        let fields = try shapes["device-image-create-request"].members.filter { $0.key != "file" }
+        let form = MultipartForm(fields: fields, file: "file", name: "1.jpg", type: "image/jpeg", key: "k")
+        let body = String(decoding: form.prefix + Array("JPEG".utf8) + form.suffix, as: UTF8.self)
+        let reply = try await harness.send("POST", images, body, headers: [("Content-Type", form.type)])
+        #expect(reply.status / 100 == 2, "\(reply.text)")
+        let strangers = try shapes.strangers(in: reply.json(), against: "device-image")
+        #expect(strangers.isEmpty, "\(strangers)")
+        let file = try await harness.get("\(images)/\(reply.at("data.id").plain)/file")
+        #expect(file.text == "JPEG" && file.header("Content-Type") == "image/jpeg")
+    }
 }

@@ -83,6 +83,20 @@ extension CacheStore {
         }
     }
 
+    /// The contents of other creations of the entity that may have reached the upstream, unless it is the same content.
+    package func contentsSent(beside change: OutboxChange) throws -> Set<String> {
+        try read { db in
+            try String.fetchSet(
+                db.cachedStatement(
+                    sql: """
+                        SELECT content FROM sync_outbox
+                        WHERE entity = ? AND operation = 'create' AND tried > 0 AND id <> ? AND content IS NOT ?
+                          AND content <> ''
+                        """),
+                arguments: [change.entity, change.id, change.content?.column])
+        }
+    }
+
     // MARK: Making room
 
     /// Deletes one content that nothing refers to and calls `retire` for its file; nil when there is none.

@@ -31,7 +31,7 @@ extension CacheStore {
 
     func pendingChange(_ id: Int64, _ db: Database) throws -> JSONText {
         let row = try Row.fetchOne(
-            db.cachedStatement(sql: "\(PendingStatement.select) WHERE outbox.id = ?"), arguments: [id])
+            db.cachedStatement(sql: "\(PendingStatement.select(schema)) WHERE outbox.id = ?"), arguments: [id])
         guard let row else { throw CacheError.notFound("no change \(id) is pending; it was acknowledged or discarded") }
         return try pendingChange(row, db)
     }
@@ -69,14 +69,14 @@ extension CacheStore {
         let shown = sealers[row["entity"]].shown(body)
         let blockedBy: Int? = row["blocked_by"]
         let conflict: Int? = row["conflict"]
+        let isFree = blockedBy == nil && conflict == nil && !row["lacks_content"] && schema[row["entity"]] != nil
+        let isContentOnly = row["content"] as String? != nil && row["operation"] == Operation.update.rawValue
         return .object([
             "id": .integer(row["id"] as Int), "entity": .string(row["entity"] as String),
             "record_id": .string(row["record_key"] as String),
-            "operation": .string((row["content"] as String?) == nil ? row["operation"] as String : "content"),
+            "operation": .string(isContentOnly ? "content" : row["operation"] as String),
             "fields": .array(body.members.map { .string($0.key) }), "body": shown, "request": try request(row, db),
-            "state": .string(
-                blockedBy == nil && conflict == nil && schema[row["entity"]] != nil
-                    ? row["state"] as String : PendingQuery.State.blocked.rawValue),
+            "state": .string(isFree ? row["state"] as String : PendingQuery.State.blocked.rawValue),
             "retry_count": .integer(row["attempt_count"] as Int), "created_at": Self.time(row["created_at"]),
             "last_attempt_at": Self.time(row["last_attempt_at"]),
             "next_attempt_at": Self.time(row["next_attempt_at"]), "error": error(row),
@@ -84,9 +84,11 @@ extension CacheStore {
         ])
     }
 
-    /// The request that the engine would send now, with its secrets masked.
+    /// The request that the engine would send now, with its secrets masked; null if there is none.
     private func request(_ row: Row, _ db: Database) throws -> JSONText {
-        guard let entity = schema[row["entity"]], var change = try outboxChange(row, db) else { return .null }
+        guard let entity = schema[row["entity"]], !row["lacks_content"], var change = try outboxChange(row, db) else {
+            return .null
+        }
         change.body = sealers[entity.name].mask(in: change.storedBody)
         change.replaced = change.replaced.map(sealers[entity.name].mask)
         guard let request = change.request(of: entity) else { return .null }
@@ -100,6 +102,16 @@ extension CacheStore {
                 "class": "schema", "status": .null,
                 "message": .string(
                     "the schema no longer has the entity \(entity); bring it back, or discard this change"),
+            ])
+        }
+        if row["lacks_content"] {
+            let (entity, key): (String, String) = (row["entity"], row["record_key"])
+            let path = "/v1/\(entity)/\(Entity.percentEncoded(key))/content"
+            return .object([
+                "class": "content", "status": .null,
+                "message": .string(
+                    "this is sent together with the record's content, which is missing: PUT it to \(path), or discard this "
+                        + "change"),
             ])
         }
         guard let message: String = row["error_message"] else { return .null }
@@ -123,12 +135,12 @@ extension CacheStore {
             let rows = try Row.fetchAll(
                 db.cachedStatement(
                     sql: """
-                        \(PendingStatement.select) WHERE outbox.id IN (SELECT value FROM json_each(?)) ORDER BY outbox.id
+                        \(PendingStatement.select(schema)) WHERE outbox.id IN (SELECT value FROM json_each(?)) ORDER BY outbox.id
                         """),
                 arguments: [list])
             if rows.contains(where: { ($0["conflict"] as Int?) != nil }) { return .conflict }
             if rows.contains(where: { $0["state"] == OutboxState.failed.rawValue }) { return .failed }
-            if rows.contains(where: { ($0["blocked_by"] as Int?) != nil }) { return .blocked }
+            if rows.contains(where: { $0["blocked_by"] as Int? != nil || $0["lacks_content"] }) { return .blocked }
             if let first = rows.first { return .pending(position: try Self.place(of: first["id"], db)) }
             if try Self.isLost(write, list, db) { return .conflict }
             return try Self.isDiscarded(write, list, db) ? .discarded : .confirmed

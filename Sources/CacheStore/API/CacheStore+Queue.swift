@@ -32,7 +32,7 @@ extension CacheStore {
         notOf others: Set<Int64> = []
     ) throws -> [OutboxChange] {
         try read { db in
-            let condition = untried ? "\(lane.sql) AND tried = 0" : lane.sql
+            let condition = untried ? "\(lane.sql(schema)) AND tried = 0" : lane.sql(schema)
             func ready(_ condition: String) throws -> [Row] {
                 try Row.fetchAll(
                     db.cachedStatement(sql: Self.readySQL(condition)),
@@ -84,7 +84,7 @@ extension CacheStore {
                             """),
                     arguments: [now.milliseconds, PushFailure.accepted, PushFailure.unseen])
             }
-            return try sendable(PushLane.fields.sql, least).first.flatMap { row in try outboxChange(row, db) }
+            return try sendable(PushLane.fields.sql(schema), least).first.flatMap { row in try outboxChange(row, db) }
         }
     }
 
@@ -129,7 +129,7 @@ extension CacheStore {
                             WHERE state = \(OutboxState.waiting.sql) AND \(condition) ORDER BY next_attempt_at LIMIT 1
                             """))
             }
-            return try sendable(lane.sql, next).first?["next_attempt_at"] as Int64?
+            return try sendable(lane.sql(schema), next).first?["next_attempt_at"] as Int64?
         }.map(Timestamp.init(milliseconds:))
     }
 

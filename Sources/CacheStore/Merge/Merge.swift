@@ -257,6 +257,7 @@ struct Merge {
     func apply(_ winner: Conflict.Side, ofRecordDeletedThere key: String) throws {
         let changes = try queue.changes(of: entity.name, key: key)
         let document = try row.load(key)?.document
+        let kept = try ContentTable(db: context.db).kept(key, table)
         let content = changes.last { $0.content != nil }?.content
         for change in changes.dropFirst(winner == .local ? 1 : 0) {
             try queue.remove(change.id)
@@ -265,7 +266,10 @@ struct Merge {
         if winner == .local, let first = changes.first, let document {
             try queue.recreate(
                 first.id, body: entity.withoutDerivedFields(document), idempotencyKey: context.makeID())
-            if let content {
+            if entity.isCreatedWithContent {
+                let own = content == ContentTable.nothing ? nil : content ?? kept
+                try queue.attach(own, to: queue.change(first.id), idempotencyKey: context.makeID())
+            } else if let content {
                 _ = try queue.append(ContentWriter.change(content, of: key, entity, context.makeID()), at: context.now)
             }
         }

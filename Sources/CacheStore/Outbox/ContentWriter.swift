@@ -16,7 +16,7 @@ struct ContentWriter {
     private var log: ChangeLog { context.log }
 
     /// Queues the upload of `content`, or with nil its deletion. It replaces an earlier change of the content that is
-    /// not being sent.
+    /// not being sent. A queued creation that carries the content takes it, unless the server may have the record.
     func set(_ content: Content?, of key: String) throws {
         let key = try KeyAlias.current(of: key, entity.name, db)
         guard let record = try row.load(key), !record.deleted else {
@@ -24,20 +24,61 @@ struct ContentWriter {
         }
         if let content { try ContentTable(db: db).insert(content, at: context.now) }
         let column = content?.sha256 ?? ContentTable.nothing
-        let waiting = try queue.changes(of: entity.name, key: key).filter { $0.content != nil }
+        let changes = try queue.changes(of: entity.name, key: key)
+        let creation = changes.first { $0.operation == .create && entity.isCreatedWithContent }
+        let uploads = changes.filter(\.isContentOnly)
+        // An older schema sent the content on its own: it goes into the creation now.
+        if let creation, creation.content == nil || uploads.isEmpty, try set(content, carriedBy: creation) {
+            try supersede(uploads)
+            return try writer.rebuildDocument(over: key)
+        }
+        let waiting = changes.filter { $0.content != nil }
         // The same content again is no change; after a failure it asks for another attempt.
         if let last = waiting.last {
             if last.content == column, last.state != .failed { return }
         } else if try kept(key, record.document) == column {
             return
         }
-        for change in waiting where change.state != .uploading {
-            try queue.remove(change.id)
-            try log.append(.discarded, change, detail: [ChangeLogReason.superseded.member])
-        }
+        guard content == nil || entity.content?.upload != nil else { throw unreplaceable(key, creation) }
+        try supersede(uploads.filter { $0.state != .uploading })
         let id = try queue.append(Self.change(column, of: key, entity, context.makeID()), at: context.now)
         try log.append(.queued, change: id, entity: entity.name, key: key, detail: Self.detail(content))
         try writer.rebuildDocument(over: key)
+    }
+
+    private func supersede(_ uploads: [OutboxTable.Entry]) throws {
+        for change in uploads {
+            try queue.remove(change.id)
+            try log.append(.discarded, change, detail: [ChangeLogReason.superseded.member])
+        }
+    }
+
+    /// False when the server may have the creation with other content.
+    private func set(_ content: Content?, carriedBy creation: OutboxTable.Entry) throws -> Bool {
+        let isSame = creation.content == content?.sha256
+        guard creation.state == .failed || !isSame else { return true }
+        if isSame, !creation.isRefused {
+            for row in try queue.retry(creation.id) {
+                try log.append(.queued, row, detail: [ChangeLogReason.retried.member])
+            }
+            return true
+        }
+        guard creation.isUnknownThere, creation.state != .uploading else { return false }
+        try queue.attach(content?.sha256, to: creation, idempotencyKey: context.makeID())
+        try log.append(
+            .queued, change: creation.id, entity: entity.name, key: creation.key, detail: Self.detail(content))
+        return true
+    }
+
+    private func unreplaceable(_ key: String, _ creation: OutboxTable.Entry?) -> CacheError {
+        guard let creation else {
+            return .conflict(
+                "the upstream takes the content of \(entity.name) only with a new record; create another one, and delete "
+                    + "\(entity.name)/\(key) if it is not needed")
+        }
+        return .conflict(
+            "change \(creation.id) may have arrived with its content, which cannot be replaced then; wait for its outcome, "
+                + "or discard it once you know that the upstream does not have the record")
     }
 
     static func change(_ column: String, of key: String, _ entity: Entity, _ id: String) -> OutboxTable.NewChange {

@@ -26,7 +26,7 @@ package struct OutboxChange: Sendable, Equatable {
     /// The server's version that the change was made on; nil when it is not known.
     package var version: String?
     package var createdAt: Timestamp
-    /// Set when the change is to the record's content and not to its fields.
+    /// Set when the change is to the record's content and not to its fields, or creates the record with its content.
     package var content: ContentChange?
     /// The record as the server last said it, with secrets in the clear, if the change replaces the whole record.
     package var replaced: JSONText?
@@ -39,6 +39,9 @@ package struct OutboxChange: Sendable, Equatable {
     package var lastAttemptAt: Timestamp?
 
     package var isTried: Bool { tried > 0 }
+
+    /// It changes the record's content and none of its fields.
+    package var isContentOnly: Bool { content != nil && operation == .update }
 
     /// Whether a record has the change's values in these fields, by what they mean. Fields that were not sent do not
     /// count.
@@ -69,10 +72,15 @@ package struct OutboxChange: Sendable, Equatable {
     package func request(of entity: Entity) -> PushRequest? {
         var request =
             switch content {
-            case nil: entity.request(for: operation, record: record, body: body, version: version, remote: replaced)
-            case .removal: entity.request(for: nil, record: record)
-            case .upload(let content): entity.request(for: content, record: record)
+            case .removal where isContentOnly: entity.request(for: nil, record: record)
+            case .upload(let content) where isContentOnly: entity.request(for: content, record: record)
+            default: entity.request(for: operation, record: record, body: body, version: version, remote: replaced)
             }
+        if case .upload(let content) = content, !isContentOnly {
+            // Without a part for it, the request would leave the content behind.
+            guard request?.file != nil else { return nil }
+            request?.content = content
+        }
         request?.secrets = secrets
         return request
     }
@@ -84,11 +92,16 @@ extension Field {
     }
 }
 
-/// Changes of fields and of content are sent in separate lanes: pictures are large and slow.
+/// Changes without content and those with content are sent in separate lanes: pictures are large and slow.
 package enum PushLane: Sendable {
     case fields, content
 
-    var sql: String { self == .fields ? "content IS NULL" : "content IS NOT NULL" }
+    /// A creation that is sent with its content is in no lane before it has it.
+    func sql(_ schema: EntitySchema) -> String {
+        guard self == .fields else { return "content IS NOT NULL" }
+        let lacking = schema.lacksContentSQL().map { " AND NOT (\($0))" } ?? ""
+        return "content IS NULL\(lacking)"
+    }
 }
 
 /// The outcome of an attempt.

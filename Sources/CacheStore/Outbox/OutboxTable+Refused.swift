@@ -9,7 +9,7 @@ extension OutboxTable {
     func correctRefused(_ change: NewChange, _ waiting: [Entry]) throws -> Int64? {
         let fields = change.body.members.map(\.key)
         let place = waiting.lastIndex { refused in
-            refused.isRefused && refused.content == nil && refused.operation != .delete
+            refused.isRefused && !refused.isContentOnly && refused.operation != .delete
                 && (refused.operation == .create || fields.contains { refused.body[$0] != nil })
         }
         guard let place else { return nil }

@@ -12,7 +12,7 @@ extension OutboxTable {
     // MARK: Attempts
 
     /// Records an attempt before it is made. False when the change is not as it was read: it left the queue, is being
-    /// sent, was tried since, or has another body or key.
+    /// sent, was tried since, or has another body, key or content.
     func begin(
         _ change: OutboxChange, in table: EntityTable, at now: Timestamp, isLookUp: Bool = false
     ) throws -> Bool {
@@ -21,9 +21,12 @@ extension OutboxTable {
                 UPDATE sync_outbox SET \(Self.begun), tried = tried + 1,
                   last_attempt_at = iif(?6, coalesce(last_attempt_at, ?2), ?2), next_attempt_at = NULL,
                   known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
-                WHERE id = ?1 AND \(Self.canBegin) AND tried = ?3 AND body = ?4 AND record_key = ?5
+                WHERE id = ?1 AND \(Self.canBegin) AND tried = ?3 AND body = ?4 AND record_key = ?5 AND content IS ?7
                 """
-        ).execute(arguments: [change.id, now.milliseconds, change.tried, change.storedBody.text, change.key, isLookUp])
+        ).execute(arguments: [
+            change.id, now.milliseconds, change.tried, change.storedBody.text, change.key, isLookUp,
+            change.content?.column,
+        ])
         return db.changesCount > 0
     }
 
@@ -98,6 +101,22 @@ extension OutboxTable {
             id, edited.body.text, edited.base.text, edited.edited.text, edited.group, edited.idempotencyKey,
         ])
         try requireChanged(id, .edit)
+    }
+
+    /// Gives a creation the content that it carries, or takes it from it. The server has nothing of the change, so it
+    /// counts as never tried; if it was refused, it gets the new idempotency key.
+    func attach(_ content: String?, to change: Entry, idempotencyKey: String) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_outbox SET content = ?2, idempotency_key = iif(tried > 0, ?3, idempotency_key),
+                  \(Transition.edit.assignment), tried = 0, attempt_count = 0, known_pk = NULL, next_attempt_at = NULL,
+                  error_class = NULL, error_status = NULL, error_message = NULL
+                WHERE id = ?1 AND \(Transition.edit.condition)
+                """
+        ).execute(arguments: [change.id, content, idempotencyKey])
+        try requireChanged(change.id, .edit)
+        try ContentTable(db: db).countQueued(change.content, -1)
+        try ContentTable(db: db).countQueued(content, 1)
     }
 
     // MARK: Merging

@@ -17,7 +17,8 @@ struct OutboxTable {
         var edited: JSONText
         var group: String?
         var idempotencyKey: String
-        /// For a change of the record's content: its SHA-256, or an empty text for its deletion.
+        /// For a change of the record's content, and for a creation that carries it: its SHA-256, or an empty text for
+        /// its deletion.
         var content: String?
     }
 
@@ -37,6 +38,9 @@ struct OutboxTable {
         var content: String?
         /// `PushFailure.kind` of the last failure.
         var errorClass: String?
+
+        /// It changes the record's content and none of its fields; a creation may carry content besides them.
+        var isContentOnly: Bool { content != nil && operation == .update }
 
         /// It failed for good, and the server has nothing of it.
         var isRefused: Bool {
@@ -107,7 +111,7 @@ struct OutboxTable {
 
     /// Returns the place of the change that has it now.
     private func join(_ change: NewChange, _ waiting: inout [Entry]) throws -> Int? {
-        guard let place = waiting.lastIndex(where: { $0.content == nil }) else { return nil }
+        guard let place = waiting.lastIndex(where: { !$0.isContentOnly }) else { return nil }
         var last = waiting[place]
         guard !last.tried, last.state == .queued, last.operation != .delete else { return nil }
         if last.operation == .update, skipsStep(change, after: last, waiting[..<place]) { return nil }
@@ -186,8 +190,8 @@ struct OutboxTable {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT max(id) FILTER (WHERE content IS NULL) AS fields,
-                      max(id) FILTER (WHERE content IS NOT NULL) AS content,
+                    SELECT max(id) FILTER (WHERE content IS NULL OR operation = 'create') AS fields,
+                      max(id) FILTER (WHERE content IS NOT NULL AND operation <> 'create') AS content,
                       max(id) FILTER (WHERE operation = 'create') AS creation
                     FROM sync_outbox WHERE entity = ? AND record_key = ? AND id < ?
                     """),
@@ -195,7 +199,7 @@ struct OutboxTable {
         let fields: Int64? = row?["fields"]
         let content: Int64? = row?["content"]
         let creation: Int64? = row?["creation"]
-        if change.content != nil { return [creation, content].compactMap(\.self) }
+        if change.content != nil, change.operation == .update { return [creation, content].compactMap(\.self) }
         return [fields, change.operation == .delete ? content : nil].compactMap(\.self)
     }
 

@@ -110,7 +110,7 @@ struct OutcomeApplier {
         result.settling.key = key
         result.settling.position = try logAcknowledged(change, key, table)
         // A change of content alone has no fields that could be older.
-        if change.content == nil { try SettlingTable(entity: change.entity, db: db).save(result.settling) }
+        if !change.isContentOnly { try SettlingTable(entity: change.entity, db: db).save(result.settling) }
         if isGone { try delete(key, table) }
     }
 

@@ -44,7 +44,7 @@ struct QueuedChangeEdit {
                 FieldProblem(field: $0, message: "a deletion sends no fields; discard it, or retry it")
             }
         }
-        if change.content != nil {
+        if change.isContentOnly {
             return [
                 FieldProblem(field: "", message: "a change of content has no fields; retry it, or send other content")
             ]

@@ -5,18 +5,28 @@ internal import SQLiteStore
 
 /// One page of the queue as SQL. Names are checked; values are always bound.
 struct PendingStatement {
-    /// `blocked_by`: the failed or disputed change that this one waits for, directly or through others.
-    static let select = """
-        WITH RECURSIVE blocked (id, blocked_by) AS (
-          SELECT change_id, needs_id FROM sync_dependency JOIN sync_outbox AS stuck ON stuck.id = needs_id
-          WHERE stuck.state = \(OutboxState.failed.sql)
-            OR EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = stuck.id AND winner IS NULL)
-          UNION
-          SELECT change_id, blocked_by FROM blocked JOIN sync_dependency ON needs_id = blocked.id)
-        SELECT outbox.*, (SELECT min(blocked_by) FROM blocked WHERE blocked.id = outbox.id) AS blocked_by,
-          (SELECT min(id) FROM sync_conflict WHERE change_id = outbox.id AND winner IS NULL) AS conflict
-        FROM sync_outbox AS outbox
-        """
+    /// `blocked_by`: the change that this one waits for, directly or through others, and that does not go on by itself: it
+    /// failed, is disputed or lacks its content. `lacks_content`: a creation that is only sent with content has none.
+    static func select(_ schema: EntitySchema) -> String {
+        func lacking(_ table: String) -> String {
+            schema.lacksContentSQL(of: "\(table).").map {
+                "(\($0) AND \(table).state <> \(OutboxState.failed.sql))"
+            } ?? "0"
+        }
+        return """
+            WITH RECURSIVE blocked (id, blocked_by) AS (
+              SELECT change_id, needs_id FROM sync_dependency JOIN sync_outbox AS stuck ON stuck.id = needs_id
+              WHERE stuck.state = \(OutboxState.failed.sql)
+                OR EXISTS (SELECT 1 FROM sync_conflict WHERE change_id = stuck.id AND winner IS NULL)
+                OR \(lacking("stuck"))
+              UNION
+              SELECT change_id, blocked_by FROM blocked JOIN sync_dependency ON needs_id = blocked.id)
+            SELECT outbox.*, (SELECT min(blocked_by) FROM blocked WHERE blocked.id = outbox.id) AS blocked_by,
+              (SELECT min(id) FROM sync_conflict WHERE change_id = outbox.id AND winner IS NULL) AS conflict,
+              \(lacking("outbox")) AS lacks_content
+            FROM sync_outbox AS outbox
+            """
+    }
 
     /// What callers sort by → the column.
     private static let sortColumns: KeyValuePairs = [
@@ -53,7 +63,7 @@ struct PendingStatement {
     /// One row more than the page shows whether there is a next one.
     var sql: String {
         let condition = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
-        return "\(Self.select)\(condition) ORDER BY \(keyset.sql()) LIMIT ?"
+        return "\(Self.select(schema))\(condition) ORDER BY \(keyset.sql()) LIMIT ?"
     }
 
     /// Whether callers ask for this again and again; there are many other statements.
@@ -115,7 +125,8 @@ struct PendingStatement {
             conditions.append("(\(own.joined(separator: " OR ")))")
         }
         let known = bind(schema.entities.map { .string($0.name) })
-        let shown = "iif(blocked_by IS NULL AND conflict IS NULL AND entity IN \(known), state, '\(blocked)')"
+        let isFree = "blocked_by IS NULL AND conflict IS NULL AND NOT lacks_content AND entity IN \(known)"
+        let shown = "iif(\(isFree), state, '\(blocked)')"
         conditions.append("\(shown) IN \(bind(states.map(JSONText.string)))")
     }
 

@@ -6,6 +6,14 @@ internal import JSONText
 package enum ContentChange: Sendable, Equatable {
     case upload(Content)
     case removal
+
+    /// As the queue stores it.
+    var column: String {
+        switch self {
+        case .upload(let content): content.sha256
+        case .removal: ContentTable.nothing
+        }
+    }
 }
 
 /// The content files stored here, inside the caller's transaction.
@@ -37,6 +45,13 @@ struct ContentTable {
         try db.cachedStatement(sql: "UPDATE \(table.name) SET _content = NULL WHERE _content = ?")
             .execute(arguments: [sha256])
         try countRecords(sha256, -db.changesCount)
+    }
+
+    /// The hash of the copy that a record has of the server's content.
+    func kept(_ key: String, _ table: EntityTable) throws -> String? {
+        guard table.entity.content != nil else { return nil }
+        return try String.fetchOne(
+            db.cachedStatement(sql: "SELECT _content FROM \(table.name) WHERE _key = ?"), arguments: [key])
     }
 
     func content(_ sha256: String) throws -> Content? {

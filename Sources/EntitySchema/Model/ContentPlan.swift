@@ -22,7 +22,7 @@ package struct ContentPlan: Sendable, Equatable {
     package var address: String?
     /// The path to download from, below the upstream's address; nil when a field has the address.
     package var path: Template?
-    /// Its request has the bytes as its body; nil when content is read-only.
+    /// Its request has the bytes as its body or in a part of it; nil when existing records keep their content.
     package var upload: PushRoute?
     package var delete: PushRoute?
     /// The allowed media types.

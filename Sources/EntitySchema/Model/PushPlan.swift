@@ -18,6 +18,9 @@ package struct PushRoute: Sendable, Equatable {
     package var body: [String: String]?
     /// Texts that are also sent as HTML: wire name → field.
     package var html: [String: String] = [:]
+    /// The part of a multipart/form-data body that carries the record's content; nil for a JSON body, or for the content
+    /// as the body.
+    package var file: String?
     /// Where the response has the record as it now is.
     package var record: Place
     /// That place is the upstream's, not one that the route sets.

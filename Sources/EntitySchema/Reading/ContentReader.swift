@@ -2,14 +2,17 @@
 struct ContentReader {
     let node: SchemaNode
     let plans: PlanReader
+    /// The creation of a record carries its content.
+    let isSentOnCreation: Bool
 
     func plan() throws(SchemaError) -> ContentPlan {
         try node.requireKeys(["url", "path", "upload", "delete", "types", "max_size", "state"])
         let plan = ContentPlan(
-            address: try node.child("url")?.string(), path: try path(), upload: try route("upload"),
-            delete: try route("delete"),
+            address: try node.child("url")?.string(), path: try path(),
+            upload: try route("upload", ["call", "record", "file"]),
+            delete: try route("delete", ["call", "record"]),
             types: try types(), maximumSize: try size(), state: try node.child("state")?.string())
-        guard plan.address != nil || plan.path != nil || plan.upload != nil else {
+        guard plan.address != nil || plan.path != nil || plan.upload != nil || isSentOnCreation else {
             throw node.error("expected url, path or upload; without them there is no content to transfer")
         }
         return plan
@@ -22,9 +25,9 @@ struct ContentReader {
         return try path.template()
     }
 
-    private func route(_ name: String) throws(SchemaError) -> PushRoute? {
+    private func route(_ name: String, _ keys: [String]) throws(SchemaError) -> PushRoute? {
         guard let node = node.child(name) else { return nil }
-        try node.requireKeys(["call", "record"])
+        try node.requireKeys(keys)
         return try plans.route(node)
     }
 

@@ -21,6 +21,7 @@ struct EntityReader {
         let fields = try fields(node.required("fields"))
         let key = try node.child("key")?.string() ?? "id"
         let plans = PlanReader(entity: node, key: key, list: list, record: record)
+        let push = try plans.push()
         return Entity(
             name: name,
             key: key,
@@ -29,10 +30,10 @@ struct EntityReader {
             sort: try node.child("sort")?.string().split(separator: ",").map { SortTerm(text: String($0)) } ?? [],
             relations: try one(fields) + many(node.child("many")),
             pull: try plans.pull(),
-            push: try plans.push(),
+            push: push,
             orderWithin: try node.child("order_within")?.string(),
             conflict: try conflict(node.child("conflict")),
-            content: try content(node.child("content"), plans), isLocal: isLocal)
+            content: try content(node.child("content"), plans, push), isLocal: isLocal)
     }
 
     /// A local-only entity must have no keys that concern the upstream.
@@ -55,9 +56,12 @@ struct EntityReader {
         return policy
     }
 
-    private func content(_ node: SchemaNode?, _ plans: PlanReader) throws(SchemaError) -> ContentPlan? {
+    private func content(
+        _ node: SchemaNode?, _ plans: PlanReader, _ push: PushPlan
+    ) throws(SchemaError) -> ContentPlan? {
         guard let node else { return nil }
-        return try ContentReader(node: node, plans: plans).plan()
+        let isSentOnCreation = push.create.contains { $0.file != nil }
+        return try ContentReader(node: node, plans: plans, isSentOnCreation: isSentOnCreation).plan()
     }
 
     private func checkName() throws(SchemaError) {

@@ -90,7 +90,7 @@ struct PlanReader {
     }
 
     func route(_ node: SchemaNode) throws(SchemaError) -> PushRoute {
-        try node.requireKeys(["call", "when", "fields", "body", "html", "record", "look_up"])
+        try node.requireKeys(["call", "when", "fields", "body", "html", "file", "record", "look_up"])
         let call = try node.required("call")
         let words = try call.string().split(separator: " ")
         guard words.count == 2, ["POST", "PUT", "PATCH", "DELETE"].contains(words[0]), words[1].hasPrefix("/"),
@@ -101,6 +101,7 @@ struct PlanReader {
             conditions: try pairs(node.child("when")) ?? [:],
             fields: try node.child("fields")?.strings(),
             body: try pairs(node.child("body")), html: try pairs(node.child("html")) ?? [:],
+            file: try node.child("file")?.string(),
             record: try node.child("record")?.place() ?? record, isRecordInherited: node.child("record") == nil,
             lookUp: try lookUp(node.child("look_up")))
     }

@@ -19,7 +19,9 @@ extension Entity {
             + route.html.sorted { $0.key < $1.key }.compactMap { wire, field in
                 body[field]?.string.map { (key: wire, value: JSONText.string(HTMLText.paragraph($0))) }
             }
-        return request(operation, route, path, .object(members: members), operation == .create ? nil : version)
+        var request = request(operation, route, path, .object(members: members), operation == .create ? nil : version)
+        name(&request, by: route, record)
+        return request
     }
 
     /// What the route sends of the fields that change; of all its fields, with those of `remote` that do not change.
@@ -31,7 +33,9 @@ extension Entity {
                 (body[field] ?? remote.flatMap { value(of: field, in: $0) }).map { (wire, $0) }
             }
         }
-        let changed = body.members.filter { (route.fields?.contains($0.key) ?? true) && !isDerivedHere($0.key) }
+        let changed = body.members.filter { member in
+            (route.fields?.contains(member.key) ?? (member.key != route.file)) && !isDerivedHere(member.key)
+        }
         guard let remote else { return changed }
         guard let fields = route.fields else { return remote.setting(.object(members: changed)).members }
         let others = fields.filter { body[$0] == nil && !isDerivedHere($0) }
@@ -51,7 +55,14 @@ extension Entity {
         // The record stays, whatever happens to its content.
         var request = request(.update, route, path, nil, nil)
         request.content = upload
+        if upload != nil { name(&request, by: route, record) }
         return request
+    }
+
+    /// Sets the part that carries the content, and the name of its file.
+    private func name(_ request: inout PushRequest, by route: PushRoute, _ record: JSONText) {
+        guard let part = route.file else { return }
+        request.file = PushRequest.File(part: part, record: record[key]?.plain ?? "")
     }
 
     private func request(

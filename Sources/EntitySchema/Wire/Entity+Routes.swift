@@ -13,6 +13,9 @@ extension Entity {
     /// The operations that callers may use: those with a route, and all of them for a local-only entity.
     package var operations: [Operation] { Operation.allCases.filter { isLocal || !routes(for: $0).isEmpty } }
 
+    /// Whether a new record is sent together with its content, and not without it.
+    package var isCreatedWithContent: Bool { push.create.contains { $0.file != nil } }
+
     /// The first route of the operation whose conditions the record meets and that can send all of `fields`.
     package func route(for operation: Operation, record: JSONText, fields: [String] = []) -> PushRoute? {
         routes(meeting: record, for: operation).first { route in
@@ -57,5 +60,5 @@ extension PushRoute {
     /// Whether the record has nothing afterwards but what was sent (RFC 9110, 9.3.4).
     var replaces: Bool { method == "PUT" }
 
-    package func canSend(_ field: String) -> Bool { sendable?.contains(field) ?? true }
+    package func canSend(_ field: String) -> Bool { sendable?.contains(field) ?? (field != file) }
 }

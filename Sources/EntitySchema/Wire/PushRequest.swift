@@ -22,12 +22,26 @@ package struct PushRequest: Sendable, Equatable {
     package var operation: Operation
     /// The version of the record that the change is based on; the upstream refuses the change when it has another one.
     package var version: String?
-    /// The content that is sent as the body instead of `body`, from its file.
+    /// The content that is sent from its file: as the body instead of `body`, or as the part `file` beside it.
     package var content: Content?
+    /// Set when the body is multipart/form-data: the members of `body` are its first parts, the content is the last.
+    package var file: File?
     /// Texts in the change or its record that nothing may repeat, such as an error that quotes them.
     package var secrets: [String] = []
     /// The members of the answer that hold secrets, which nothing may repeat either.
     package var secretMembers: Set<String> = []
+
+    /// The part of a form that carries content.
+    package struct File: Sendable, Equatable {
+        package var part: String
+        /// The key of the record, which names the file.
+        package var record: String
+
+        package init(part: String, record: String) {
+            self.part = part
+            self.record = record
+        }
+    }
 
     package init(
         entity: String = "", method: String, path: String, body: JSONText?, record: Place = .itself,
@@ -49,12 +63,23 @@ package struct PushRequest: Sendable, Equatable {
         var headers: [WireRequest.Header] = []
         if let name = plan.idempotencyHeader { headers.append(WireRequest.Header(name, idempotencyKey)) }
         if let version { headers.append(WireRequest.Header(plan.versionHeader, version)) }
-        if body != nil { headers.append(WireRequest.Header("Content-Type", "application/json")) }
-        if let content { headers.append(WireRequest.Header("Content-Type", content.type)) }
-        var request = WireRequest(method: method, path: path, headers: headers, body: body)
+        let form = form(idempotencyKey: idempotencyKey)
+        let type = form?.type ?? content?.type ?? (body == nil ? nil : "application/json")
+        if let type { headers.append(WireRequest.Header("Content-Type", type)) }
+        var request = WireRequest(method: method, path: path, headers: headers, body: form == nil ? body : nil)
         request.secrets = secrets
         request.secretMembers = secretMembers
         return request
+    }
+
+    /// The form that encloses the content; nil when the content, or JSON, is the whole body.
+    package func form(idempotencyKey: String) -> MultipartForm? {
+        file.map { file in
+            MultipartForm(
+                fields: body?.members ?? [], file: file.part,
+                name: MultipartForm.fileName(of: file.record, type: content?.type ?? Content.unknownType),
+                type: content?.type ?? Content.unknownType, key: idempotencyKey)
+        }
     }
 
     /// The request as people see it, byte for byte; the caller has masked its secrets before.
@@ -65,7 +90,7 @@ package struct PushRequest: Sendable, Equatable {
             "headers": .object(
                 members: request.headers.map { (key: $0.name, value: JSONText.string($0.value)) }
                     + plan.headers.map { (key: $0.name, value: JSONText.string($0.value)) }),
-            "body": request.body ?? .null,
+            "body": form(idempotencyKey: idempotencyKey).map { $0.shown(content) } ?? request.body ?? .null,
         ])
     }
 }

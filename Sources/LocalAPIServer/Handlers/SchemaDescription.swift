@@ -21,7 +21,7 @@ enum SchemaDescription {
             "sort": sort.isEmpty ? .null : .string(sort),
             "create": writable(.create, entity), "update": writable(.update, entity),
             "delete": .boolean(entity.operations.contains(.delete)),
-            "content": entity.content.map { json(of: $0) } ?? .null,
+            "content": entity.content.map { json(of: $0, entity) } ?? .null,
             "fields": .array(entity.fields.map { json(of: $0) }),
             "relations": .array(entity.relations.map { json(of: $0) }),
         ])
@@ -33,9 +33,10 @@ enum SchemaDescription {
         return .array(entity.writable(by: operation).map { .string($0.name) })
     }
 
-    private static func json(of content: ContentPlan) -> JSONText {
+    private static func json(of content: ContentPlan, _ entity: Entity) -> JSONText {
         .object([
-            "upload": .boolean(content.upload != nil), "delete": .boolean(content.delete != nil),
+            "upload": .boolean(content.upload != nil), "create": .boolean(entity.isCreatedWithContent),
+            "delete": .boolean(content.delete != nil),
             "types": .array(content.types.map { .string($0) }), "max_size": .integer(content.maximumSize),
             "state": .string(content.state),
         ])

@@ -30,9 +30,9 @@ enum SchemaComponents {
               "fields": {"type": "array", "items": {"$ref": "#/components/schemas/Field"}},
               "relations": {"type": "array", "items": {"$ref": "#/components/schemas/Relation"}}}},
           "Content": {
-            "type": "object", "required": ["upload", "delete", "types", "max_size", "state"],
+            "type": "object", "required": ["upload", "create", "delete", "types", "max_size", "state"],
             "properties": {
-              "upload": {"type": "boolean"}, "delete": {"type": "boolean"},
+              "upload": {"type": "boolean"}, "create": {"type": "boolean"}, "delete": {"type": "boolean"},
               "types": {"type": "array", "items": {"type": "string"}},
               "max_size": {"type": "integer", "description": "in bytes"},
               "state": {"type": ["string", "null"], "description": "the field that shows the progress of an upload"}}},

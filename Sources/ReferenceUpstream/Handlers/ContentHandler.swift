@@ -15,7 +15,9 @@ struct ContentHandler {
         if let kept = store.contents[entity.name]?[key] {
             return Answer(status: 200, headers: [("Content-Type", kept.type)], body: kept.bytes)
         }
-        guard let field = entity.content?.address, let address = record[field], address != .null else {
+        let isAtPath = entity.content?.path != nil && entity.content?.delete == nil
+        let address = entity.content?.address.flatMap { record[$0] } ?? .null
+        guard isAtPath || address != .null else {
             throw .notFound("content of \(name)/\(key)")
         }
         return Answer(status: 200, headers: [("Content-Type", "image/png")], body: DrawnPicture(seed: key).png)
@@ -26,19 +28,21 @@ struct ContentHandler {
         -> Answer
     {
         let (entity, key, _) = try record(name, placeholders, store)
-        let type = request.headers[single: "Content-Type"] ?? ""
-        guard let plan = entity.content, plan.types.contains(type) else {
-            throw Refusal(status: 415, code: "unsupported_type", message: "\(type) is not accepted here")
-        }
-        guard request.body.count <= plan.maximumSize else {
-            throw Refusal(
-                status: 413, code: "too_large", message: "at most \(plan.maximumSize) bytes are accepted here")
-        }
-        store.contents[entity.name, default: [:]][key] = Store.Content(bytes: request.body, type: type)
-        let version = crc32(0, request.body, uInt(request.body.count))
+        let content = try content(of: entity, route)
+        store.contents[entity.name, default: [:]][key] = content
+        let version = crc32(0, content.bytes, uInt(content.bytes.count))
         return try noted(
             entity, key, address: .string("\(request.path)?v=\(String(version, radix: 16))"), state: .uploaded,
             route, &store)
+    }
+
+    private func content(of entity: Entity, _ route: PushRoute) throws(Refusal) -> Store.Content {
+        if let part = route.file {
+            return try ContentForm(request, of: entity, part: part, fields: nil).content
+        }
+        let content = Store.Content(bytes: request.body, type: request.headers[single: "Content-Type"] ?? "")
+        try ContentForm.check(content, entity)
+        return content
     }
 
     func delete(from name: String, _ route: PushRoute, _ placeholders: [String: String], _ store: inout Store)

@@ -12,7 +12,8 @@ struct PushHandler {
     let now: Timestamp
 
     func answer(_ matches: [Routes.Match], _ store: inout Store) throws(Refusal) -> Answer {
-        let body = try body(for: matches)
+        let form = try form(for: matches)
+        let body = if let form { form.fields as JSONText? } else { try body(for: matches) }
         var calls: [Call] = []
         for match in matches {
             if let call = try call(match, body, store) { calls.append(call) }
@@ -20,7 +21,7 @@ struct PushHandler {
         guard let call = calls.first(where: \.fitsAsItIs) ?? calls.first(where: \.fitsWithConditions) else {
             throw .invalid("the body contradicts the conditions of this path's routes; correct it")
         }
-        var answer = try apply(call, &store)
+        var answer = try apply(call, form?.content, &store)
         answer.applied = true
         return answer
     }
@@ -40,6 +41,17 @@ struct PushHandler {
         var fitsAsItIs: Bool
         /// No condition is contradicted.
         var fitsWithConditions: Bool
+    }
+
+    /// Nil when the path takes JSON.
+    private func form(for matches: [Routes.Match]) throws(Refusal) -> ContentForm? {
+        for match in matches {
+            guard case .push(let name, _, let route) = match.target, let part = route.file,
+                let entity = handler.schema[name]
+            else { continue }
+            return try ContentForm(request, of: entity, part: part, fields: route.body)
+        }
+        return nil
     }
 
     /// Nil when no operation of the path has a body.
@@ -117,10 +129,13 @@ struct PushHandler {
 
     // MARK: Applying it
 
-    private func apply(_ call: Call, _ store: inout Store) throws(Refusal) -> Answer {
+    private func apply(
+        _ call: Call, _ content: Store.Content?, _ store: inout Store
+    ) throws(Refusal) -> Answer {
         switch call.operation {
         case .create:
-            let record = try created(by: call, &store)
+            var record = try created(by: call, &store)
+            if let content { record = try store.keep(content, of: record, in: call.entity, at: now) }
             return habits(call, store).created(record, from: call.fields)
         case .update:
             try checkPrecondition(call, store)

@@ -60,11 +60,13 @@ struct Routes: Sendable {
         self.routes = routes + schema.entities.flatMap(Self.contents)
     }
 
-    /// Content is served at its upload path, or else below its record.
+    /// Content is served at its own path and where it is uploaded, or else below its record.
     private static func contents(of entity: Entity) -> [Route] {
         guard let plan = entity.content else { return [] }
         var routes: [Route] = []
-        if let path = plan.upload?.path.parts ?? (entity.pull?.single.path.parts).map({ $0 + [.text("/content")] }) {
+        let own = [plan.path, plan.upload?.path].compactMap(\.?.parts)
+        let below = (entity.pull?.single.path.parts).map { [$0 + [.text("/content")]] } ?? []
+        for path in own.isEmpty ? below : own {
             routes.append(Route(method: "GET", path: path, target: .content(entity: entity.name)))
         }
         if let upload = plan.upload {

@@ -13,6 +13,24 @@ extension Store {
         return record
     }
 
+    /// Keeps the content that a new record came with; returns the record as it is then.
+    mutating func keep(
+        _ content: Content, of record: JSONText, in entity: Entity, at now: Timestamp
+    ) throws(Refusal) -> JSONText {
+        let key = record[entity.key]?.plain ?? ""
+        contents[entity.name, default: [:]][key] = content
+        var changes = JSONText.object([:])
+        if let field = entity.content?.address {
+            let path = entity.content?.upload?.path.source ?? (entity.pull?.single.path.source).map { "\($0)/content" }
+            let address = path.flatMap { Template($0) }.flatMap { entity.path($0, of: record) }
+            changes = changes.setting(field, to: .string(address))
+        }
+        if let field = entity.content?.state {
+            changes = changes.setting(field, to: .string(ContentState.uploaded.rawValue))
+        }
+        return changes.members.isEmpty ? record : try update(entity, key: key, with: changes, at: now)
+    }
+
     private mutating func initial(_ field: Field, _ record: JSONText, _ entity: Entity) -> JSONText? {
         switch field.initial?.value {
         case .value(let value): return value

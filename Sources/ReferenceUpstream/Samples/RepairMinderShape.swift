@@ -58,6 +58,7 @@ extension UpstreamShape {
                 required: [["status"]], alsoKnown: ["context", "notes"]),
             "POST /api/orders/{device.order_id}/devices/{device_id}/parts": Call(required: [["part_name"]]),
             "POST /api/orders/{device.order_id}/devices/{device_id}/accessories": Call(required: [["accessory_type"]]),
+            "POST /api/orders/{device.order_id}/devices/{device_id}/images": Call(required: [["image_type"]]),
             "PATCH /api/orders/{device.order_id}/devices/{device_id}/images/{id}": Call(),
             "POST /api/clients": Call(required: [["email"]], unique: "email"),
             "PATCH /api/clients/{id}": Call(),

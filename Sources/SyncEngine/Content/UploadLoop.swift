@@ -26,7 +26,9 @@ actor UploadLoop {
     /// Whether the schema has contents that can be sent.
     nonisolated var isNeeded: Bool {
         environment.contents != nil
-            && environment.schema.entities.contains { $0.content?.upload != nil || $0.content?.delete != nil }
+            && environment.schema.entities.contains {
+                $0.content?.upload != nil || $0.content?.delete != nil || $0.isCreatedWithContent
+            }
     }
 
     /// Runs until the task is cancelled. Several run in parallel, each with its own `sleep`, and send one content at a
@@ -61,7 +63,10 @@ actor UploadLoop {
                 let pusher = Pusher(
                     environment, upstream: upstream, monitor: monitor, freshness: await monitor.freshness,
                     lane: .content)
+                let before = try environment.store.pendingCount().pending
                 try await pusher.drain(through: .contents(monitor, unwritten))
+                // Changes of fields may have waited for a record that is created with its content.
+                if try environment.store.pendingCount().pending < before { await environment.sleeps.push.wake() }
             }
             await unwritten.noteSuccess(of: .content)
         } catch UpstreamError.cancelled {

@@ -1,4 +1,5 @@
 internal import CacheStore
+internal import ContentStore
 internal import EntitySchema
 internal import JSONText
 internal import Upstream
@@ -24,6 +25,8 @@ struct CreateReconciler {
     let now: Timestamp
     /// How far the server's clock is ahead; nil if it was never measured.
     var clockOffset: Duration?
+    /// Where contents are fetched to; nil if they are not.
+    var contents: ContentFolder?
 
     private var store: CacheStore { reader.store }
     private var upstream: any Upstream { reader.upstream }
@@ -170,7 +173,10 @@ struct CreateReconciler {
                 let tells = fields.contains { entity.value(of: $0, in: record) != nil }
                 reading.isTelling = reading.isTelling || tells
                 guard let near = try await candidate(record, fields, change, entity) else { continue }
-                if change.isSaid(by: near.record, of: entity, fields) {
+                let witness = ContentWitness(store: store, upstream: upstream, contents: contents)
+                let verdict = try await witness.verdict(on: near.record, for: change, entity)
+                if verdict == .another { continue }
+                if verdict == .own, change.isSaid(by: near.record, of: entity, fields) {
                     reading.found = near
                     return reading
                 }

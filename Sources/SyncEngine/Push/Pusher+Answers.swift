@@ -17,7 +17,7 @@ extension Pusher {
         if case .accepted(let location) = answer, change.operation == .create {
             return try await created(change, entity, location)
         }
-        let isUnknown = answered == nil && change.content == nil
+        let isUnknown = answered == nil && !change.isContentOnly
         let known = answered?.record ?? change.record
         guard change.isTried || isUnknown, change.operation != .delete, try reader.canRead(entity, known) else {
             return plain
@@ -26,7 +26,7 @@ extension Pusher {
             if let found = try await reader.record(of: entity, known: known) {
                 return acknowledged(asRead: found)
             }
-            guard change.isTried, change.content == nil else { return plain }
+            guard change.isTried, !change.isContentOnly else { return plain }
             // Whether a created record is only not shown yet is asked when it has settled.
             if change.operation == .update, try await verdict(on: known, entity, wasRead: true) != .gone {
                 return plain
@@ -127,7 +127,7 @@ extension Pusher {
     func outcome(
         ofUnrecognised change: OutboxChange, _ entity: Entity, _ failure: PushFailure
     ) async throws -> PushOutcome {
-        guard change.content == nil, change.operation != .create, try reader.canRead(entity, change.record) else {
+        guard !change.isContentOnly, change.operation != .create, try reader.canRead(entity, change.record) else {
             return again(change, failure)
         }
         do {

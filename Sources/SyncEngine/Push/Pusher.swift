@@ -138,7 +138,7 @@ struct Pusher {
     /// The change to send, merged with the server's version where needed; nil when there is nothing left to send.
     private func prepared(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
         // Sending a content twice is the same as sending it once.
-        guard change.content == nil else { return change }
+        guard !change.isContentOnly else { return change }
         let isUnclear = change.isTried && schema.upstream.idempotencyHeader == nil
         if change.operation == .create {
             if isUnclear || change.wasAccepted { return try await lookedUp(change, entity) }
@@ -169,7 +169,9 @@ struct Pusher {
         return try await settle(change, as: .failed(failure))
     }
 
-    var reconciler: CreateReconciler { CreateReconciler(reader: reader, now: now(), clockOffset: clockOffset()) }
+    var reconciler: CreateReconciler {
+        CreateReconciler(reader: reader, now: now(), clockOffset: clockOffset(), contents: contents)
+    }
 
     private func lookedUp(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
         switch try await reconciler.finding(for: change, entity) {
@@ -318,20 +320,6 @@ struct Pusher {
                 && change.isSaid(by: record, of: entity, change.body.members.map(\.key))
             return isRenamed ? answer : .accepted(location: nil)
         }
-    }
-
-    private func deliver(
-        _ request: PushRequest, of change: OutboxChange
-    ) async throws(UpstreamError) -> PushAnswer {
-        guard case .upload(let content) = change.content else {
-            return try await upstream.push(request, idempotencyKey: change.idempotencyKey)
-        }
-        guard let file = try? contents?.open(content.sha256) else {
-            throw .refused(
-                status: nil, "the file of this content is gone; send the content again, or discard the change")
-        }
-        let source = BodySource(size: file.size) { try? file.read(at: $0, count: $1) }
-        return try await upstream.upload(request, from: source, idempotencyKey: change.idempotencyKey)
     }
 
     @discardableResult

@@ -103,7 +103,9 @@ package struct HTTPUpstream: Upstream {
     package func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
     ) async throws(UpstreamError) -> PushAnswer {
-        try await push(request, idempotencyKey, Transfer(source: source))
+        let form = request.form(idempotencyKey: idempotencyKey)
+        let body = form.map { source.enclosed(by: $0.prefix, $0.suffix) } ?? source
+        return try await push(request, idempotencyKey, Transfer(source: body))
     }
 
     private func push(

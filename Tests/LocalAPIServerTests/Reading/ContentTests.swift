@@ -34,6 +34,11 @@ struct ContentTests {
                     fields: { id: { type: string }, url: { type: string } }
                     content: { url: url }
                     pull: { path: /scans }
+                  faxes:
+                    fields: { id: { type: string }, url: { type: string } }
+                    content: { url: url, max_size: 1KiB }
+                    pull: { path: /faxes }
+                    push: { create: { call: POST /faxes, file: page } }
                 """, file: "home.yaml")
         folder = try TemporaryFolder()
         store = try CacheStore.temporary(schema, in: folder)
@@ -48,6 +53,21 @@ struct ContentTests {
             log: Logger(label: "test"))
         _ = try await store.apply(PulledPage(entity: "photos", records: #"[{"id":"a"},{"id":"b"}]"#), at: TestAPI.now)
         _ = try await store.apply(PulledPage(entity: "scans", records: #"[{"id":"s"}]"#), at: TestAPI.now)
+    }
+
+    @Test func `content goes into a creation that carries it, and not into an existing record`() async throws {
+        _ = try await store.apply(PulledPage(entity: "faxes", records: #"[{"id":"f"}]"#), at: TestAPI.now)
+        let old = try await call("PUT", "/v1/faxes/f/content", body: [Self.png], ["Content-Type": "image/png"])
+        #expect(old.status == 409)
+        #expect(old.json["detail"]?.string?.contains("only with a new record") == true, "\(old.json.text)")
+        let new = try await store.create("faxes", body: .object([:]), at: TestAPI.now)
+        let put = try await call("PUT", "/v1/faxes/\(new)/content", body: [Self.png], ["Content-Type": "image/png"])
+        #expect(put.status == 200)
+        let pending = try await call("GET", "/v1/pending").json.at(path: "data")?.elements
+        #expect(pending?.map { $0["state"] } == ["queued"])
+        #expect(pending?.first?.at(path: "request.body.page.filename")?.string == "\(new).png")
+        #expect(try await call("GET", "/v1/schema/faxes").json.at(path: "content.create") == true)
+        #expect(try await call("DELETE", "/v1/faxes/\(new)/content").status == 405)
     }
 
     private struct Answer {

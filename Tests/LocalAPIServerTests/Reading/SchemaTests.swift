@@ -40,7 +40,7 @@ struct SchemaTests {
         #expect(orders["delete"] == false)
         #expect(
             orders["content"]?.text
-                == #"{"upload":true,"delete":false,"types":["image/png"],"max_size":2048,"state":null}"#)
+                == #"{"upload":true,"create":false,"delete":false,"types":["image/png"],"max_size":2048,"state":null}"#)
     }
 
     @Test("what an entity does not have is null")

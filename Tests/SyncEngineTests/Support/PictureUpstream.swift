@@ -15,12 +15,13 @@ final class PictureUpstream: Upstream, Sendable {
         var uploads: [Upload] = []
         var failures: [UpstreamError] = []
         var downloads: [String] = []
+        var contents: [String: [UInt8]] = [:]
         var isHeld = false
         var held: [CheckedContinuation<Void, Never>] = []
     }
 
     let records: FakeUpstream
-    /// The content at every address.
+    /// The content at every address that has none of its own.
     let picture: [UInt8]
     private let state = Mutex(State())
 
@@ -34,6 +35,9 @@ final class PictureUpstream: Upstream, Sendable {
 
     /// Applies the next uploads and answers them with these errors.
     func fail(_ errors: UpstreamError...) { state.withLock { $0.failures += errors } }
+
+    /// Sets the content at an address.
+    func set(_ content: [UInt8], at address: String) { state.withLock { $0.contents[address] = content } }
 
     /// Holds all transfers until `release`.
     func hold() { state.withLock { $0.isHeld = true } }
@@ -68,13 +72,17 @@ final class PictureUpstream: Upstream, Sendable {
         }
         await pass()
         if let failure { throw failure }
+        if request.operation == .create { return try await records.push(request, idempotencyKey: idempotencyKey) }
         return .accepted()
     }
 
     func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String? {
-        state.withLock { $0.downloads.append(address) }
+        let own = state.withLock { state in
+            state.downloads.append(address)
+            return state.contents[address]
+        }
         await pass()
-        let isTaken = picture.withUnsafeBytes { sink.take($0) }
+        let isTaken = (own ?? picture).withUnsafeBytes { sink.take($0) }
         guard isTaken else { throw .malformed("refused") }
         return "image/png"
     }

@@ -132,6 +132,43 @@ struct ContentTransferTests {
         #expect(text.hasSuffix("\r\n\r\n0123456789"))
     }
 
+    @Test func `sends a form around the content, the same bytes in every attempt`() async throws {
+        let answer = #"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"id":"1"}"#.replacing("\\r\\n", with: "\r\n")
+        let server = try ScriptedServer([.receive, .send(answer)], [.receive, .send(answer)])
+        var request = PushRequest(
+            entity: "orders", method: "POST", path: "/orders", body: try JSONText(parsing: #"{"note":"ü"}"#))
+        request.content = Content(sha256: "0", size: 10, type: "image/png")
+        request.file = PushRequest.File(part: "file", record: "a")
+        let digits = BodySource(size: 10) { offset, count in
+            Array("0123456789".utf8.dropFirst(offset).prefix(min(count, 3)))
+        }
+        let upstream = try upstream(CurlTransport(userAgent: "test/1"), base: server.url)
+        var bodies: [String] = []
+        for _ in 1...2 {
+            _ = try await upstream.upload(request, from: digits, idempotencyKey: "k")
+            let text = try #require(await server.nextRequest())
+            #expect(text.hasPrefix("POST /orders HTTP/1.1\r\n"))
+            let body = String(text[(text.firstRange(of: "\r\n\r\n")?.upperBound ?? text.endIndex)...])
+            #expect(text.contains("Content-Length: \(body.utf8.count)\r\n"))
+            #expect(text.contains("Content-Type: multipart/form-data; boundary=repairminder-sync-k\r\n"))
+            bodies.append(body)
+        }
+        #expect(bodies[0] == bodies[1])
+        #expect(
+            bodies[0].hasPrefix("--repairminder-sync-k\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\nü\r\n"))
+        #expect(bodies[0].hasSuffix("Content-Type: image/png\r\n\r\n0123456789\r\n--repairminder-sync-k--\r\n"))
+    }
+
+    @Test(arguments: [1, 2, 7, 64])
+    func `an enclosed body is read in pieces of any size`(_ piece: Int) {
+        let inner = BodySource(size: 5) { offset, count in Array("abcde".utf8.dropFirst(offset).prefix(count)) }
+        let whole = inner.enclosed(by: Array("<<".utf8), Array(">>>".utf8))
+        var bytes: [UInt8] = []
+        while bytes.count < whole.size, let next = whole.read(bytes.count, piece) { bytes += next }
+        #expect(String(decoding: bytes, as: UTF8.self) == "<<abcde>>>")
+        #expect(whole.read(whole.size, piece) == [])
+    }
+
     @Test func `passes a successful body to the sink, and keeps an error's text`() async throws {
         let taken = Taken()
         let server = try ScriptedServer(
