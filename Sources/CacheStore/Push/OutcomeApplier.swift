@@ -103,6 +103,7 @@ struct OutcomeApplier {
         try context.writer(table).setRemote(
             result.remote, version: result.isCurrent ? version : nil, of: change.key, at: now)
         try keepContent(of: change, result.remote, table)
+        try merge(table).adopt(result.added, of: change.key)
         try rebase(after: change, on: result.remote, table.entity)
         let key = try renamed(change, to: result.newKey, table)
         if result.hasNewMembers { try ViewTable(entity: change.entity, db: db).set(result.members, of: key) }

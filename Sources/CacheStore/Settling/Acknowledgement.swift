@@ -23,6 +23,8 @@ struct Acknowledgement {
         var isCurrent = false
         /// The server has given the record this key.
         var newKey: JSONText?
+        /// Fields that no view so far has had.
+        var added: [String] = []
     }
 
     private var entity: Entity { table.entity }
@@ -53,13 +55,14 @@ struct Acknowledgement {
             return Result(remote: assumed, members: after, hasNewMembers: after != members, settling: settling)
         }
         var merged = merged(answer, view, over: assumed, known, members)
+        let added = ViewMerge(entity: entity, view: view, isSettling: true).added(merged, over: known, members)
         let verdict = try judged(answer, &settling, comparison)
         if case .counts(let kept) = verdict {
             for (field, value) in kept { merged.record = merged.record.setting(field, to: value) }
         }
         return Result(
             remote: merged.record, members: merged.members, hasNewMembers: merged.members != members,
-            settling: settling, isCurrent: verdict == .counts(keeping: [:]), newKey: answer[entity.key])
+            settling: settling, isCurrent: verdict == .counts(keeping: [:]), newKey: answer[entity.key], added: added)
     }
 
     // MARK: Before the answer
