@@ -78,4 +78,9 @@ extension Migrations {
         -- What has to be recomputed is remembered in memory until the end of the transaction.
         DROP TABLE IF EXISTS sync_stale;
         """
+
+    static let attempts = """
+        -- Of a change that was corrected: what its attempts before may have set on the server, field → [values].
+        ALTER TABLE sync_outbox ADD COLUMN sent TEXT;
+        """
 }

@@ -82,7 +82,8 @@ struct Acknowledgement {
             // A page may have brought the change before its answer.
             let shown = known.flatMap { entity.value(of: field, in: $0) }
             let isFirst = settling.parts[field] == nil
-            settling.set(field, to: sent, from: [shown ?? .null, change.base[field] ?? .null], comparison)
+            let before = [shown ?? .null, change.base[field] ?? .null] + change.sent(field)
+            settling.set(field, to: sent, from: before, comparison)
             if isFirst { settling.parts[field]?.isBlind = shown == nil }
         }
         return settling

@@ -151,7 +151,8 @@ struct ViewTests {
         #expect(try conflicts(other) == 1)
     }
 
-    @Test("nor is it a change when the answer to an earlier edit shows it first", arguments: [RecordView.answer, .single])
+    @Test(
+        "nor is it a change when the answer to an earlier edit shows it first", arguments: [RecordView.answer, .single])
     func fullerAnswer(view: RecordView) async throws {
         for isDeletion in [false, true] {
             let cache = try await cache(#"{"id":"a","notes":"n"}"#)
