@@ -19,6 +19,7 @@ extension OutboxTable {
         try db.cachedStatement(
             sql: """
                 UPDATE sync_outbox SET \(Self.begun), tried = tried + 1,
+                  first_attempt_at = iif(tried = 0, ?2, coalesce(first_attempt_at, last_attempt_at, ?2)),
                   last_attempt_at = iif(?6, coalesce(last_attempt_at, ?2), ?2), next_attempt_at = NULL,
                   known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
                 WHERE id = ?1 AND \(Self.canBegin) AND tried = ?3 AND body = ?4 AND record_key = ?5

@@ -80,6 +80,8 @@ extension Migrations {
         """
 
     static let attempts = """
+        -- When the first attempt under the idempotency key began; null while the change was not tried.
+        ALTER TABLE sync_outbox ADD COLUMN first_attempt_at INTEGER;
         -- Of a change that was corrected: what its attempts before may have set on the server, field → [values].
         ALTER TABLE sync_outbox ADD COLUMN sent TEXT;
         """

@@ -144,8 +144,8 @@ struct Pusher {
             if isUnclear || change.wasAccepted { return try await lookedUp(change, entity) }
             guard change.isTried, hasLookUp(change, entity) else { return change }
             // Upstreams forget idempotency keys after a while, and some ignore them.
-            return reconciler.hasSettled(change)
-                ? try await lookedUp(change, entity) : try await repeatable(change, entity)
+            return reconciler.knowsKey(of: change)
+                ? try await repeatable(change, entity) : try await lookedUp(change, entity)
         }
         guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
         // The server's version decides what is left of the change, if it can be read.

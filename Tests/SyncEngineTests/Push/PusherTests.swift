@@ -245,6 +245,26 @@ struct PusherTests {
         #expect(try test.store.rowCounts()["orders"] == 2)
     }
 
+    @Test("a key that was first used a while ago may be forgotten, so the creation is looked up until it has settled")
+    func oldKey() async throws {
+        let test = try await test(
+            TestEngine.shop.replacing(
+                "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }"))
+        _ = try await create("orders", #"{"notes":"new"}"#, test)
+        test.upstream.fail(.unclear(status: nil, "no answer"), times: 2)
+        try await test.send()
+        test.clock.advance(by: .seconds(40))
+        try await test.send()
+        #expect(test.upstream.pushes.count == 2)
+        test.clock.advance(by: .seconds(40))
+        try await test.send()
+        #expect(test.upstream.pushes.count == 2, "the last attempt may still be applied")
+        test.clock.advance(by: .seconds(40))
+        try await test.send()
+        #expect(test.upstream.pushes.count == 3)
+        #expect(try test.store.pendingCount().pending == 0)
+    }
+
     @Test("a lookup finds a value at the field's source")
     func lookUpSource() async throws {
         let yaml = withoutKeys.replacing(
