@@ -257,9 +257,11 @@ struct Pusher {
             let delay = retry.delay(attempt: max(change.tried, 1), random: random())
             return .waiting(failure, at: monotonicNow() + delay, counted: false)
         case .gone(let status, let message):
-            return try await outcome(of: .barred(status: status, message), change)
+            return try await outcome(ofBarred: change, status, message, isLookUp: true)
         case .refused(let status, let message):
             return again(change, PushFailure(kind: "unclear", status: status, message: message))
+        case .barred(let status, let message):
+            return try await outcome(ofBarred: change, status, message, isLookUp: true)
         default: return try await outcome(of: error, change)
         }
     }
