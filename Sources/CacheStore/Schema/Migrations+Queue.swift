@@ -84,5 +84,7 @@ extension Migrations {
         ALTER TABLE sync_outbox ADD COLUMN first_attempt_at INTEGER;
         -- Of a change that was corrected: what its attempts before may have set on the server, field → [values].
         ALTER TABLE sync_outbox ADD COLUMN sent TEXT;
+        -- When it was first missing.
+        ALTER TABLE sync_missing ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
         """
 }

@@ -62,7 +62,7 @@ package struct HTTPUpstream: Upstream {
         let next = NextPage(after: request, base: BaseAddress(caller.baseURL ?? ""))
         var page = Page(
             records: answer.readable, count: count, total: total,
-            next: try next.position(in: response, envelope, count: count, total: total))
+            next: try next.position(in: response, envelope, count: count, total: total), age: response.age)
         if page.next == nil, count > 0 {
             page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list)
         }
