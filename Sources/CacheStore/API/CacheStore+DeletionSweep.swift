@@ -170,7 +170,7 @@ extension CacheStore {
                     sql: """
                         SELECT _key FROM \(table.name) AS child
                         WHERE _remote IS NOT NULL AND \(table.sql(for: field)) IS NOT NULL
-                          AND \(Self.isNotBeingDeleted("?"))
+                          AND \(PageApplier.isNotBeingDeleted("?"))
                           AND NOT EXISTS (
                             SELECT 1 FROM \(parents.name) AS parent WHERE parent._key = \(table.sql(for: field, of: "child.")))
                         LIMIT 500
@@ -194,19 +194,10 @@ extension CacheStore {
     /// recently (?5) that the upstream may not list them yet.
     private static let isUnseen = """
         _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?3
-          AND \(isNotBeingDeleted("?4"))
+          AND \(PageApplier.isNotBeingDeleted("?4"))
           AND _key NOT IN (
             SELECT record_key FROM sync_settling WHERE entity = ?4 AND kind = 'created' AND at > ?5)
         """
-
-    /// Leaves out a record whose deletion is on its way. One whose deletion failed may have gone all the same. `entity`:
-    /// the parameter with the entity's name.
-    private static func isNotBeingDeleted(_ entity: String) -> String {
-        """
-        (_deleted = 0 OR _key IN (
-          SELECT record_key FROM sync_outbox WHERE entity = \(entity) AND state = 'failed' AND operation = 'delete'))
-        """
-    }
 
     private static func bounds(
         _ gap: ClosedRange<Int64>, _ seen: SeenRecords, of entity: String, since: Timestamp
