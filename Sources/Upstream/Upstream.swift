@@ -87,15 +87,19 @@ package struct Page: Sendable, Equatable {
     package var next: String?
     /// Where the last page names another one that the schema does not follow; nil if it names none.
     package var unfollowed: String?
+    /// How old the answer is, if a gateway repeated one that it had kept; nil if it came from the server.
+    package var age: Duration?
 
     package init(
-        records: JSONText, count: Int, total: Int? = nil, next: String? = nil, unfollowed: String? = nil
+        records: JSONText, count: Int, total: Int? = nil, next: String? = nil, unfollowed: String? = nil,
+        age: Duration? = nil
     ) {
         self.records = records
         self.count = count
         self.total = total
         self.next = next
         self.unfollowed = unfollowed
+        self.age = age
     }
 }
 

@@ -81,7 +81,7 @@ extension CacheStore {
                 var (going, staying): ([String], [(pk: Int64, key: String)]) = ([], [])
                 for row in rows {
                     let (pk, key): (Int64, String) = (row["_pk"], row["_key"])
-                    let isMissing = try !onlyMissing || Missing(entity: entity, db: context.db).contains(pk, key)
+                    let isMissing = try !onlyMissing || Missing(entity: entity, db: context.db).since(pk, key) != nil
                     // It was not asked for by its key: its change decides when it is sent.
                     let isEdited = (row["_local"] as String?) != nil
                     guard !(onlyMissing && isEdited) else { continue }
@@ -139,7 +139,12 @@ extension CacheStore {
     }
 
     /// Remembers the missing records for the next full pull, and returns which of them were missing in the last.
-    package func noteMissing(_ keys: [String], of entity: String, at now: Timestamp) async throws -> [String] {
+    ///
+    /// `upTo`: when the answers that lack them were given. Those that were not missing before may have been missing in
+    /// the same answer, and are not returned.
+    package func noteMissing(
+        _ keys: [String], of entity: String, upTo answered: Timestamp, at now: Timestamp
+    ) async throws -> [String] {
         guard try !keys.isEmpty || hasMissing(of: entity) else { return [] }
         let table = try table(entity)
         return try await change(at: now) { context in
@@ -149,10 +154,10 @@ extension CacheStore {
                     sql: "SELECT _pk, _key FROM json_each(?1) JOIN \(table.name) ON _key = value"),
                 arguments: [JSONText.array(keys.map(JSONText.string)).text])
             let known = rows.map { (pk: $0[0] as Int64, key: $0[1] as String) }
-            let again = try known.filter { try missing.contains($0.pk, $0.key) }.map(\.key)
+            let since = try known.map { try missing.since($0.pk, $0.key) }
             try missing.forgetAll()
-            for row in known { try missing.insert(row.pk, row.key) }
-            return again
+            for (row, time) in zip(known, since) { try missing.insert(row.pk, row.key, at: time ?? now) }
+            return zip(known, since).filter { _, time in time.map { $0 <= answered } ?? false }.map(\.0.key)
         }
     }
 
@@ -165,7 +170,7 @@ extension CacheStore {
                     sql: """
                         SELECT _key FROM \(table.name) AS child
                         WHERE _remote IS NOT NULL AND \(table.sql(for: field)) IS NOT NULL
-                          AND \(Self.isNotBeingDeleted("?"))
+                          AND \(PageApplier.isNotBeingDeleted("?"))
                           AND NOT EXISTS (
                             SELECT 1 FROM \(parents.name) AS parent WHERE parent._key = \(table.sql(for: field, of: "child.")))
                         LIMIT 500
@@ -179,7 +184,7 @@ extension CacheStore {
         try await change(at: now) { context in
             let missing = Missing(entity: entity, db: context.db)
             try missing.forgetAll()
-            for row in rows { try missing.insert(row.pk, row.key) }
+            for row in rows { try missing.insert(row.pk, row.key, at: now) }
         }
     }
 
@@ -189,19 +194,10 @@ extension CacheStore {
     /// recently (?5) that the upstream may not list them yet.
     private static let isUnseen = """
         _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?3
-          AND \(isNotBeingDeleted("?4"))
+          AND \(PageApplier.isNotBeingDeleted("?4"))
           AND _key NOT IN (
             SELECT record_key FROM sync_settling WHERE entity = ?4 AND kind = 'created' AND at > ?5)
         """
-
-    /// Leaves out a record whose deletion is on its way. One whose deletion failed may have gone all the same. `entity`:
-    /// the parameter with the entity's name.
-    private static func isNotBeingDeleted(_ entity: String) -> String {
-        """
-        (_deleted = 0 OR _key IN (
-          SELECT record_key FROM sync_outbox WHERE entity = \(entity) AND state = 'failed' AND operation = 'delete'))
-        """
-    }
 
     private static func bounds(
         _ gap: ClosedRange<Int64>, _ seen: SeenRecords, of entity: String, since: Timestamp
@@ -233,19 +229,18 @@ extension CacheStore {
         let entity: String
         let db: Database
 
-        func contains(_ pk: Int64, _ key: String) throws -> Bool {
-            try Bool.fetchOne(
+        /// When it was first missing; nil if it was not.
+        func since(_ pk: Int64, _ key: String) throws -> Timestamp? {
+            try Int64.fetchOne(
                 db.cachedStatement(
-                    sql: """
-                        SELECT EXISTS (SELECT 1 FROM sync_missing
-                          WHERE entity = ? AND record_pk = ? AND record_key = ?)
-                        """),
-                arguments: [entity, pk, key]) ?? false
+                    sql: "SELECT at FROM sync_missing WHERE entity = ? AND record_pk = ? AND record_key = ?"),
+                arguments: [entity, pk, key]
+            ).map(Timestamp.init(milliseconds:))
         }
 
-        func insert(_ pk: Int64, _ key: String) throws {
-            try db.cachedStatement(sql: "INSERT INTO sync_missing VALUES (?, ?, ?)")
-                .execute(arguments: [entity, pk, key])
+        func insert(_ pk: Int64, _ key: String, at time: Timestamp) throws {
+            try db.cachedStatement(sql: "INSERT INTO sync_missing VALUES (?, ?, ?, ?)")
+                .execute(arguments: [entity, pk, key, time.milliseconds])
         }
 
         func forgetAll() throws {

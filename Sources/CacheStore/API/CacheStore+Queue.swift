@@ -248,6 +248,7 @@ extension CacheStore {
             content: try ContentTable(db: db).change(row["content"]), replaced: replaced?.record,
             lastFailure: row["error_class"],
             meaning: Meaning(entity, forms: try NormalFormTable(db: db).forms(of: entity.name)),
+            firstAttemptAt: (row["first_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)),
             lastAttemptAt: (row["last_attempt_at"] as Int64?).map(Timestamp.init(milliseconds:)))
     }
 

@@ -65,7 +65,9 @@ struct Merge {
             guard !own.comparison.isSame(server, change.base[field] ?? .null, of: field) else { continue }
             let isShown = change.tried && own.comparison.isSame(server, local, of: field)
             if isShown { shown.append((field, server, change.base[field] ?? .null)) }
-            if let merged = mergedSet(field, change.base[field], local, server, sent: own.sent[field] ?? []) {
+            if let merged = mergedSet(
+                field, change.base[field], local, server, sent: (own.sent[field] ?? []) + change.sent(field))
+            {
                 change = try apply(merged, of: field, in: change)
                 continue
             }
@@ -322,6 +324,10 @@ private struct OwnValues {
     init(comparison: ValueComparison) { self.comparison = comparison }
 
     mutating func add(_ change: OutboxTable.Entry) {
+        for (field, _) in change.body.members where change.sent != nil {
+            values[field, default: []] += change.sent(field)
+            sent[field, default: []] += change.sent(field)
+        }
         for (field, value) in change.body.members {
             values[field, default: []].append(value)
             if change.tried { sent[field, default: []].append(value) }

@@ -15,7 +15,10 @@ extension DerivedRefresh {
         if present != schema.entities.map(Self.olderDefinition).joined(separator: "\n") {
             for entity in schema.entities { try recomputeAll(of: entity) }
         }
-        for entity in schema.entities { try followOwners(of: entity) }
+        for entity in schema.entities {
+            try followQueue(of: entity)
+            try followOwners(of: entity)
+        }
         try settings.set(Self.setting, to: wanted)
     }
 
@@ -44,6 +47,15 @@ extension DerivedRefresh {
             guard let end = found.last else { return }
             last = end[0]
         }
+    }
+
+    /// Lays the queue over the records whose changes may have left it while the schema did not have them.
+    private func followQueue(of entity: Entity) throws {
+        let keys = try String.fetchAll(
+            records.db,
+            sql: "SELECT _key FROM \(EntityTable(entity: entity).name) WHERE _local IS NOT NULL OR _deleted <> 0")
+        for key in keys { records.stale.insert(key, of: entity.name, .owner) }
+        try work()
     }
 
     /// Hides the records whose owner was deleted while the schema did not have them.

@@ -113,7 +113,7 @@ struct SealingAdapter {
                     """)
             }
             try db.execute(
-                sql: "UPDATE sync_outbox SET body = ?, base = ? WHERE id = ?",
+                sql: "UPDATE sync_outbox SET body = ?, base = ?, sent = NULL WHERE id = ?",
                 arguments: [
                     conversion.converted(body).text, conversion.converted(row["base"] as String?), row["id"] as Int64,
                 ])

@@ -35,6 +35,8 @@ package struct OutboxChange: Sendable, Equatable {
     package var lastFailure: String?
     /// What its values mean to the server.
     package var meaning: Meaning
+    /// When its first attempt under this idempotency key began.
+    package var firstAttemptAt: Timestamp?
     /// When its last attempt began.
     package var lastAttemptAt: Timestamp?
 

@@ -19,6 +19,7 @@ extension OutboxTable {
         try db.cachedStatement(
             sql: """
                 UPDATE sync_outbox SET \(Self.begun), tried = tried + 1,
+                  first_attempt_at = iif(tried = 0, ?2, coalesce(first_attempt_at, last_attempt_at, ?2)),
                   last_attempt_at = iif(?6, coalesce(last_attempt_at, ?2), ?2), next_attempt_at = NULL,
                   known_pk = coalesce(known_pk, (SELECT max(_pk) FROM \(table.name)))
                 WHERE id = ?1 AND \(Self.canBegin) AND tried = ?3 AND body = ?4 AND record_key = ?5 AND content IS ?7
@@ -94,11 +95,12 @@ extension OutboxTable {
                 UPDATE sync_outbox SET body = ?2, base = ?3, edited = ?4, order_group = ?5,
                   idempotency_key = iif(tried > 0, ?6, idempotency_key), \(Transition.edit.assignment), tried = 0,
                   attempt_count = 0, known_pk = NULL, next_attempt_at = NULL, error_class = NULL, error_status = NULL,
-                  error_message = NULL
+                  error_message = NULL, sent = ?7
                 WHERE id = ?1 AND \(Transition.edit.condition)
                 """
         ).execute(arguments: [
             id, edited.body.text, edited.base.text, edited.edited.text, edited.group, edited.idempotencyKey,
+            edited.sent?.text,
         ])
         try requireChanged(id, .edit)
     }
@@ -128,7 +130,7 @@ extension OutboxTable {
             sql: """
                 UPDATE sync_outbox SET operation = 'create', body = ?2, base = '{}', idempotency_key = ?3,
                   \(Transition.recreate.assignment), content = NULL, tried = 0, attempt_count = 0, known_pk = NULL,
-                  next_attempt_at = NULL
+                  next_attempt_at = NULL, sent = NULL
                 WHERE id = ?1 AND \(Transition.recreate.condition)
                 """
         ).execute(arguments: [id, body.text, idempotencyKey])

@@ -20,6 +20,8 @@ struct OutboxTable {
         /// For a change of the record's content, and for a creation that carries it: its SHA-256, or an empty text for
         /// its deletion.
         var content: String?
+        /// Of a corrected change: what its attempts before may have set on the server, field → [values].
+        var sent: JSONText?
     }
 
     struct Entry {
@@ -38,6 +40,8 @@ struct OutboxTable {
         var content: String?
         /// `PushFailure.kind` of the last failure.
         var errorClass: String?
+        /// As `NewChange.sent`.
+        var sent: JSONText?
 
         /// It changes the record's content and none of its fields; a creation may carry content besides them.
         var isContentOnly: Bool { content != nil && operation == .update }
@@ -49,6 +53,9 @@ struct OutboxTable {
 
         /// The server has nothing of it: it was never sent, or refused.
         var isUnknownThere: Bool { !tried || isRefused }
+
+        /// What attempts before a correction may have set a field to, oldest first.
+        func sent(_ field: String) -> [JSONText] { sent?[field]?.elements ?? [] }
 
         /// By the server's clock.
         func editedAt(_ field: String) -> Timestamp {
@@ -337,7 +344,7 @@ extension OutboxTable.Entry {
             body: try JSONText(parsing: text(4)), base: try JSONText(parsing: text(5)),
             edited: try JSONText(parsing: text(6)), createdAt: Timestamp(milliseconds: row.integer(7) ?? 0),
             tried: row.integer(8) ?? 0 > 0, state: OutboxState(rawValue: text(9)) ?? .queued, content: row.text(10),
-            errorClass: row.text(11))
+            errorClass: row.text(11), sent: try row.text(12).map { try JSONText(parsing: $0) })
     }
 
     /// What readers see of it.

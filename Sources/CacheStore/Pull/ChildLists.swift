@@ -52,10 +52,19 @@ extension PageApplier {
             db.cachedStatement(
                 sql: """
                     SELECT _key, CAST(\(parent) AS TEXT) FROM \(table.name)
-                    WHERE _deleted = 0 AND \(parent) IN (SELECT value FROM json_each(?1))
+                    WHERE \(Self.isNotBeingDeleted("?3")) AND \(parent) IN (SELECT value FROM json_each(?1))
                       AND _remote IS NOT NULL AND coalesce(_acknowledged, 0) <= ?2
                     """),
-            arguments: [JSONText.array(children.complete.map(JSONText.string)).text, position]
+            arguments: [JSONText.array(children.complete.map(JSONText.string)).text, position, table.entity.name]
         ).map { (key: $0[0], parent: $0[1]) }.filter { !present.contains($0.key) && !new.contains($0.key) }
+    }
+
+    /// Leaves out a record whose deletion is on its way. One whose deletion failed may have gone all the same. `entity`:
+    /// the parameter with the entity's name.
+    static func isNotBeingDeleted(_ entity: String) -> String {
+        """
+        (_deleted = 0 OR _key IN (
+          SELECT record_key FROM sync_outbox WHERE entity = \(entity) AND state = 'failed' AND operation = 'delete'))
+        """
     }
 }

@@ -94,15 +94,19 @@ struct OutcomeApplier {
         let isGone =
             try !isShown && change.operation != .create || context.row(table).isGone(change.key)
             || record.map(table.entity.isDeleted) ?? false
-        let sealed = try record.map(context.sealers[change.entity].seal)
-        try DriftTable(table: table, db: db, now: now).count(record, sealed: sealed, key: change.key)
+        let answer = try record.map(context.sealers[change.entity].seal)
+        try DriftTable(table: table, db: db, now: now).count(record, sealed: answer, key: change.key)
+        var twin = try PulledTwin(of: change, answer, table, context)
+        let sealed = try answer.map { try twin?.updated($0) ?? $0 }
         let known = try context.row(table).remote(of: change.key)
         let acknowledgement = Acknowledgement(table: table, context: context, change: change)
         var result = try acknowledgement.result(sealed, view, known: known)
         if !isShown { result.settling.isConfirmed = false }
+        twin?.add(to: &result.settling)
         try context.writer(table).setRemote(
-            result.remote, version: result.isCurrent ? version : nil, of: change.key, at: now)
+            result.remote, version: result.isCurrent && sealed == answer ? version : nil, of: change.key, at: now)
         try keepContent(of: change, result.remote, table)
+        try merge(table).adopt(result.added, of: change.key)
         try rebase(after: change, on: result.remote, table.entity)
         let key = try renamed(change, to: result.newKey, table)
         if result.hasNewMembers { try ViewTable(entity: change.entity, db: db).set(result.members, of: key) }

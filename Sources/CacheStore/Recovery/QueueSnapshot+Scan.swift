@@ -6,7 +6,7 @@ extension QueueSnapshot {
         self.init()
         var found: [Int64: ExportedChange] = [:]
         // The number of columns that the table has had, from the first version to this one.
-        scan.forEachRow(columns: 17...20) { row in
+        scan.forEachRow(columns: 17...22) { row in
             guard let change = ExportedChange(row), change.isSound else { return }
             // Of several versions of a change, the one with the most attempts is the latest.
             if let other = found[change.id], other.tried >= change.tried { return }

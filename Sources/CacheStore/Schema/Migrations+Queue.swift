@@ -78,4 +78,13 @@ extension Migrations {
         -- What has to be recomputed is remembered in memory until the end of the transaction.
         DROP TABLE IF EXISTS sync_stale;
         """
+
+    static let attempts = """
+        -- When the first attempt under the idempotency key began; null while the change was not tried.
+        ALTER TABLE sync_outbox ADD COLUMN first_attempt_at INTEGER;
+        -- Of a change that was corrected: what its attempts before may have set on the server, field → [values].
+        ALTER TABLE sync_outbox ADD COLUMN sent TEXT;
+        -- When it was first missing.
+        ALTER TABLE sync_missing ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
+        """
 }

@@ -23,6 +23,7 @@ enum Migrations {
         migrator.registerMigration("10: light queue") { db in try db.execute(sql: lightQueue) }
         migrator.registerMigration("11: settling, views, normal forms") { db in try db.execute(sql: settling) }
         migrator.registerMigration("12: absence") { db in try db.execute(sql: absence) }
+        migrator.registerMigration("13: attempts") { db in try db.execute(sql: attempts) }
         return migrator
     }
 

@@ -23,6 +23,8 @@ struct Acknowledgement {
         var isCurrent = false
         /// The server has given the record this key.
         var newKey: JSONText?
+        /// Fields that no view so far has had.
+        var added: [String] = []
     }
 
     private var entity: Entity { table.entity }
@@ -53,13 +55,14 @@ struct Acknowledgement {
             return Result(remote: assumed, members: after, hasNewMembers: after != members, settling: settling)
         }
         var merged = merged(answer, view, over: assumed, known, members)
+        let added = ViewMerge(entity: entity, view: view, isSettling: true).added(merged, over: known, members)
         let verdict = try judged(answer, &settling, comparison)
         if case .counts(let kept) = verdict {
             for (field, value) in kept { merged.record = merged.record.setting(field, to: value) }
         }
         return Result(
             remote: merged.record, members: merged.members, hasNewMembers: merged.members != members,
-            settling: settling, isCurrent: verdict == .counts(keeping: [:]), newKey: answer[entity.key])
+            settling: settling, isCurrent: verdict == .counts(keeping: [:]), newKey: answer[entity.key], added: added)
     }
 
     // MARK: Before the answer
@@ -79,7 +82,8 @@ struct Acknowledgement {
             // A page may have brought the change before its answer.
             let shown = known.flatMap { entity.value(of: field, in: $0) }
             let isFirst = settling.parts[field] == nil
-            settling.set(field, to: sent, from: [shown ?? .null, change.base[field] ?? .null], comparison)
+            let before = [shown ?? .null, change.base[field] ?? .null] + change.sent(field)
+            settling.set(field, to: sent, from: before, comparison)
             if isFirst { settling.parts[field]?.isBlind = shown == nil }
         }
         return settling

@@ -102,7 +102,7 @@ struct Arrivals {
         for (field, value) in kept { result.record = result.record.setting(field, to: value) }
         if result.members != members { try views.set(result.members, of: known.key) }
         guard result.record != known.remote else { return nil }
-        return News(remote: result.record, added: added(result, over: known.remote, members))
+        return News(remote: result.record, added: merge.added(result, over: known.remote, members))
     }
 
     /// Once the time is over, a view is the truth about what it shows. What a list does not show is still to be read.
@@ -153,14 +153,5 @@ struct Arrivals {
     func noteInserted(_ shown: JSONText, of key: String) throws {
         guard !isMain else { return }
         try views.set([view: Set(shown.members.map(\.key))], of: key)
-    }
-
-    /// A field that appears in a view which has shown the record before was set; in another view it only shows.
-    private func added(_ result: ViewMerge.Result, over known: JSONText?, _ members: ViewTable.Members?) -> [String] {
-        guard let known, members.map({ $0[view] == nil }) ?? !isMain else { return [] }
-        let entity = table.entity
-        return entity.fields.map(\.name).filter {
-            entity.value(of: $0, in: known) == nil && entity.value(of: $0, in: result.record) != nil
-        }
     }
 }

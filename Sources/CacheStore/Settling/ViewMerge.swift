@@ -46,6 +46,15 @@ struct ViewMerge {
         return Result(record: rest.setting(shown), members: byView)
     }
 
+    /// The fields that this view shows for the first time. A field that appears in a view which has shown the record before
+    /// was set; in another view it only shows. `members` are those before this view.
+    func added(_ result: Result, over known: JSONText?, _ members: ViewTable.Members?) -> [String] {
+        guard let known, members.map({ $0[view] == nil }) ?? (view != Self.main(of: entity)) else { return [] }
+        return entity.fields.map(\.name).filter {
+            entity.value(of: $0, in: known) == nil && entity.value(of: $0, in: result.record) != nil
+        }
+    }
+
     /// The members that the view shows to be gone.
     private func gone(_ known: Set<String>, _ before: Set<String>, _ after: ViewTable.Members) -> Set<String> {
         guard view != .answer else { return [] }

@@ -15,6 +15,8 @@ struct ChildReader {
         var children: [JSONText]
         /// False if there may be more children.
         var isComplete: Bool
+        /// The greatest age of the pages that a gateway had kept; nil if there was none.
+        var age: Duration?
     }
 
     /// The children embedded in the records of a page, and the problem of the first record whose children cannot be
@@ -56,11 +58,13 @@ struct ChildReader {
         let first = try await reading(of: path, from: upstream)
         family.children = first.children
         family.isComplete = first.isComplete
+        family.age = first.age
         guard first.isWhole, !first.isComplete else { return }
         let second = try await reading(of: path, from: upstream)
         family.children += second.children.filter { !first.keys.contains(key($0)) }
         family.isComplete =
             second.isComplete || second.isWhole && second.total == nil && second.keys == first.keys
+        family.age = [first.age, second.age].compactMap(\.self).max()
     }
 
     private struct Reading {
@@ -69,6 +73,8 @@ struct ChildReader {
         var total: Int?
         /// No page is left that could not be followed.
         var isWhole = false
+        /// As `Family.age`.
+        var age: Duration?
 
         /// It has as many children as it says, or none twice.
         var isComplete: Bool { isWhole && keys.count == total ?? children.count }
@@ -85,6 +91,7 @@ struct ChildReader {
             reading.children += page.records.elements
             position = page.next
             (reading.total, reading.isWhole) = (page.total, page.unfollowed == nil)
+            reading.age = [reading.age, page.age].compactMap(\.self).max()
         } while position != nil
         reading.keys = Set(reading.children.map(key))
         return reading

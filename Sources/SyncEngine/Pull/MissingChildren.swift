@@ -4,7 +4,7 @@ internal import JSONText
 internal import Upstream
 
 /// Decides what becomes of children that their parent's list lacked: the parent's children are read once more, and those
-/// that are missing again are deleted.
+/// that are missing again are deleted. What a gateway repeats is no second reading.
 struct MissingChildren {
     let store: CacheStore
     let upstream: any Upstream
@@ -19,36 +19,48 @@ struct MissingChildren {
         /// The children that could not be confirmed, and their parents.
         var left: [String] = []
         var parents: [String] = []
+        /// The greatest age of the answers that a gateway had kept.
+        var age = Duration.zero
+    }
+
+    private enum Confirmation {
+        case deleted(Int)
+        /// It could not be asked for, or the answer is as old as this.
+        case open(age: Duration)
     }
 
     /// `missing`: the keys of parents → the keys of their missing children. At most a hundred parents are asked.
     func confirm(_ missing: [String: [String]]) async throws -> Outcome {
         var outcome = Outcome()
         for (index, (key, children)) in missing.sorted(by: { $0.key < $1.key }).enumerated() {
-            guard index < AbsenceJudge.most, let count = try await confirm(children, of: key) else {
+            switch index < AbsenceJudge.most ? try await confirm(children, of: key) : .open(age: .zero) {
+            case .deleted(let count): outcome.deleted += count
+            case .open(let age):
                 outcome.left += children
                 outcome.parents.append(key)
-                continue
+                outcome.age = max(outcome.age, age)
             }
-            outcome.deleted += count
         }
         return outcome
     }
 
-    private func confirm(_ children: [String], of key: String) async throws -> Int? {
-        guard let record = try store.remote(of: parent.name, key: key) else { return nil }
+    private func confirm(_ children: [String], of key: String) async throws -> Confirmation {
+        guard let record = try store.remote(of: parent.name, key: key) else { return .open(age: .zero) }
         let position = try store.position()
         let family: ChildReader.Family
         do {
-            guard let read = try await self.family(of: record) else { return nil }
+            guard let read = try await self.family(of: record) else { return .open(age: .zero) }
             family = read
         } catch let error as UpstreamError where !error.concernsWholeUpstream {
-            return nil
+            return .open(age: .zero)
         }
-        guard var pulled = reader.pulled([family], deletes: .only(Set(children))).first else { return nil }
+        if let age = family.age { return .open(age: age) }
+        guard var pulled = reader.pulled([family], deletes: .only(Set(children))).first else {
+            return .open(age: .zero)
+        }
         pulled.complete = [key]
         let page = PulledPage(entity: parent.name, records: "[]", position: position, children: [pulled])
-        return try await store.apply(page, at: now()).children[detail.entity]?.deleted
+        return .deleted(try await store.apply(page, at: now()).children[detail.entity]?.deleted ?? 0)
     }
 
     /// The parent's children as they are now; nil if that cannot be asked, or the answer may be another's: an empty list
@@ -73,7 +85,7 @@ struct MissingChildren {
 
 /// Decides about the missing children of a whole pull, and stores what is held.
 extension Puller {
-    /// Children that cannot be confirmed, and those without a parent, are deleted when the next pull lacks them as well,
+    /// Children that cannot be confirmed, and those without a parent, are deleted when a later pull lacks them as well,
     /// within the guard. Returns how many were deleted, and whether the next pull must read all parents again to decide.
     func settle(
         _ missing: [String: [String]], of parent: Entity, _ detail: PullPlan.Detail, isFull: Bool
@@ -94,7 +106,7 @@ extension Puller {
             suspects += outcome.left
         }
         let position = try store.position()
-        let again = try await store.noteMissing(suspects, of: detail.entity, at: now())
+        let again = try await store.noteMissing(suspects, of: detail.entity, upTo: now() - outcome.age, at: now())
         if !again.isEmpty {
             deleted += try await store.delete(again, of: detail.entity, position: position, at: now())
         }

@@ -28,9 +28,9 @@ struct SettlingReader {
     }
 
     private func read(_ record: CacheStore.UnconfirmedRecord) async throws {
-        guard let entity = environment.schema[record.entity], entity.recordPath(of: record.known) != nil else {
-            return try await settle(record)
-        }
+        guard let entity = environment.schema[record.entity] else { return try await settle(record) }
+        guard entity.pull != nil else { return try await readAmongSiblings(record, entity) }
+        guard entity.recordPath(of: record.known) != nil else { return try await settle(record) }
         let position = try store.position()
         let judge = AbsenceJudge(store: store, upstream: upstream, schema: environment.schema, now: environment.now)
         guard let found = try await judge.read(record.known, of: entity) else {
@@ -46,6 +46,18 @@ struct SettlingReader {
         }
         guard found.record[entity.key]?.plain == record.key else { return try await settle(record) }
         _ = try await store.apply(PulledPage(single: [found], of: entity, position: position), at: environment.now())
+        try await settle(record)
+    }
+
+    /// A record that is served only with its parent: no pull asks for it again before the parent changes. Whether it is
+    /// gone is for pulls to decide.
+    private func readAmongSiblings(_ record: CacheStore.UnconfirmedRecord, _ entity: Entity) async throws {
+        let position = try store.position()
+        let reader = RecordReader(schema: environment.schema, store: store, upstream: upstream)
+        if let found = try await reader.record(of: entity, known: record.known) {
+            let page = PulledPage(single: [found], of: entity, position: position)
+            _ = try await store.apply(page, at: environment.now())
+        }
         try await settle(record)
     }
 

@@ -69,6 +69,13 @@ struct CreateReconciler {
         return now.since(attempt) >= reader.schema.upstream.settle
     }
 
+    /// Whether the upstream may be taken to know the idempotency key still: no one says for how long it does, so only
+    /// for the time to settle after it was first used.
+    func knowsKey(of change: OutboxChange) -> Bool {
+        guard let first = change.firstAttemptAt ?? change.lastAttemptAt, first <= now else { return false }
+        return now.since(first) < reader.schema.upstream.settle
+    }
+
     // MARK: By the key
 
     private func finding(byKey change: OutboxChange, _ entity: Entity) async throws -> Finding {

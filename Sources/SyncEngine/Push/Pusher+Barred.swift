@@ -5,9 +5,9 @@ internal import Upstream
 /// What follows when the upstream does not let a change through.
 extension Pusher {
     /// The change waits without being counted, unless others get through. Then a refusal of the upstream (402, 403) is
-    /// final, and an answer that only stands in its way counts as a failed attempt.
+    /// final, and an answer that only stands in its way, or in that of its look-up, counts as a failed attempt.
     func outcome(
-        ofBarred change: OutboxChange, _ status: Int, _ message: String
+        ofBarred change: OutboxChange, _ status: Int, _ message: String, isLookUp: Bool = false
     ) async throws -> PushOutcome {
         let barred = await passage.barred().union([change.id])
         let hasOthers = try !store.readyChanges(limit: 1, at: monotonicNow(), in: lane, notOf: barred).isEmpty
@@ -17,7 +17,7 @@ extension Pusher {
                 PushFailure(kind: "barred", status: status, message: message), at: monotonicNow() + wait,
                 counted: false)
         }
-        guard status == 402 || status == 403 else {
+        guard !isLookUp, status == 402 || status == 403 else {
             return again(change, PushFailure(kind: "barred", status: status, message: message))
         }
         return .failed(

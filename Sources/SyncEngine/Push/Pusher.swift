@@ -144,8 +144,8 @@ struct Pusher {
             if isUnclear || change.wasAccepted { return try await lookedUp(change, entity) }
             guard change.isTried, hasLookUp(change, entity) else { return change }
             // Upstreams forget idempotency keys after a while, and some ignore them.
-            return reconciler.hasSettled(change)
-                ? try await lookedUp(change, entity) : try await repeatable(change, entity)
+            return reconciler.knowsKey(of: change)
+                ? try await repeatable(change, entity) : try await lookedUp(change, entity)
         }
         guard isUnclear && change.operation == .update || isHeld(change, entity) else { return change }
         // The server's version decides what is left of the change, if it can be read.
@@ -259,9 +259,11 @@ struct Pusher {
             let delay = retry.delay(attempt: max(change.tried, 1), random: random())
             return .waiting(failure, at: monotonicNow() + delay, counted: false)
         case .gone(let status, let message):
-            return try await outcome(of: .barred(status: status, message), change)
+            return try await outcome(ofBarred: change, status, message, isLookUp: true)
         case .refused(let status, let message):
             return again(change, PushFailure(kind: "unclear", status: status, message: message))
+        case .barred(let status, let message):
+            return try await outcome(ofBarred: change, status, message, isLookUp: true)
         default: return try await outcome(of: error, change)
         }
     }

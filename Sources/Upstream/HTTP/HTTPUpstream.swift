@@ -64,7 +64,7 @@ package struct HTTPUpstream: Upstream {
             records: answer.readable, count: count, total: total,
             next: try next.position(
                 in: response, envelope, count: count, total: total,
-                last: list.isByLastRecord ? records.elements.last : nil))
+                last: list.isByLastRecord ? records.elements.last : nil), age: response.age)
         if page.next == nil, count > 0 {
             page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list)
         }

@@ -16,6 +16,11 @@ package struct HTTPResponse: Sendable, Equatable {
     package func header(_ name: String) -> String? {
         headers.first { HTTPSyntax.isSameName($0.name, name) }?.value
     }
+
+    /// How long a gateway has kept the response, to the second above; nil if none says that it has.
+    package var age: Duration? {
+        header("Age").map { .seconds(1 + (UInt32($0).map(Int64.init) ?? 0)) }
+    }
 }
 
 /// One field of a request's or a response's header.

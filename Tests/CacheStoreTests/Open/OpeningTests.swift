@@ -166,4 +166,37 @@ struct OpeningTests {
         cache = try cache.reopened(schema: both)
         #expect(try cache.keys(ListQuery(entity: "notes")) == ["n"])
     }
+
+    @Test("changes that were discarded while the schema did not have their entity are not shown once it has it again")
+    func discardedMeanwhile() async throws {
+        let alone = """
+            schema: shop
+            upstream: { base_url: http://localhost }
+            entities:
+              orders:
+                fields: { id: { type: string } }
+                pull: { path: /orders }
+            """
+        let both =
+            alone + """
+
+                  notes:
+                    fields: { id: { type: string }, text: { type: string } }
+                    pull: { path: /notes }
+                    push:
+                      create: { call: POST /notes }
+                      update: { call: "PATCH /notes/{id}" }
+                      delete: { call: "DELETE /notes/{id}" }
+                """
+        var cache = try TestCache(schema: both)
+        _ = try await cache.pull("notes", #"[{"id":"m","text":"theirs"},{"id":"n"}]"#)
+        try await cache.store.update("notes", key: "m", body: JSONText(parsing: #"{"text":"mine"}"#), at: TestCache.now)
+        try await cache.store.delete("notes", key: "n", at: TestCache.now)
+        _ = try await cache.make("notes", #"{"text":"new"}"#)
+        cache = try cache.reopened(schema: alone)
+        for id in 1...3 { try await cache.store.discard(Int64(id), cascade: false, at: TestCache.now) }
+        cache = try cache.reopened(schema: both)
+        #expect(try cache.keys(ListQuery(entity: "notes")).sorted() == ["m", "n"])
+        #expect(try cache.record("notes", "m")?["text"] == "theirs")
+    }
 }

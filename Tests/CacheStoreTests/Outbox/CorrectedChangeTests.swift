@@ -106,6 +106,31 @@ struct CorrectedChangeTests {
             push: { update: { call: "PATCH /orders/{id}" } }
         """
 
+    @Test("what an attempt before the correction has set is no one else's change, however late the server shows it")
+    func correctedAfterAttempt() async throws {
+        let cache = try TestCache()
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"n"}]"#)
+        for notes in ["first", "second"] {
+            if notes == "first" { try await edit(cache, "a", #"{"notes":"first"}"#) }
+            let id = try #require(try ready(cache).first).id
+            let lost = PushFailure(kind: "timeout", message: "no answer")
+            try await settle(cache, .waiting(lost, at: now, counted: true))
+            let next = notes == "first" ? "second" : "third"
+            try await cache.store.correct(id, setting: JSONText(parsing: #"{"notes":"\#(next)"}"#), at: now)
+        }
+        for shown in ["n", "second", "first"] {
+            _ = try await cache.pull("orders", #"[{"id":"a","notes":"\#(shown)"}]"#)
+            #expect(try cache.record("orders", "a")?["notes"] == "third")
+        }
+        #expect(try cache.store.conflicts(before: nil, open: false, limit: 9).conflicts.isEmpty)
+        try await settle(cache, .acknowledged(record: JSONText(parsing: #"{"id":"a","notes":"third"}"#)))
+        // A replica that is behind shows what was sent on the way.
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"second"}]"#)
+        #expect(try cache.record("orders", "a")?["notes"] == "third")
+        _ = try await cache.pull("orders", #"[{"id":"a","notes":"theirs"}]"#)
+        #expect(try cache.record("orders", "a")?["notes"] == "theirs")
+    }
+
     @Test("#14 changes of an entity that the schema lost take no slot, and say why they wait")
     func lostEntity() async throws {
         let cache = try TestCache()

@@ -17,8 +17,8 @@ struct ChildListTests {
         return try await cache.store.apply(page, at: TestCache.now).children["messages"] ?? ChildOutcome()
     }
 
-    private func filled() async throws -> TestCache {
-        let cache = try TestCache()
+    private func filled(schema: String = TestCache.shop) async throws -> TestCache {
+        let cache = try TestCache(schema: schema)
         _ = try await cache.pull("orders", #"[{"id":"a"},{"id":"b"}]"#)
         _ = try await cache.pull(
             "messages", #"[{"id":"m","order_id":"a"},{"id":"n","order_id":"a"},{"id":"o","order_id":"b"}]"#)
@@ -32,6 +32,23 @@ struct ChildListTests {
         #expect(outcome.deleted == 1)
         #expect(try cache.keys(ListQuery(entity: "messages")) == ["m", "o"])
         #expect(try cache.store.rowCounts()["messages"] == 2)
+    }
+
+    @Test(
+        "a child whose deletion failed is gone once its parent's list lacks it; one that waits for its deletion stays")
+    func deletionFailed() async throws {
+        let create = #"create: { call: "POST /orders/{order_id}/messages" }"#
+        let cache = try await filled(
+            schema: TestCache.shop.replacing(
+                create, with: create + "\n" + #"      delete: { call: "DELETE /messages/{id}" }"#))
+        for key in ["m", "n"] { try await cache.store.delete("messages", key: key, at: TestCache.now) }
+        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+        _ = try await cache.store.begin(change, at: TestCache.now)
+        let failure = PushFailure(kind: "gone", status: 404, message: "no such record")
+        try await cache.store.settle(change.id, .failed(failure), at: TestCache.now)
+        #expect(try await apply("[]", complete: ["a"], cache).deleted == 1)
+        #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        #expect(try cache.store.remote(of: "messages", key: "m") == nil)
     }
 
     @Test("an incomplete list deletes nothing")

@@ -64,6 +64,29 @@ struct SettlingTests {
         #expect(try notes(cache) == "B")
     }
 
+    @Test(
+        "an old answer to a creation does not undo an edit of its record, which a pull brought before",
+        arguments: [true, false])
+    func editedTwin(hasTimes: Bool) async throws {
+        let cache = try await cache()
+        func time(_ minute: Int) -> String {
+            hasTimes ? #","updated_at":"2026-01-01T00:0\#(minute):00Z""# : ""
+        }
+        let key = try await cache.store.create("orders", body: JSONText(parsing: #"{"notes":"first"}"#), at: now)
+        let creation = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+        #expect(try await cache.store.begin(creation, at: now))
+        try await pull(cache, #"[{"id":"b","notes":"first"\#(time(1))}]"#)
+        try await cache.store.update("orders", key: "b", body: JSONText(parsing: #"{"notes":"second"}"#), at: now)
+        try await send(cache, #"{"id":"b","notes":"second"\#(time(2))}"#)
+        let old = try JSONText(parsing: #"{"id":"b","notes":"first"\#(time(1))}"#)
+        try await cache.store.settle(creation.id, .acknowledged(record: old), at: now)
+        #expect(try cache.record("orders", key)?["notes"] == "second")
+        try await pull(cache, "[\(old.text)]")
+        #expect(try cache.record("orders", "b")?["notes"] == "second")
+        try await pull(cache, #"[{"id":"b","notes":"third"\#(time(3))}]"#)
+        #expect(try cache.record("orders", "b")?["notes"] == "third")
+    }
+
     @Test("#7 an edit that is answered with the old version loses neither itself nor the next one")
     func oldAnswer() async throws {
         for policy in ["manual", "server_wins", "local_wins", "last_write_wins"] {

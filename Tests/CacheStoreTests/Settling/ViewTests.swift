@@ -151,6 +151,25 @@ struct ViewTests {
         #expect(try conflicts(other) == 1)
     }
 
+    @Test(
+        "nor is it a change when the answer to an earlier edit shows it first", arguments: [RecordView.answer, .single])
+    func fullerAnswer(view: RecordView) async throws {
+        for isDeletion in [false, true] {
+            let cache = try await cache(#"{"id":"a","notes":"n"}"#)
+            try await edit(cache, #"{"notes":"m"}"#)
+            let change = try #require(try cache.store.readyChanges(limit: 1, at: now).first)
+            #expect(try await cache.store.begin(change, at: now))
+            if isDeletion {
+                try await cache.store.delete("orders", key: "a", at: now)
+            } else {
+                try await edit(cache, #"{"deep":"mine"}"#)
+            }
+            let answer = try JSONText(parsing: #"{"id":"a","notes":"m","deep":"d"}"#)
+            try await cache.store.settle(change.id, .acknowledged(record: answer, view: view), at: now)
+            #expect(try conflicts(cache) == 0)
+        }
+    }
+
     @Test("a deletion is no conflict because another view has more members")
     func deletion() async throws {
         let cache = try await cache(#"{"id":"a","notes":"n"}"#)

@@ -37,9 +37,29 @@ extension SystemWorld {
         noteDeletion(of: change.entity)
     }
 
+    /// Retries what has failed. A creation of which the daemon cannot say whether it arrived is only retried after
+    /// checking that it did not, as its error asks for.
     func retry() {
-        guard let store else { return }
-        act("failed changes are retried") { [clock] in _ = try await store.retry(nil, at: clock.timeOfDay) }
+        guard let store, let failed = try? CacheReader(store: store).changes().filter({ $0.state == "failed" }) else {
+            return
+        }
+        let open = failed.filter { !hasArrived($0) }
+        act("failed changes are retried") { [clock] in
+            guard open.count < failed.count else { return _ = try await store.retry(nil, at: clock.timeOfDay) }
+            for change in open { _ = try await store.retry(change.id, at: clock.timeOfDay) }
+        }
+    }
+
+    /// Whether the upstream has the record of a creation whose outcome is unclear.
+    private func hasArrived(_ change: CacheReader.Change) -> Bool {
+        guard change.operation == .create, change.error?.hasPrefix("unclear") == true,
+            let entity = running[change.entity],
+            let field = marked(entity, for: .create).flatMap({ entity[field: $0] }),
+            let number = Marks.number(of: change.body[field.name], field)
+        else { return false }
+        return reference.records(of: name(of: entity.name)).contains {
+            Marks.number(of: entity.value(of: field.name, in: $0), field) == number
+        }
     }
 
     func resolve() {

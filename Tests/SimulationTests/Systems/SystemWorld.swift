@@ -169,7 +169,7 @@ final class SystemWorld {
                 if case .many = relation.kind { add(relation.entity) }
             }
         }
-        add(entity)
+        add(name(of: entity))
         deletedEntities.formUnion(names)
     }
 

@@ -112,7 +112,9 @@ struct ChildPullTests {
 
     // MARK: Fetched for each parent
 
-    private func serveMessages(_ lists: [String: [String]], total: Int? = nil, _ test: TestPull) throws {
+    private func serveMessages(
+        _ lists: [String: [String]], total: Int? = nil, age: Duration? = nil, _ test: TestPull
+    ) throws {
         let orders = try JSONText(
             parsing: #"[{"id":"a","updated_at":"2026-01-01"},{"id":"b","updated_at":"2026-01-01"}]"#)
         test.upstream.answering { request in
@@ -121,8 +123,27 @@ struct ChildPullTests {
             let pages = ids.map { page in
                 JSONText.array(page.split(separator: ",").map { .object(["id": .string(String($0))]) })
             }
-            return .success(PagedUpstream.page(pages, request.position, total))
+            var page = PagedUpstream.page(pages, request.position, total)
+            page.age = age
+            return .success(page)
         }
+    }
+
+    @Test("a list that a gateway repeats is no second reading; one that it kept since the last pull is")
+    func keptByGateway() async throws {
+        let test = try TestPull(Self.fetched)
+        try serveMessages(["/orders/a/messages": ["m,n,p,q,r"], "/orders/b/messages": ["o"]], test)
+        try await test.pull()
+        try await test.pullDetails()
+        try serveMessages(
+            ["/orders/a/messages": ["n,p,q,r"], "/orders/b/messages": ["o"]], age: .seconds(30), test)
+        for _ in 1...2 {
+            try await test.pullDetails(all: true)
+            #expect(try test.keys("messages").contains("m"))
+        }
+        test.clock.advance(by: .seconds(31))
+        try await test.pullDetails()
+        #expect(try test.keys("messages") == ["n", "o", "p", "q", "r"])
     }
 
     @Test("all pages of children are fetched; each child gets its parent's key and is deleted once unlisted")

@@ -39,6 +39,32 @@ struct SettlingReaderTests {
         }
     }
 
+    @Test("a child is looked for among its siblings, since its parent's list is not read again")
+    func child() async throws {
+        let test = try TestEngine(
+            schema: TestEngine.shop.replacing(
+                "order_id: { type: reference, to: orders, required: true }",
+                with: "order_id: { type: reference, to: orders, required: true }\n      text: { type: string }"))
+        let messages = "/orders/b/messages"
+        func set(_ text: String) throws { try test.upstream.set(messages, #"[{"id":"m","text":"\#(text)"}]"#) }
+        try test.upstream.set("/orders", list("n"))
+        try set("hello")
+        try await test.running {
+            try await test.engine.sync(SyncRequest())
+            let key = try await test.store.create(
+                "messages", body: JSONText(parsing: #"{"order_id":"b","text":" mine "}"#), at: test.clock.timestamp)
+            test.upstream.answerEmpty(times: 2)
+            try await test.engine.sync(SyncRequest())
+            try await test.until { try test.store.pendingCount().pending == 0 }
+            let known = try #require(try test.store.remote(of: "messages", key: key))
+            let sent = try #require(known["id"])
+            try test.upstream.set(messages, #"[{"id":"m"},{"id":"\#(sent.plain)","text":"mine"}]"#)
+            test.clock.advance(by: .seconds(61))
+            try await test.engine.sync(SyncRequest())
+            #expect(try test.record(sent.plain, "messages")?["text"] == "mine")
+        }
+    }
+
     @Test("a creation whose key upstream was never learned is not shown twice for ever")
     func keyNeverLearned() async throws {
         let test = try TestEngine(

@@ -245,6 +245,49 @@ struct PusherTests {
         #expect(try test.store.rowCounts()["orders"] == 2)
     }
 
+    @Test("a key that was first used a while ago may be forgotten, so the creation is looked up until it has settled")
+    func oldKey() async throws {
+        let test = try await test(
+            TestEngine.shop.replacing(
+                "call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }"))
+        _ = try await create("orders", #"{"notes":"new"}"#, test)
+        test.upstream.fail(.unclear(status: nil, "no answer"), times: 2)
+        try await test.send()
+        test.clock.advance(by: .seconds(40))
+        try await test.send()
+        #expect(test.upstream.pushes.count == 2)
+        test.clock.advance(by: .seconds(40))
+        try await test.send()
+        #expect(test.upstream.pushes.count == 2, "the last attempt may still be applied")
+        test.clock.advance(by: .seconds(40))
+        try await test.send()
+        #expect(test.upstream.pushes.count == 3)
+        #expect(try test.store.pendingCount().pending == 0)
+    }
+
+    @Test("a look-up that the upstream refuses says nothing about the change", arguments: [403, 404])
+    func barredLookUp(status: Int) async throws {
+        let test = try await test(
+            withoutKeys.replacing("call: POST /orders }", with: "call: POST /orders, look_up: { match: [notes] } }"))
+        _ = try await create("orders", #"{"notes":"new"}"#, test)
+        test.upstream.fail(.unclear(status: nil, "no answer"))
+        try await test.send()
+        let refused = "GET /orders answered \(status)"
+        test.upstream.failList(
+            "/orders", status == 404 ? .gone(status: 404, refused) : .barred(status: status, refused))
+        let now = test.clock.timestamp + .seconds(61)
+        var pusher = Pusher(
+            schema: test.store.schema, store: test.store, upstream: test.upstream,
+            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
+            freshness: Freshness(callableSince: test.clock.timestamp))
+        pusher.passage.verdict = { _, _, _ in .concernsChange }
+        for change in try test.store.readyChanges(limit: 9, at: now) { _ = try await pusher.send(change) }
+        #expect(try test.store.pendingCount() == PendingCount(pending: 1, failed: 0))
+        test.upstream.failList("/orders", nil)
+        try await test.send(after: .seconds(200))
+        #expect(try test.store.pendingCount() == PendingCount(pending: 0, failed: 0))
+    }
+
     @Test("a lookup finds a value at the field's source")
     func lookUpSource() async throws {
         let yaml = withoutKeys.replacing(

@@ -1,0 +1,45 @@
+internal import EntitySchema
+internal import GRDB
+internal import JSONText
+
+/// A record that a pull brought under the server's key before its creation was acknowledged here. It may have been edited
+/// since, so the answer to the creation, or to its repeat, may be older than what is known.
+struct PulledTwin {
+    let table: EntityTable
+    let context: WriteContext
+    /// What the server last said of it.
+    private let remote: JSONText
+    private var settling: Settling?
+
+    /// Nil if the answer gives the record no other key, or one that is not known.
+    init?(of change: OutboxTable.Entry, _ answer: JSONText?, _ table: EntityTable, _ context: WriteContext) throws {
+        guard change.operation == .create, let key = answer?[table.entity.key]?.plain, key != change.key,
+            let remote = try context.row(table).remote(of: key)
+        else { return nil }
+        self.table = table
+        self.context = context
+        self.remote = remote
+        settling = try SettlingTable(entity: change.entity, db: context.db)
+            .alive(key, at: context.now, context.schema.upstream.settle)
+    }
+
+    /// The answer without what it shows of earlier versions.
+    mutating func updated(_ answer: JSONText) throws -> JSONText {
+        let entity = table.entity
+        if let time = entity.changeTime(of: answer), let known = entity.changeTime(of: remote), time < known {
+            return remote
+        }
+        guard case .counts(let kept) = try settling?.meet(answer, context.comparison(entity)) else {
+            return settling == nil ? answer : remote
+        }
+        return kept.reduce(answer) { $0.setting($1.key, to: $1.value) }
+    }
+
+    /// Adds what is known of its acknowledged edits to what is noted of the creation.
+    func add(to other: inout Settling) {
+        guard let settling else { return }
+        other.parts.merge(settling.parts) { _, own in own }
+        other.changedAt = [other.changedAt, settling.changedAt].compactMap(\.self).max()
+        other.isConfirmed = other.isConfirmed && settling.isConfirmed
+    }
+}
