@@ -51,10 +51,11 @@ extension DerivedRefresh {
 
     /// Lays the queue over the records whose changes may have left it while the schema did not have them.
     private func followQueue(of entity: Entity) throws {
+        let table = EntityTable(entity: entity)
         let keys = try String.fetchAll(
-            records.db,
-            sql: "SELECT _key FROM \(EntityTable(entity: entity).name) WHERE _local IS NOT NULL OR _deleted <> 0")
-        for key in keys { records.stale.insert(key, of: entity.name, .owner) }
+            records.db, sql: "SELECT _key FROM \(table.name) WHERE _local IS NOT NULL OR _deleted <> 0")
+        let writer = records.writer(table)
+        for key in keys { try writer.rebuildDocument(over: key) }
         try work()
     }
 

@@ -59,12 +59,11 @@ extension PageApplier {
         ).map { (key: $0[0], parent: $0[1]) }.filter { !present.contains($0.key) && !new.contains($0.key) }
     }
 
-    /// Leaves out a record whose deletion is on its way. One whose deletion failed may have gone all the same. `entity`:
-    /// the parameter with the entity's name.
+    /// Leaves out a record whose deletion is on its way. One whose deletion failed, or waits for a change that failed, may
+    /// have gone all the same. `entity`: the parameter with the entity's name.
     static func isNotBeingDeleted(_ entity: String) -> String {
         """
-        (_deleted = 0 OR _key IN (
-          SELECT record_key FROM sync_outbox WHERE entity = \(entity) AND state = 'failed' AND operation = 'delete'))
+        (_deleted = 0 OR _key IN (SELECT record_key FROM sync_outbox WHERE entity = \(entity) AND state = 'failed'))
         """
     }
 }

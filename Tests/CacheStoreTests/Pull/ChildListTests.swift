@@ -35,20 +35,29 @@ struct ChildListTests {
     }
 
     @Test(
-        "a child whose deletion failed is gone once its parent's list lacks it; one that waits for its deletion stays")
+        "a child whose deletion cannot be sent is gone once its parent's list lacks it; another waits for its deletion")
     func deletionFailed() async throws {
         let create = #"create: { call: "POST /orders/{order_id}/messages" }"#
-        let cache = try await filled(
-            schema: TestCache.shop.replacing(
-                create, with: create + "\n" + #"      delete: { call: "DELETE /messages/{id}" }"#))
-        for key in ["m", "n"] { try await cache.store.delete("messages", key: key, at: TestCache.now) }
-        let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
-        _ = try await cache.store.begin(change, at: TestCache.now)
-        let failure = PushFailure(kind: "gone", status: 404, message: "no such record")
-        try await cache.store.settle(change.id, .failed(failure), at: TestCache.now)
-        #expect(try await apply("[]", complete: ["a"], cache).deleted == 1)
+        let update = #"update: { call: "PATCH /messages/{id}" }"#
+        let delete = #"delete: { call: "DELETE /messages/{id}" }"#
+        let routes = [create, update, delete].joined(separator: "\n      ")
+        let cache = try await filled(schema: TestCache.shop.replacing(create, with: routes))
+        func fail() async throws {
+            let change = try #require(try cache.store.readyChanges(limit: 1, at: TestCache.now).first)
+            _ = try await cache.store.begin(change, at: TestCache.now)
+            let failure = PushFailure(kind: "timeout", message: "no answer")
+            try await cache.store.settle(change.id, .failed(failure), at: TestCache.now)
+        }
+        try await cache.store.update("messages", key: "m", body: JSONText(parsing: #"{"text":"x"}"#), at: TestCache.now)
+        try await fail()
+        try await cache.store.delete("messages", key: "m", at: TestCache.now)
+        try await cache.store.delete("messages", key: "o", at: TestCache.now)
+        try await fail()
+        try await cache.store.delete("messages", key: "n", at: TestCache.now)
+        #expect(try await apply("[]", complete: ["a", "b"], cache).deleted == 2)
         #expect(try cache.store.pendingCount() == PendingCount(pending: 1, failed: 0))
-        #expect(try cache.store.remote(of: "messages", key: "m") == nil)
+        let left = try ["m", "n", "o"].filter { try cache.store.remote(of: "messages", key: $0) != nil }
+        #expect(left == ["n"])
     }
 
     @Test("an incomplete list deletes nothing")
