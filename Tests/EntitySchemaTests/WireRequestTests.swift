@@ -171,8 +171,8 @@ struct WireRequestTests {
     func tokens() throws {
         let refresh = try #require(schema.upstream.refresh).request(with: "r")
         #expect(refresh.method == "POST" && refresh.body?.text == #"{"refresh_token":"r"}"# && refresh.secrets == ["r"])
-        let authorized = WireRequest.get("/x").authorized(by: "t")
+        let authorized = WireRequest.get("/x").authorized(by: "t", at: .bearer)
         #expect(authorized.headers == [json, WireRequest.Header("Authorization", "Bearer t")])
-        #expect(authorized.secrets == ["t"] && WireRequest.get("/x").authorized(by: nil) == .get("/x"))
+        #expect(authorized.secrets == ["t"] && WireRequest.get("/x").authorized(by: nil, at: .bearer) == .get("/x"))
     }
 }

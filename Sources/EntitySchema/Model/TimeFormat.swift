@@ -6,7 +6,7 @@ package enum TimeFormat: String, Sendable, Equatable, CaseIterable {
     case iso
     /// `2026-01-31 09:00:00.000Z`, for upstreams that compare such texts.
     case isoSpace = "iso_space"
-    /// `2026-01-31`: the day in UTC.
+    /// `2026-01-31`: a day that has begun in every time zone, since none says which one is meant.
     case date
     /// Whole seconds since 1970-01-01T00:00:00Z.
     case epoch
@@ -15,12 +15,15 @@ package enum TimeFormat: String, Sendable, Equatable, CaseIterable {
 
     var isNumber: Bool { self == .epoch || self == .epochMilliseconds }
 
+    /// How much later than in UTC a day begins where it begins last.
+    private static let furthestWest = Duration.seconds(12 * 3600)
+
     /// Never later than `time`, so that nothing is skipped.
     package func text(_ time: Timestamp) -> String {
         switch self {
         case .iso: time.description
         case .isoSpace: time.description.replacing("T", with: " ")
-        case .date: String(time.description.prefix(10))
+        case .date: String((time - Self.furthestWest).description.prefix(10))
         case .epoch: "\((time.milliseconds - (time.milliseconds % 1000 + 1000) % 1000) / 1000)"
         case .epochMilliseconds: "\(time.milliseconds)"
         }

@@ -10,15 +10,6 @@ package enum TokenPlace: Sendable, Equatable {
     /// RFC 6750, 2.1.
     package static let bearer = TokenPlace.header(name: "Authorization", before: "Bearer ", after: "")
 
-    /// The header that it is in; nil if it is in none.
-    package var header: String? {
-        switch self {
-        case .header(let name, _, _): name
-        case .query: nil
-        case .basic: "Authorization"
-        }
-    }
-
     /// What a file with the token has to contain.
     package var expectedText: String {
         self == .basic ? "one line user:password" : "one line of visible ASCII"

@@ -61,7 +61,7 @@ package struct WireRequest: Sendable, Equatable {
     }
 
     /// The same request with a token, which errors must not repeat either; unchanged without one.
-    package func authorized(by token: String?, at place: TokenPlace = .bearer) -> WireRequest {
+    package func authorized(by token: String?, at place: TokenPlace) -> WireRequest {
         token.map { place.authorizing(self, by: $0) } ?? self
     }
 }

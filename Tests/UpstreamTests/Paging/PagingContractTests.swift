@@ -55,7 +55,8 @@ struct PagingContractTests {
         try await with(way, PagingContract.styles[0], pull: pull) { contract, _ in
             guard case .since(let parameter, _) = contract.entity.pull?.mode else { throw CancellationError() }
             let pages = try await contract.pages(since: parameter.item("2026-01-03T00:00:00Z"))
-            #expect(keys(pages) == ["r6", "r2", "r5", "r1", "r4"])
+            #expect(keys(pages).suffix(5) == ["r6", "r2", "r5", "r1", "r4"])
+            #expect(keys(pages).count == (format == .date ? 6 : 5))
         }
     }
 
