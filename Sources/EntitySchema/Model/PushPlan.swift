@@ -16,6 +16,10 @@ package struct PushRoute: Sendable, Equatable {
     package var fields: [String]?
     /// Names that differ on the wire: wire name → field; nil sends fields under their own names.
     package var body: [String: String]?
+    /// What the body has around the fields; nil when they are the body.
+    package var envelope: BodyTemplate?
+    /// The media type of the body; nil for `application/json`.
+    package var mediaType: String?
     /// Texts that are also sent as HTML: wire name → field.
     package var html: [String: String] = [:]
     /// The part of a multipart/form-data body that carries the record's content; nil for a JSON body, or for the content

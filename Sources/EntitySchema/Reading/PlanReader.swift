@@ -90,7 +90,8 @@ struct PlanReader {
     }
 
     func route(_ node: SchemaNode) throws(SchemaError) -> PushRoute {
-        try node.requireKeys(["call", "when", "fields", "body", "html", "file", "record", "look_up"])
+        try node.requireKeys(["call", "when", "fields", "body", "encoding", "html", "file", "record", "look_up"])
+        let body = node.child("body").map { BodyReader(node: $0) }
         let call = try node.required("call")
         let words = try call.string().split(separator: " ")
         guard words.count == 2, ["POST", "PUT", "PATCH", "DELETE"].contains(words[0]), words[1].hasPrefix("/"),
@@ -100,10 +101,22 @@ struct PlanReader {
             method: String(words[0]), path: path,
             conditions: try pairs(node.child("when")) ?? [:],
             fields: try node.child("fields")?.strings(),
-            body: try pairs(node.child("body")), html: try pairs(node.child("html")) ?? [:],
+            body: body?.isTemplate == false ? try body?.names() : nil,
+            envelope: body?.isTemplate == true ? try body?.template() : nil,
+            mediaType: try mediaType(node.child("encoding")), html: try pairs(node.child("html")) ?? [:],
             file: try node.child("file")?.string(),
             record: try node.child("record")?.place() ?? record, isRecordInherited: node.child("record") == nil,
             lookUp: try lookUp(node.child("look_up")))
+    }
+
+    private func mediaType(_ node: SchemaNode?) throws(SchemaError) -> String? {
+        guard let node else { return nil }
+        let type = try node.string()
+        let isJSON = type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json")
+        guard isJSON, type.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ";") }) else {
+            throw node.error("expected the media type of a JSON body, such as application/vnd.api+json")
+        }
+        return type
     }
 
     private func lookUp(_ node: SchemaNode?) throws(SchemaError) -> LookUp? {

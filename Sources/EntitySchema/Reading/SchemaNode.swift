@@ -16,7 +16,7 @@ struct SchemaNode {
     }
 
     let file: String
-    private let value: YAMLValue
+    let value: YAMLValue
     private let path: Path
     /// The line of the key, from 1.
     let line: Int

@@ -20,6 +20,8 @@ extension Entity {
                 body[field]?.string.map { (key: wire, value: JSONText.string(HTMLText.paragraph($0))) }
             }
         var request = request(operation, route, path, .object(members: members), operation == .create ? nil : version)
+        request.envelope = route.envelope?.filled { value(of: $0, in: record) }
+        request.mediaType = route.mediaType
         name(&request, by: route, record)
         return request
     }

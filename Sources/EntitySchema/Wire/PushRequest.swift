@@ -13,6 +13,10 @@ package struct PushRequest: Sendable, Equatable {
     package var path: String
     /// Nil when the request has no JSON body.
     package var body: JSONText?
+    /// What is sent around `body`.
+    package var envelope: BodyTemplate?
+    /// The media type of the body; nil for `application/json`.
+    package var mediaType: String?
     /// Where the response holds the record as it now is.
     package var record: Place
     /// That place is the upstream's, not one that the route sets.
@@ -64,9 +68,10 @@ package struct PushRequest: Sendable, Equatable {
         if let name = plan.idempotencyHeader { headers.append(WireRequest.Header(name, idempotencyKey)) }
         if let version { headers.append(WireRequest.Header(plan.versionHeader, version)) }
         let form = form(idempotencyKey: idempotencyKey)
-        let type = form?.type ?? content?.type ?? (body == nil ? nil : "application/json")
+        let type = form?.type ?? content?.type ?? (body == nil ? nil : mediaType ?? "application/json")
         if let type { headers.append(WireRequest.Header("Content-Type", type)) }
-        var request = WireRequest(method: method, path: path, headers: headers, body: form == nil ? body : nil)
+        let sent = body.map { body in envelope?.enclosing(body) ?? body }
+        var request = WireRequest(method: method, path: path, headers: headers, body: form == nil ? sent : nil)
         request.secrets = secrets
         request.secretMembers = secretMembers
         return request

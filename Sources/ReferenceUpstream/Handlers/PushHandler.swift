@@ -79,6 +79,7 @@ struct PushHandler {
             present = store.find(entity, where: placeholders)
             guard present != nil else { throw .notFound("record \(match.placeholders[entity.key] ?? "") in \(name)") }
         }
+        let body = try unwrapped(body, route)
         let sent = (body?.members ?? []).filter { route.html[$0.key] == nil }
         try handler.settings.shape?.check(body, route.call, knows: route.wireNames)
         var fields = JSONText.object(members: sent.map { (key: route.body?[$0.key] ?? $0.key, value: $0.value) })
@@ -105,6 +106,19 @@ struct PushHandler {
         call.fields = fields
         call.fitsAsItIs = call.fitsAsItIs && call.fitsWithConditions
         return call
+    }
+
+    /// The fields of a body, without what the schema puts around them.
+    private func unwrapped(_ body: JSONText?, _ route: PushRoute) throws(Refusal) -> JSONText? {
+        guard let body else { return nil }
+        if let type = route.mediaType, request.headers[single: "Content-Type"] != type {
+            throw Refusal(status: 415, code: "media_type", message: "the body must be \(type)")
+        }
+        guard let envelope = route.envelope else { return body }
+        guard let fields = envelope.fields(in: body) else {
+            throw .invalid("the body has not the form that this path takes")
+        }
+        return fields
     }
 
     /// Whether the path names the right owners of the records that a new one refers to.

@@ -143,7 +143,16 @@ struct SchemaCheck {
                     route.path.placeholders + route.conditions.keys.sorted() + (route.fields ?? [])
                     + (route.body?.values.sorted() ?? []) + route.html.values.sorted() + lookUpNames(route)
                 for name in names { try pathField(name, of: entity, at: "push.\(operation)") }
+                try check(route.envelope, of: entity, at: "push.\(operation)")
             }
+        }
+    }
+
+    private func check(_ envelope: BodyTemplate?, of entity: Entity, at place: String) throws(SchemaError) {
+        for name in envelope?.names ?? [] {
+            try field(name, of: entity, at: place)
+            guard let field = entity[field: name], field.isStoredSealed else { continue }
+            throw error(entity, place, "\(name) is \(field.sealingWord), so it is sent only as one of $fields")
         }
     }
 

@@ -37,6 +37,10 @@ struct FileRouteCheck {
         guard route.method != "DELETE" else {
             throw error(entity, place, "a DELETE carries no content; use POST, PUT or PATCH, or remove file")
         }
+        guard route.envelope == nil, route.mediaType == nil else {
+            throw error(
+                entity, place, "with file the body is a form of parts; remove encoding, and write body as names")
+        }
         guard route.wireNames?.contains(part) != true else {
             throw error(entity, place, "the part \(part) has the content, so no field can be sent under this name")
         }

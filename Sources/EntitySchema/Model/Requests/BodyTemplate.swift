@@ -1,0 +1,73 @@
+package import JSONText
+
+/// A JSON body around what a change sends: `{ data: { type: orders, attributes: $fields } }`.
+package indirect enum BodyTemplate: Sendable, Equatable {
+    package struct Member: Sendable, Equatable {
+        package var name: String
+        package var value: BodyTemplate
+    }
+
+    /// `$fields`: what the change sends, as one object.
+    case fields
+    /// `{name}`: the value of a field of the record, with its type.
+    case value(String)
+    case constant(JSONText)
+    case object([Member])
+    case list([BodyTemplate])
+
+    /// The same with the values of fields; null for those that there are not.
+    func filled(_ value: (String) -> JSONText?) -> BodyTemplate {
+        switch self {
+        case .fields, .constant: self
+        case .value(let name): .constant(value(name) ?? .null)
+        case .object(let members): .object(members.map { Member(name: $0.name, value: $0.value.filled(value)) })
+        case .list(let elements): .list(elements.map { $0.filled(value) })
+        }
+    }
+
+    /// The body with these fields in their place. Values that were not filled in are null.
+    func enclosing(_ fields: JSONText) -> JSONText {
+        switch self {
+        case .fields: fields
+        case .value: .null
+        case .constant(let json): json
+        case .object(let members): .object(members: members.map { ($0.name, $0.value.enclosing(fields)) })
+        case .list(let elements): .array(elements.map { $0.enclosing(fields) })
+        }
+    }
+
+    /// The fields of the record that it has values of.
+    var names: [String] {
+        switch self {
+        case .fields, .constant: []
+        case .value(let name): [name]
+        case .object(let members): members.flatMap(\.value.names)
+        case .list(let elements): elements.flatMap(\.names)
+        }
+    }
+
+    /// How often it has `$fields`.
+    var fieldsCount: Int {
+        switch self {
+        case .fields: 1
+        case .value, .constant: 0
+        case .object(let members): members.reduce(0) { $0 + $1.value.fieldsCount }
+        case .list(let elements): elements.reduce(0) { $0 + $1.fieldsCount }
+        }
+    }
+
+    /// The fields inside a body of this form; nil if it is another.
+    package func fields(in body: JSONText) -> JSONText? {
+        switch self {
+        case .fields: return body.kind == .object ? .some(body) : nil
+        case .value, .constant: return nil
+        case .object(let members):
+            guard let place = members.first(where: { $0.value.fieldsCount > 0 }) else { return nil }
+            return body[place.name].flatMap(place.value.fields)
+        case .list(let elements):
+            let given = body.elements
+            guard given.count == elements.count else { return nil }
+            return zip(elements, given).first { $0.0.fieldsCount > 0 }.flatMap { $0.0.fields(in: $0.1) }
+        }
+    }
+}

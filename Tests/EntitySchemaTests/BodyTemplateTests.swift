@@ -1,0 +1,74 @@
+import JSONText
+import Testing
+
+@testable import EntitySchema
+
+@Suite("What is sent around the fields of a change")
+struct BodyTemplateTests {
+    private static func entity(_ route: String) throws -> Entity {
+        let yaml = """
+            schema: small
+            upstream: { base_url: http://localhost }
+            entities:
+              notes:
+                fields:
+                  id: { type: string }
+                  text: { type: string }
+                  size: { type: integer }
+                  code: { type: string, secret: true }
+                pull: { path: /notes }
+                push: { update: { call: "PATCH /notes/{id}", \(route) } }
+            """
+        guard let entity = try EntitySchema(yaml: yaml, file: "small.yaml")["notes"] else { throw CancellationError() }
+        return entity
+    }
+
+    private static func sent(_ route: String) throws -> WireRequest {
+        let entity = try entity(route)
+        let record = JSONText.object(["id": "a", "text": "new", "size": 3])
+        let request = entity.request(for: .update, record: record, body: .object(["text": "new"]))
+        let yaml = "schema: s\nupstream: {}\nentities: { a: { fields: { id: { type: string } }, pull: { path: /a } } }"
+        let plan = try EntitySchema(yaml: yaml, file: "s.yaml").upstream
+        return try #require(request).request(plan, idempotencyKey: "k")
+    }
+
+    @Test(
+        "the fields stand where the schema has them, among constants and values of the record",
+        arguments: [
+            ("body: { note: $fields }", #"{"note":{"text":"new"}}"#),
+            (
+                #"body: { data: { type: notes, id: "{id}", attributes: $fields } }"#,
+                #"{"data":{"type":"notes","id":"a","attributes":{"text":"new"}}}"#
+            ),
+            (
+                #"body: { ops: [{ set: $fields, size: "{size}", once: true, level: 2, by: "2", at: null }] }"#,
+                #"{"ops":[{"set":{"text":"new"},"size":3,"once":true,"level":2,"by":"2","at":null}]}"#
+            ),
+            (#"body: { $set: $fields }"#, #"{"$set":{"text":"new"}}"#), ("body: { words: text }", #"{"words":"new"}"#),
+        ])
+    func places(_ route: String, _ expected: String) throws {
+        #expect(try Self.sent(route).body?.text == expected)
+    }
+
+    @Test("a body of another media type says so")
+    func mediaTypes() throws {
+        let request = try Self.sent("encoding: application/vnd.api+json, body: { data: $fields }")
+        #expect(request.headers == [WireRequest.Header("Content-Type", "application/vnd.api+json")])
+        #expect(try Self.sent("fields: [text]").headers == [WireRequest.Header("Content-Type", "application/json")])
+    }
+
+    @Test(
+        "what cannot be is refused with what to write",
+        arguments: [
+            ("body: { data: { text: words } }", "$fields once"), ("body: { a: $fields, b: $fields }", "$fields once"),
+            (#"body: { a: $fields, b: "{id} {text}" }"#, "one {field} alone"),
+            ("body: { a: $fields, b: $field }", "$fields"),
+            (#"body: { a: $fields, b: "{tex}" }"#, "tex"), (#"body: { a: $fields, b: "{code}" }"#, "code is secret"),
+            ("encoding: text/plain", "media type of a JSON body"), ("encoding: application/xml", "media type"),
+        ])
+    func refusals(_ route: String, _ words: String) {
+        #expect {
+            try Self.entity(route)
+        } throws: { ($0 as? SchemaError)?.description.contains(words) == true }
+    }
+}

@@ -1,0 +1,42 @@
+import EntitySchema
+import JSONText
+import ReferenceUpstream
+import Testing
+import Upstream
+
+@Suite("Bodies around the fields of a change, sent and taken")
+struct EnvelopeTests {
+    @Test("a creation and an update arrive", arguments: UpstreamFixture.allCases)
+    func arrives(_ way: UpstreamFixture) async throws {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: small
+                upstream: { base_url: http://localhost, record: data }
+                entities:
+                  notes:
+                    fields: { id: { type: string }, text: { type: string }, size: { type: integer } }
+                    pull: { path: /notes, records: data }
+                    push:
+                      create: { call: POST /notes, body: { note: $fields } }
+                      update:
+                        call: "PATCH /notes/{id}"
+                        body: { data: { type: notes, id: "{id}", attributes: $fields } }
+                        encoding: application/vnd.api+json
+                """, file: "small.yaml")
+        try await way.with(schema, records: ["notes": []]) { upstream, _ in
+            let entity = try #require(schema["notes"])
+            let first = JSONText.object(["id": "a", "text": "one", "size": 1])
+            let creation = try #require(entity.request(for: .create, record: first, body: first))
+            guard case .record(let made) = try await upstream.push(creation, idempotencyKey: "1") else {
+                throw CancellationError()
+            }
+            let record = made.record
+            #expect(record["text"] == "one" && record["size"] == 1)
+            let update = try #require(entity.request(for: .update, record: record, body: .object(["text": "two"])))
+            guard case .record(let changed) = try await upstream.push(update, idempotencyKey: "2") else {
+                throw CancellationError()
+            }
+            #expect(changed.record["text"] == "two" && changed.record["size"] == 1)
+        }
+    }
+}
