@@ -84,7 +84,7 @@ def in_migration(scene, chance):
     writers.await_answers(15)
     scene.daemon.kill()
     writers.stop()
-    undo_last_migration(scene.daemon.database)
+    undo_queue_migrations(scene.daemon.database)
     before = scene.faults.count(LOG | DATABASE | BACKUP, CHANGES)
     arm_kill(scene, chance, LOG | DATABASE | BACKUP, CHANGES, scene.steps)
     scene.daemon.start(wait=False)
@@ -98,9 +98,18 @@ def in_migration(scene, chance):
         scene.steps = scene.faults.count(LOG | DATABASE | BACKUP, CHANGES) - before
 
 
-def undo_last_migration(database):
-    """Reverts the last migration, so that the next start runs it again. No content may exist."""
+def undo_queue_migrations(database):
+    """Reverts the migrations that change the queue's table, so that the next start runs them again. No content may
+    exist."""
     connection = sqlite3.connect(database)
+    connection.executescript("""
+        BEGIN;
+        ALTER TABLE sync_outbox DROP COLUMN first_attempt_at;
+        ALTER TABLE sync_outbox DROP COLUMN sent;
+        ALTER TABLE sync_missing DROP COLUMN at;
+        DELETE FROM grdb_migrations WHERE identifier LIKE '13%';
+        COMMIT;
+        """)
     (last,) = connection.execute("SELECT last_change FROM sync_change_log ORDER BY seq DESC LIMIT 1").fetchone() or (0,)
     (table,) = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'sync_outbox'").fetchone()
     table = table.replace('"sync_outbox"', "older").replace("INTEGER PRIMARY KEY", "INTEGER PRIMARY KEY AUTOINCREMENT")
