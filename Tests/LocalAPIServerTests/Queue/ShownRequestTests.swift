@@ -55,7 +55,8 @@ struct ShownRequestTests {
     ) async throws -> Int {
         var count = 0
         for entity in schema.entities {
-            var records = try JSONText(store.list(ListQuery(entity: entity.name)).records).elements
+            // Not the last two, to which new children refer: a new child gives its parent a new version.
+            var records = try JSONText(store.list(ListQuery(entity: entity.name)).records).elements.dropLast(2)
             for route in entity.push.create {
                 let body = sample(entity, route, of: .object([:]), store, all: true)
                 _ = try await store.create(entity.name, body: body, at: now)
