@@ -208,6 +208,8 @@ package actor SyncEngine: RunSteps {
             lastSyncAt: run.lastSucceededAt, nextSyncAt: await pull.nextSyncAt.map { $0 + set },
             error: breaker.unauthorized ?? breaker.offline ?? breaker.outage ?? bar ?? run.error,
             isReachable: breaker.offline == nil, clockOffset: environment.clockOffset(),
-            retryAfter: breaker.hold(at: monotonicNow).map { $0 + set }, entities: run.entities)
+            retryAfter: breaker.hold(at: monotonicNow).map { $0 + set },
+            budget: environment.upstream.budget.map(SyncStatus.Budget.init),
+            entities: run.entities)
     }
 }

@@ -39,6 +39,12 @@ package protocol Upstream: Sendable {
     /// Call it when this machine's links, addresses or routes have changed: requests over a lost link fail at once.
     func networkChanged()
 
+    /// The same upstream, whose requests take this turn where there is a budget.
+    func taking(_ turn: RequestTurn) -> any Upstream
+
+    /// What is left of the upstream's limits; nil if it has none.
+    var budget: RequestBudget.Balance? { get }
+
     /// What you must still configure before requests are possible; nil when nothing is known to be missing.
     var missing: String? { get async }
 }
@@ -46,6 +52,8 @@ package protocol Upstream: Sendable {
 extension Upstream {
     package var missing: String? { nil }
     package func networkChanged() {}
+    package func taking(_ turn: RequestTurn) -> any Upstream { self }
+    package var budget: RequestBudget.Balance? { nil }
 }
 
 /// Defaults for an upstream without content.

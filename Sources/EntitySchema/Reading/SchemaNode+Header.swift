@@ -1,11 +1,17 @@
 extension SchemaNode {
     /// Checks the name and the text of a header that the schema adds to requests.
     func checkHeader(_ name: String, _ text: String) throws(SchemaError) {
-        guard !name.isEmpty, name.utf8.allSatisfy(Self.isInName), text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
-        else { throw error("expected the name of a header and its text in ASCII") }
+        try checkHeaderName(name)
+        guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
+            throw error("expected the text of a header in ASCII")
+        }
         guard !Self.ownHeaders.contains(name.lowercased()) else {
             throw error("\(name) is set by the daemon itself; remove it")
         }
+    }
+
+    func checkHeaderName(_ name: String) throws(SchemaError) {
+        guard !name.isEmpty, name.utf8.allSatisfy(Self.isInName) else { throw error("expected the name of a header") }
     }
 
     private static func isInName(_ byte: UInt8) -> Bool {

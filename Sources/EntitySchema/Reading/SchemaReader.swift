@@ -38,8 +38,9 @@ struct SchemaReader {
 
     private func upstream(_ node: SchemaNode) throws(SchemaError) -> UpstreamPlan {
         try node.requireKeys([
-            "base_url", "auth", "account", "probe", "error_message", "success", "account_errors", "pagination",
-            "records", "record", "idempotency_header", "headers", "version", "settle",
+            "base_url", "auth", "account", "probe", "error_message", "success", "account_errors", "answers",
+            "pagination", "records", "record", "idempotency_header", "headers", "version", "limits",
+            "settle",
         ])
         let auth = try authReader(node.child("auth"))
         let headers = try headers(node.child("headers"))
@@ -56,6 +57,7 @@ struct SchemaReader {
             idempotencyHeader: try node.child("idempotency_header")?.string(),
             headers: headers,
             version: try version(node.child("version")),
+            limits: try limits(node.child("limits")),
             settle: try settle(node.child("settle")))
     }
 
@@ -70,6 +72,11 @@ struct SchemaReader {
             headers.append(UpstreamPlan.Header(name: name, value: text))
         }
         return headers
+    }
+
+    private func limits(_ node: SchemaNode?) throws(SchemaError) -> RequestLimits? {
+        guard let node else { return nil }
+        return try LimitsReader(node: node).limits()
     }
 
     private func settle(_ node: SchemaNode?) throws(SchemaError) -> Duration {

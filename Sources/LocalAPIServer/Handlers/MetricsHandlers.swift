@@ -56,6 +56,14 @@ extension Handlers {
     private func addUpstream(_ measures: CacheMeasures, _ status: SyncStatus, to text: inout MetricsText) {
         text.gauge("\(Self.prefix)upstream_up", "1 while the upstream can be reached.", status.isReachable ? 1 : 0)
         text.gauge("\(Self.prefix)paused", "1 while syncing is paused.", status.state == .paused ? 1 : 0)
+        if let budget = status.budget {
+            text.gauge(
+                "\(Self.prefix)upstream_requests_remaining", "Requests that the upstream's limits still allow now.",
+                Double(budget.remaining))
+            text.gauge(
+                "\(Self.prefix)upstream_requests_waiting", "Requests that wait for the upstream's limits.",
+                Double(budget.waiting))
+        }
         if let offset = status.clockOffset {
             text.gauge(
                 "\(Self.prefix)clock_offset_seconds", "How far the upstream's clock is ahead of the local clock.",

@@ -96,10 +96,19 @@ extension Handlers {
                 "reachable": .boolean(status.isReachable),
                 "clock_offset_ms": .integer(status.clockOffset.map { Int($0.milliseconds) }),
                 "retry_after": time(status.retryAfter),
+                "budget": budget(status.budget),
             ]),
             "schema": .string(schema.name),
             "version": .string(about.version),
             "uptime_s": .integer(Int(now().since(about.startedAt).components.seconds)),
+        ])
+    }
+
+    private func budget(_ budget: SyncStatus.Budget?) -> JSONText {
+        guard let budget else { return .null }
+        return .object([
+            "remaining": .integer(budget.remaining), "requests": .integer(budget.requests),
+            "per_s": .integer(budget.span.map { Int($0.components.seconds) }), "waiting": .integer(budget.waiting),
         ])
     }
 

@@ -76,10 +76,13 @@ actor HealthMonitor {
     // MARK: Guarded requests
 
     /// For all work: refuses requests while the upstream is down, has asked to be left alone, or syncing is paused.
-    /// `heartbeat` is that of the calling loop; each request beats it.
-    nonisolated func guardedUpstream(for heartbeat: Heartbeat? = nil) -> GuardedUpstream {
-        GuardedUpstream(
-            upstream: environment.upstream, schema: environment.schema,
+    /// `heartbeat` is that of the calling loop; each request beats it. A pull is in the background of everything else.
+    nonisolated func guardedUpstream(
+        for heartbeat: Heartbeat? = nil, _ urgency: RequestBudget.Urgency = .urgent
+    ) -> GuardedUpstream {
+        let turn = RequestTurn(urgency: urgency) { heartbeat?.sleep(for: $0) }
+        return GuardedUpstream(
+            upstream: environment.upstream.taking(turn), schema: environment.schema,
             refusal: {
                 heartbeat?.beat()
                 return await self.refusal

@@ -1,4 +1,5 @@
 package import EntitySchema
+internal import Upstream
 
 /// What the engine is doing at one moment, and how the last sync went.
 package struct SyncStatus: Sendable, Equatable {
@@ -15,6 +16,17 @@ package struct SyncStatus: Sendable, Equatable {
         package var lastSyncedAt: Timestamp?
     }
 
+    /// What is left of the upstream's limits.
+    package struct Budget: Sendable, Equatable {
+        /// Requests that may be sent now; the least of all limits.
+        package var remaining: Int
+        /// The limit with the least left: so many requests in so long. Nil if only the upstream's answers state it.
+        package var requests: Int?
+        package var span: Duration?
+        /// Requests that wait for their turn.
+        package var waiting: Int
+    }
+
     package var state: State
     /// 0 to 1 while syncing, 1 otherwise.
     package var progress: Double
@@ -28,6 +40,8 @@ package struct SyncStatus: Sendable, Equatable {
     package var clockOffset: Duration?
     /// The upstream asked to be left alone until then.
     package var retryAfter: Timestamp?
+    /// What is left of the upstream's limits; nil if it has none.
+    package var budget: Budget?
     package var entities: [String: Entity]
 }
 
@@ -43,4 +57,12 @@ package enum SyncError: Error, Sendable, Equatable {
     /// The database cannot be used right now.
     case cache(String)
     case cancelled
+}
+
+extension SyncStatus.Budget {
+    init(_ balance: RequestBudget.Balance) {
+        self.init(
+            remaining: balance.remaining, requests: balance.window?.requests, span: balance.window?.span,
+            waiting: balance.waiting)
+    }
 }

@@ -27,7 +27,9 @@ struct EntityPulls {
         }
         try await completeLoading()
         if !onlyChanges {
-            try await SettlingReader(environment: environment, upstream: monitor.guardedUpstream(for: heartbeat)).read()
+            try await SettlingReader(
+                environment: environment, upstream: monitor.guardedUpstream(for: heartbeat, .background)
+            ).read()
         }
     }
 
@@ -94,7 +96,7 @@ struct EntityPulls {
 
     private func puller(of entity: String) -> Puller {
         Puller(
-            store: store, upstream: monitor.guardedUpstream(for: heartbeat), clock: environment.clock,
+            store: store, upstream: monitor.guardedUpstream(for: heartbeat, .background), clock: environment.clock,
             now: environment.now, schema: environment.schema,
             serverNow: { [environment] in environment.clockOffset().map { environment.now() + $0 } },
             deletionGuard: DeletionGuard(share: settings.deleteGuard, confirmed: request.deletes)

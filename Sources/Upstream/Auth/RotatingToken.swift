@@ -33,12 +33,13 @@ package actor RotatingToken: Credentials {
     package init(
         plan: UpstreamPlan, refresh: UpstreamPlan.Refresh, baseURL: String? = nil, transport: any HTTPTransport,
         store: TokenStore, deadline: Duration = .seconds(15), clock: ServerClock? = nil,
-        now: @escaping @Sendable () -> Timestamp
+        budget: RequestBudget? = nil, now: @escaping @Sendable () -> Timestamp
     ) {
         self.refresh = refresh
         caller = HTTPCaller(
             baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: 1 << 20,
-            answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: clock, now: now)
+            answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: clock,
+            budget: budget, now: now)
         self.store = store
         self.now = now
     }

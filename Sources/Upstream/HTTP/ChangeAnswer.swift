@@ -17,6 +17,7 @@ struct ChangeAnswer {
     }
 
     func meaning() throws(UpstreamError) -> Meaning {
+        if plan.rule(for: response)?.means == .ok { return success }
         guard !response.isBlank else {
             guard [200, 201, 202, 204, 205].contains(response.status) else { throw unclear(nil) }
             return accepted
@@ -41,6 +42,14 @@ struct ChangeAnswer {
         let hasError = (plan.errorMessage?.value(in: body) ?? body["error"]).map { $0.kind != .null } ?? false
         if response.status == 202, body.kind == .object, success != false, !hasError { return accepted }
         throw unclear(body)
+    }
+
+    /// What the schema calls a success: with a record, if one is there.
+    private var success: Meaning {
+        guard let body = try? JSONText(unambiguous: response.text),
+            let record = request.record.record(in: body, key: request.key, isInherited: request.isRecordInherited)
+        else { return accepted }
+        return .record(record)
     }
 
     private var accepted: Meaning { .accepted(location: response.header("Location").flatMap { $0.isEmpty ? nil : $0 }) }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// An upstream over HTTP, as its schema describes it.
 package struct HTTPUpstream: Upstream {
     private let plan: UpstreamPlan
-    let caller: HTTPCaller
+    private(set) var caller: HTTPCaller
     private let token: (any Credentials)?
     private let identity = IdentityMemory()
     private let elsewhere: @Sendable () -> [ListElsewhere]
@@ -16,6 +16,7 @@ package struct HTTPUpstream: Upstream {
     package init(
         plan: UpstreamPlan, baseURL: String? = nil, transport: any HTTPTransport, token: (any Credentials)?,
         deadline: Duration = .seconds(60), maximumBody: Int = 8 << 20, clock: ServerClock? = nil,
+        budget: RequestBudget? = nil,
         elsewhere: @escaping @Sendable () -> [ListElsewhere] = { [] }, now: @escaping @Sendable () -> Timestamp
     ) {
         self.plan = plan
@@ -23,8 +24,17 @@ package struct HTTPUpstream: Upstream {
         self.token = token
         caller = HTTPCaller(
             baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: maximumBody,
-            answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: clock, now: now)
+            answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: clock,
+            budget: budget, now: now)
     }
+
+    package func taking(_ turn: RequestTurn) -> any Upstream {
+        var copy = self
+        copy.caller.turn = turn
+        return copy
+    }
+
+    package var budget: RequestBudget.Balance? { caller.budget?.balance }
 
     package func account() async throws(UpstreamError) -> SignedInAccount? {
         guard let account = plan.account else { return nil }
@@ -183,7 +193,7 @@ package struct HTTPUpstream: Upstream {
     ) async throws(UpstreamError) -> (response: HTTPResponse, token: String?) {
         var used = carried
         var response = try await caller.send(request, token: used, transfer: transfer)
-        if response.status == 401, let token, try await token.renew(refused: used) {
+        if let token, caller.refusesToken(response), try await token.renew(refused: used) {
             used = try await token.current()
             if check { try await requireSameAccount(used) }
             response = try await caller.send(request, token: used, transfer: transfer)

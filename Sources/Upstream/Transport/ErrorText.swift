@@ -15,7 +15,7 @@ struct ErrorText {
     /// `: ` and the text at the schema's place; without one, the body's own words. Empty when there are none. `…` marks
     /// where the text was cut.
     func words(of response: HTTPResponse, _ body: JSONText?) -> String {
-        if let body, let text = plan.errorMessage?.value(in: body)?.plain, !text.isEmpty {
+        if let body, let text = stated(in: body) {
             return ": \(text.count <= Self.longest ? text : "\(text.prefix(Self.longest))…")"
         }
         let text: String
@@ -26,6 +26,17 @@ struct ErrorText {
         }
         let words = Self.shortened(text, to: Self.longest)
         return words.isEmpty ? "" : ": \(words)"
+    }
+
+    /// The texts at the schema's places, each said once; a place with an object or a list is flattened.
+    private func stated(in body: JSONText) -> String? {
+        var texts: [String] = []
+        for path in plan.errorMessage?.paths ?? [] {
+            guard let value = body.at(path: path), value.kind != .null else { continue }
+            let text = value.kind == .object || value.kind == .array ? Self.flattened(value) : value.plain
+            if !text.isEmpty, !texts.contains(text) { texts.append(text) }
+        }
+        return texts.isEmpty ? nil : texts.joined(separator: "; ")
     }
 
     /// On one line, cut after `length` characters.

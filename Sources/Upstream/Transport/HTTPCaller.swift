@@ -17,6 +17,9 @@ struct HTTPCaller: Sendable {
     /// Where the token is sent.
     let tokenPlace: TokenPlace
     let clock: ServerClock?
+    /// Nil if the upstream has no limits.
+    var budget: RequestBudget?
+    var turn = RequestTurn()
     let now: @Sendable () -> Timestamp
 
     /// One record; a page may be larger.
@@ -41,12 +44,15 @@ struct HTTPCaller: Sendable {
         var request = HTTPRequest(call, base: baseURL, deadline: deadline)
         request.maximumBody = call.method == "GET" ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
         transfer.apply(to: &request)
+        let pass = try await pass()
         let sentAt = clock?.instant
         do {
             let response = try await transport.send(request)
+            if let pass, let budget { budget.leave(pass, rateLimit.stated(response, budget.limits)) }
             if let sentAt { clock?.observe(response, sentAt: sentAt) }
             return response
         } catch {
+            if let pass { budget?.leave(pass) }
             let failure: UpstreamError =
                 switch error {
                 case .unreachable(let message): .offline(message)
@@ -55,6 +61,16 @@ struct HTTPCaller: Sendable {
                 case .cancelled: .cancelled
                 }
             throw failure.withoutSecrets(call.secrets)
+        }
+    }
+
+    /// Waits for the budget; nil without one.
+    private func pass() async throws(UpstreamError) -> RequestBudget.Pass? {
+        guard let budget else { return nil }
+        do {
+            return try await budget.enter(turn.urgency, waits: turn.waits)
+        } catch {
+            throw .cancelled
         }
     }
 
@@ -76,30 +92,54 @@ struct HTTPCaller: Sendable {
         "\(call) answered \(response.status) with a web page where JSON belongs\(quote)"
     }
 
-    /// What a response of this status means; nil for 2xx. The error quotes the upstream's text within what the request
-    /// allows.
+    /// What a response means; nil for success. The error quotes the upstream's text within what the request allows.
     func failure(_ response: HTTPResponse, to request: WireRequest) -> UpstreamError? {
-        guard !(200..<300).contains(response.status) else { return nil }
+        let rule = answers.rule(for: response)
+        guard rule?.means != .ok, rule != nil || !(200..<300).contains(response.status) else { return nil }
         let body = response.json
         let call = "\(request.method) \(request.path.prefix { $0 != "?" })"
         let error: UpstreamError
-        if response.barsMarkup, body == nil, response.isMarkup {
+        if rule == nil, response.barsMarkup, body == nil, response.isMarkup {
             let quote = request.mayQuote(body) ? response.quote() : ""
             error = .barred(status: response.status, Self.page(response, to: call, quote))
         } else {
             let words = request.mayQuote(body) ? ErrorText(answers).words(of: response, body) : ""
-            error = failure(response, "\(call) answered \(response.status)\(words)", body)
+            let message = "\(call) answered \(response.status)\(words)"
+            error =
+                rule.map { failure(response, message, body, $0) } ?? failure(response, message, body)
         }
         return error.withoutSecrets(request.secrets + request.secrets(in: body))
     }
 
+    /// Whether the token is not accepted, so that another may help.
+    func refusesToken(_ response: HTTPResponse) -> Bool {
+        answers.rule(for: response).map { $0.means == .signedOut } ?? (response.status == 401)
+    }
+
+    private func failure(
+        _ response: HTTPResponse, _ message: String, _ body: JSONText?, _ rule: AnswerRule
+    ) -> UpstreamError {
+        let status = response.status
+        return switch rule.means {
+        case .ok, .unclear: .unclear(status: status, message)
+        case .refused: .refused(status: status, message)
+        case .hold: .barred(status: status, message)
+        case .signedOut: .unauthorized(message)
+        case .gone: .gone(status: status, message)
+        case .changed: .changed(status: status, message)
+        case .throttled: .throttled(rateLimit.delay(response, body, rule.until) ?? RateLimit.usualDelay, message)
+        }
+    }
+
+    private var rateLimit: RateLimit { RateLimit(now: now()) }
+
     private func failure(_ response: HTTPResponse, _ message: String, _ body: JSONText?) -> UpstreamError {
         let status = response.status
-        let retryAfter = response.header("Retry-After").flatMap { RetryAfter.delay($0, now: now()) }
+        let retryAfter = response.header("Retry-After").flatMap(rateLimit.delay)
         switch status {
         case 401: return .unauthorized(message)
-        case 429: return .throttled(retryAfter ?? .seconds(30), message)
-        case 503 where retryAfter != nil: return .throttled(retryAfter ?? .seconds(30), message)
+        case 429: return .throttled(rateLimit.delay(response) ?? RateLimit.usualDelay, message)
+        case 503 where retryAfter != nil: return .throttled(retryAfter ?? RateLimit.usualDelay, message)
         case 511: return .barred(status: status, message)
         case 408, 425, 500...599: return .unclear(status: status, message)
         case _ where body.map(answers.concernsAccount) ?? false: return .barred(status: status, message)
@@ -107,10 +147,27 @@ struct HTTPCaller: Sendable {
             let target = response.redirectTarget.map { " to \($0)" } ?? ""
             return .barred(
                 status: status, "\(message)\(target); redirects are not followed, correct upstream.base_url")
+        case 403 where RateLimit.isUsedUp(response):
+            return .throttled(rateLimit.delay(response) ?? RateLimit.usualDelay, message)
         case 402, 403, 407: return .barred(status: status, message)
         case 404, 410: return .gone(status: status, message)
         case 409, 412: return .changed(status: status, message)
         default: return .refused(status: status, message)
+        }
+    }
+}
+
+extension AnswerPlan {
+    /// The schema's rule for a response; nil if none fits.
+    func rule(for response: HTTPResponse) -> AnswerRule? {
+        guard !rules.isEmpty else { return nil }
+        var body: JSONText??
+        return rules.first { rule in
+            rule.fits(status: response.status, header: response.header) {
+                let read = body ?? response.json
+                body = .some(read)
+                return read
+            }
         }
     }
 }
@@ -133,18 +190,5 @@ struct Transfer: Sendable {
         request.stall = request.deadline
         request.deadline += .seconds(size / Self.leastSpeed)
         if sink != nil { request.maximumBody = max(limit, 1) }
-    }
-}
-
-/// The `Retry-After` field (RFC 9110, 10.2.3): seconds, or a date.
-enum RetryAfter {
-    /// Never more than an hour and never negative; nil for text that is neither.
-    static func delay(_ text: String, now: Timestamp) -> Duration? {
-        let longest = Duration.seconds(3600)
-        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            return Int64(text).map { min(.seconds(min($0, 3600)), longest) } ?? longest
-        }
-        guard let date = Timestamp(httpDate: text) else { return nil }
-        return min(max(date.since(now), .zero), longest)
     }
 }

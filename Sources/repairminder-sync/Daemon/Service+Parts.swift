@@ -96,24 +96,40 @@ extension Service {
     }
 
     private func upstream(_ clock: ServerClock) throws -> HTTPUpstream {
-        let transport = try transport()
+        let (transport, budget) = (try transport(), requestBudget())
         return HTTPUpstream(
             plan: setup.schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport,
-            token: try credentials(transport, clock), deadline: configuration.upstream.deadline, clock: clock,
+            token: try credentials(transport, clock, budget), deadline: configuration.upstream.deadline, clock: clock,
+            budget: budget,
             elsewhere: { [setup, schemas = host.schemas] in
                 schemas.lists(besides: setup.schema, for: setup.configuration)
             }, now: host.now)
     }
 
+    /// Nil if the schema has no limits.
+    private func requestBudget() -> RequestBudget? {
+        guard let limits = setup.schema.upstream.limits else { return nil }
+        let start = ContinuousClock.now
+        let journal = limits.windows.map(\.requests).max().flatMap { most in
+            RequestJournalFile(path: "\(configuration.stateDirectory)/request-times", limit: most, now: host.now)
+        }
+        return RequestBudget(
+            limits: limits, ages: journal?.ages ?? [], monotonic: { start.duration(to: .now) },
+            sleep: { try await TimerClock().sleep(for: $0) }, journal: journal)
+    }
+
     /// The configured token file, otherwise the sign-in saved by `login`, if the schema defines how to refresh it.
-    private func credentials(_ transport: CurlTransport, _ clock: ServerClock) throws -> (any Credentials)? {
+    private func credentials(
+        _ transport: CurlTransport, _ clock: ServerClock, _ budget: RequestBudget?
+    ) throws -> (any Credentials)? {
         if let path = configuration.upstream.tokenFile {
             return try FileToken(path: path, for: setup.schema.upstream.tokenPlace)
         }
         guard let refresh = setup.schema.upstream.refresh else { return nil }
         return RotatingToken(
             plan: setup.schema.upstream, refresh: refresh, baseURL: configuration.upstream.baseURL,
-            transport: transport, store: TokenStore(path: configuration.signInFile), clock: clock, now: host.now)
+            transport: transport, store: TokenStore(path: configuration.signInFile), clock: clock, budget: budget,
+            now: host.now)
     }
 
     func server(

@@ -10,7 +10,7 @@ enum StatusText {
             ("state", state(status)), ("last sync", status["last_sync_at"]?.plain ?? ""),
             ("next sync", status["next_sync_at"]?.plain ?? ""), ("upstream", reachable ?? ""),
             ("retry after", upstream?["retry_after"]?.plain ?? ""), ("error", status["error"]?.plain ?? ""),
-            ("missing", status["missing"]?.plain ?? ""),
+            ("budget", budget(upstream?["budget"])), ("missing", status["missing"]?.plain ?? ""),
             ("pending", status["pending"]?.plain ?? ""), ("failed", status["failed"]?.plain ?? ""),
             ("conflicts", status["conflicts"]?.plain ?? ""), ("drift", number(status["drift"])),
             ("set aside", number(status["set_aside"])), ("rescue", status["rescue"]?["summary"]?.plain ?? ""),
@@ -27,6 +27,14 @@ enum StatusText {
             [name] + columns.map { entity[$0]?.plain ?? "" }
         }
         return Table(header: ["entity"] + columns, rows: rows)
+    }
+
+    /// `87 of 100 requests left`, and how many wait.
+    private static func budget(_ value: JSONText?) -> String {
+        guard let remaining = value?["remaining"]?.integer else { return "" }
+        let limit = value?["requests"]?.integer.map { " of \($0)" } ?? ""
+        let waiting = value?["waiting"]?.integer ?? 0
+        return "\(remaining)\(limit) requests left\(waiting > 0 ? ", \(waiting) waiting" : "")"
     }
 
     /// Empty for 0.

@@ -17,6 +17,7 @@ struct Violation: Error, Sendable, CustomStringConvertible {
         case noSelfConflict = "without other writers nothing conflicts"
         case failsNothing = "nothing fails for good on an upstream that refuses nothing"
         case noStepBack = "a value that was acknowledged never steps back for readers"
+        case withinLimits = "no time has more requests than the upstream takes"
         case endsCleanly = "a cancelled engine ends"
         case sameLog = "two runs of a seed are the same"
     }

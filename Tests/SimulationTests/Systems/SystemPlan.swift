@@ -20,6 +20,8 @@ struct SystemPlan {
     var deletes = true
     /// Users correct, discard, retry, resolve and undo.
     var hasPeople = false
+    /// How many requests the upstream takes.
+    var limits: RequestLimits?
     /// Values of every type are written, with all that a server may normalise.
     var writesAllTypes = false
 

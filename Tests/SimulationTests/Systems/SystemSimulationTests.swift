@@ -34,6 +34,16 @@ struct SystemSimulationTests {
         try SystemSimulation.run(SimulationSeeds.chosen(5, full: 50)) { try .own(seed: $0, among: []) }
     }
 
+    @Test("an upstream that takes few requests never gets more, and all the rest holds")
+    func holdsWithLimits() throws {
+        try SystemSimulation.run(SimulationSeeds.first(3, full: 30)) { seed in
+            var plan = try SystemPlan.own(seed: seed, among: [])
+            let window = RequestLimits.Window(requests: 40, span: .seconds(30))
+            plan.limits = RequestLimits(windows: [window], parallel: seed % 2 == 0 ? 2 : nil)
+            return plan
+        }
+    }
+
     @Test("every habit takes effect in some seed", .enabled(if: TestRun.isFull))
     func effects() throws {
         let databases = try DatabaseFolder()

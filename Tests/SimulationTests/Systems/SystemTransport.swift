@@ -13,6 +13,7 @@ final class SystemTransport: HTTPTransport {
     private let log: EventLog
     private let online = Mutex(true)
     private let sent = Mutex<[String]>([])
+    private let times = Mutex<[Duration]>([])
 
     init(_ reference: ReferenceUpstream, clock: SimulatedClock, executor: SimulatedExecutor, log: EventLog) {
         self.reference = reference
@@ -22,6 +23,17 @@ final class SystemTransport: HTTPTransport {
     }
 
     func setOnline(_ isOnline: Bool) { online.withLock { $0 = isOnline } }
+
+    /// The most requests that arrived within any time of this length.
+    func most(within span: Duration) -> Int {
+        let times = times.withLock { $0 }
+        var (first, most) = (0, 0)
+        for (index, time) in times.enumerated() {
+            while times[first] <= time - span { first += 1 }
+            most = max(most, index - first + 1)
+        }
+        return most
+    }
 
     /// The bodies of all requests that were applied, in order.
     var applied: [String] {
@@ -34,6 +46,7 @@ final class SystemTransport: HTTPTransport {
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         guard online.withLock({ $0 }) else { throw .unreachable("no route") }
         try await travel()
+        times.withLock { $0.append(executor.now) }
         let answer: Response
         let what = "\(request.method) \(request.url.dropFirst("http://simulated".count))"
         log.add("daemon requests \(what) \(String(decoding: request.body ?? [], as: UTF8.self))")

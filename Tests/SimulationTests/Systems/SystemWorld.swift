@@ -38,6 +38,7 @@ final class SystemWorld {
     private var task: Task<Void, Never>?
     let samples: [String: [JSONText]]
     let answered = Answered()
+    private let requests: SystemRequests
     private var lastNumber = 0
     /// Nil when others write too.
     private(set) var watch: OneWriterCheck?
@@ -70,6 +71,7 @@ final class SystemWorld {
         executor = SimulatedExecutor(seed: seed)
         log = EventLog(executor: executor)
         clock = SimulatedClock(executor: executor, error: .zero)
+        requests = SystemRequests(executor: executor)
         samples = SampleGenerator(schema: schema, rows: plan.rows, seed: seed).records()
         var settings = ReferenceUpstream.Settings()
         settings.seed = seed
@@ -106,7 +108,7 @@ final class SystemWorld {
         try plan.mutation?.damage(store)
         let wire: any HTTPTransport = plan.mutation.map { MutatedTransport(transport, $0, schema) } ?? transport
         let upstream = HTTPUpstream(
-            plan: mutated.upstream, baseURL: "http://simulated", transport: wire, token: nil,
+            plan: mutated.upstream, baseURL: "http://simulated", transport: wire, token: nil, budget: budget(),
             now: { [clock] in clock.timeOfDay })
         let handler = EventLogHandler(log: log, name: "daemon")
         let engine = SyncEngine(
@@ -121,6 +123,15 @@ final class SystemWorld {
         task = Task { try? await engine.run() }
         self.store = store
         self.engine = engine
+    }
+
+    /// It knows what the processes before it have sent.
+    private func budget() -> RequestBudget? {
+        plan.limits.map { limits in
+            RequestBudget(
+                limits: limits, ages: requests.ages, monotonic: { [executor] in executor.now },
+                sleep: { [clock] in try await clock.sleep(for: $0) }, journal: requests)
+        }
     }
 
     /// Ends the process at once: only what is on disk is left.
@@ -139,6 +150,12 @@ final class SystemWorld {
     func end() throws {
         try crash()
         databases.delete(path)
+        for window in plan.limits?.windows ?? [] {
+            let most = transport.most(within: window.span)
+            guard most <= window.requests else {
+                throw Violation(rule: .withinLimits, detail: "\(most) requests in \(window.span)")
+            }
+        }
         guard executor.drain(within: .seconds(600)) else {
             throw Violation(rule: .endsCleanly, detail: "something still waits ten minutes after the end")
         }

@@ -1,11 +1,12 @@
-/// Reads how answers are recognised: `error_message`, `success` and `account_errors` of `upstream`.
+/// Reads how answers are recognised: `error_message`, `success`, `account_errors` and `answers` of `upstream`.
 struct AnswerReader {
     let node: SchemaNode
 
     func plan() throws(SchemaError) -> AnswerPlan {
         AnswerPlan(
             errorMessage: try node.child("error_message")?.place(), success: try success(node.child("success")),
-            accountErrors: try accountErrors(node.child("account_errors")))
+            accountErrors: try accountErrors(node.child("account_errors")),
+            rules: try AnswerRuleReader(node: node.child("answers")).rules())
     }
 
     /// A place alone is short for `{ at: place, is: ["true"] }`.
@@ -30,5 +31,5 @@ struct AnswerReader {
 
 extension SchemaNode {
     /// One text or a list of them.
-    fileprivate func texts() throws(SchemaError) -> [String] { isSequence ? try strings() : [try string()] }
+    func texts() throws(SchemaError) -> [String] { isSequence ? try strings() : [try string()] }
 }

@@ -25,14 +25,20 @@ package struct AnswerPlan: Sendable, Equatable {
         package static let usualPlace = Place(paths: ["code", "error.code", "error_code", "error", "type"])
     }
 
-    /// Where an error response has its text.
+    /// Where an error response has its text; all that are there are shown.
     package var errorMessage: Place?
     package var success: Success?
     package var accountErrors: AccountErrors?
+    /// The first that fits says what an answer means, before any other rule.
+    package var rules: [AnswerRule]
 
-    package init(errorMessage: Place? = nil, success: Success? = nil, accountErrors: AccountErrors? = nil) {
+    package init(
+        errorMessage: Place? = nil, success: Success? = nil, accountErrors: AccountErrors? = nil,
+        rules: [AnswerRule] = []
+    ) {
         self.errorMessage = errorMessage
         self.success = success
         self.accountErrors = accountErrors
+        self.rules = rules
     }
 }

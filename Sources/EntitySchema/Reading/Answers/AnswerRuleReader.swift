@@ -1,0 +1,99 @@
+/// Reads `upstream.answers`: what statuses, headers and members of answers mean.
+struct AnswerRuleReader {
+    /// Nil without rules.
+    let node: SchemaNode?
+
+    func rules() throws(SchemaError) -> [AnswerRule] {
+        guard let node else { return [] }
+        var rules: [AnswerRule] = []
+        for element in try node.elements() { rules.append(try rule(element)) }
+        return rules
+    }
+
+    private func rule(_ node: SchemaNode) throws(SchemaError) -> AnswerRule {
+        try node.requireKeys(["status", "header", "when", "means", "until"])
+        let means = try meaning(node.required("means"))
+        let rule = AnswerRule(
+            statuses: try statuses(node.child("status")), headers: try headers(node.child("header")),
+            members: try members(node.child("when")), means: means, until: try until(node.child("until"), means))
+        guard !rule.statuses.isEmpty || !rule.headers.isEmpty || !rule.members.isEmpty else {
+            throw node.error("expected status, header or when; without them the rule would fit every answer")
+        }
+        return rule
+    }
+
+    private func meaning(_ node: SchemaNode) throws(SchemaError) -> AnswerRule.Meaning {
+        let word = try node.string()
+        let known = AnswerRule.Meaning.allCases.map(\.rawValue)
+        guard let meaning = AnswerRule.Meaning(rawValue: word) else {
+            let hint = Suggestion.hint(for: word, among: known)
+            throw node.error("\(word) is no meaning\(hint); expected one of \(known.joined(separator: ", "))")
+        }
+        return meaning
+    }
+
+    /// `404`, `4xx`, or a list of them.
+    private func statuses(_ node: SchemaNode?) throws(SchemaError) -> [ClosedRange<Int>] {
+        guard let node else { return [] }
+        var ranges: [ClosedRange<Int>] = []
+        for text in try node.texts() {
+            if text.count == 3, text.hasSuffix("xx"), let hundreds = text.first?.wholeNumberValue,
+                (2...5).contains(hundreds)
+            {
+                ranges.append(hundreds * 100...hundreds * 100 + 99)
+            } else if let status = Int(text), (200...599).contains(status) {
+                ranges.append(status...status)
+            } else {
+                throw node.error("\(text) is no status; expected a number from 200 to 599, or such as 4xx")
+            }
+        }
+        return ranges
+    }
+
+    /// Name → value, list of values, or `any`.
+    private func headers(_ node: SchemaNode?) throws(SchemaError) -> [AnswerRule.Header] {
+        var headers: [AnswerRule.Header] = []
+        for (name, value) in try node?.members() ?? [] {
+            try value.checkHeaderName(name)
+            let values = try value.texts()
+            headers.append(AnswerRule.Header(name: name, values: values == [Self.any] ? [] : values))
+        }
+        return headers
+    }
+
+    /// Place → value or list of values; with `.ne`, what it must not be.
+    private func members(_ node: SchemaNode?) throws(SchemaError) -> [AnswerRule.Member] {
+        var members: [AnswerRule.Member] = []
+        for (name, value) in try node?.members() ?? [] {
+            let isExcluded = name.hasSuffix(Self.not)
+            let path = isExcluded ? String(name.dropLast(Self.not.count)) : name
+            guard !path.isEmpty, !path.hasPrefix("."), !path.hasSuffix(".") else {
+                throw value.error("expected a place in the answer, such as error.code")
+            }
+            members.append(
+                AnswerRule.Member(
+                    place: Place(paths: [path]), values: try value.texts().map { $0 == "null" ? nil : $0 },
+                    isExcluded: isExcluded))
+        }
+        return members
+    }
+
+    private func until(
+        _ node: SchemaNode?, _ means: AnswerRule.Meaning
+    ) throws(SchemaError) -> AnswerRule.Until? {
+        guard let node else { return nil }
+        guard means == .throttled else { throw node.error("until belongs to means: throttled; remove it") }
+        try node.requireKeys(["header", "at"])
+        switch (node.child("header"), node.child("at")) {
+        case (let header?, nil):
+            let name = try header.string()
+            try header.checkHeaderName(name)
+            return .header(name)
+        case (nil, let place?): return .member(try place.place())
+        default: throw node.error("expected either header or at, which says how long to wait")
+        }
+    }
+
+    private static let any = "any"
+    private static let not = ".ne"
+}

@@ -1,0 +1,42 @@
+/// Reads `upstream.limits`: one mapping, or a list of them.
+struct LimitsReader {
+    let node: SchemaNode
+
+    func limits() throws(SchemaError) -> RequestLimits {
+        var limits = RequestLimits()
+        for element in node.isSequence ? try node.elements() : [node] { try add(element, to: &limits) }
+        guard limits != RequestLimits() else { throw node.error("expected requests and per, parallel, or remaining") }
+        return limits
+    }
+
+    private func add(_ node: SchemaNode, to limits: inout RequestLimits) throws(SchemaError) {
+        try node.requireKeys(["requests", "per", "parallel", "remaining", "reset"])
+        if let requests = node.child("requests") {
+            let span = try node.required("per")
+            let length = try span.duration()
+            guard length >= .seconds(1), length <= .seconds(86_400) else { throw span.error("expected 1s to 24h") }
+            limits.windows.append(
+                RequestLimits.Window(requests: try requests.integer(in: 1...1_000_000), span: length))
+        } else if let span = node.child("per") {
+            throw span.error("per needs requests, the number of requests in that time; add requests")
+        }
+        if let parallel = node.child("parallel") { limits.parallel = try parallel.integer(in: 1...64) }
+        switch (node.child("remaining"), node.child("reset")) {
+        case (nil, nil): break
+        case (let remaining?, let reset?):
+            limits.remainingHeader = try remaining.headerName()
+            limits.resetHeader = try reset.headerName()
+        case (let remaining?, nil):
+            throw remaining.error("remaining needs reset, the header that says until when; add reset")
+        case (nil, let reset?): throw reset.error("reset needs remaining, the header with the number; add remaining")
+        }
+    }
+}
+
+extension SchemaNode {
+    fileprivate func headerName() throws(SchemaError) -> String {
+        let name = try string()
+        try checkHeaderName(name)
+        return name
+    }
+}

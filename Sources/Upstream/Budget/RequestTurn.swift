@@ -1,0 +1,13 @@
+/// When a request may be sent, compared to others that wait for the same budget.
+package struct RequestTurn: Sendable {
+    package var urgency: RequestBudget.Urgency
+    /// Called with the longest time until the wait is looked at again, each time that it goes on.
+    package var waits: @Sendable (Duration) -> Void
+
+    package init(
+        urgency: RequestBudget.Urgency = .urgent, waits: @escaping @Sendable (Duration) -> Void = { _ in }
+    ) {
+        self.urgency = urgency
+        self.waits = waits
+    }
+}

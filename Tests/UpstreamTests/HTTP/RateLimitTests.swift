@@ -1,0 +1,90 @@
+import EntitySchema
+import JSONText
+import TestSupport
+import Testing
+
+@testable import Upstream
+
+/// How long a response asks to wait.
+@Suite("Rate limits")
+struct RateLimitTests {
+    // Sun, 06 Nov 1994 08:49:37 GMT
+    private static let now = Timestamp(milliseconds: 784_111_777_000)
+    // Sat, 21 Nov 2026 10:42:00 GMT
+    private static let today = Timestamp.sample
+
+    @Test(
+        "seconds and dates are read, never negative, never more than an hour",
+        arguments: [
+            ("0", 0), ("120", 120), ("99999", 3600), ("99999999999999999999", 3600),
+            ("Sun, 06 Nov 1994 08:50:37 GMT", 60), ("Sun, 06 Nov 1994 08:40:00 GMT", 0),
+            ("1994-11-06T08:50:37Z", 60), ("Fri, 01 Jan 2100 00:00:00 GMT", 3600),
+        ])
+    func reads(_ text: String, _ seconds: Int) {
+        #expect(RateLimit(now: Self.now).delay(text) == .seconds(seconds))
+    }
+
+    @Test(
+        "a large number is a time since 1970, in seconds or milliseconds",
+        arguments: [(1.5, "1.5"), (90.0, ""), (90.0, "000"), (0.25, "0.25")])
+    func times(_ seconds: Double, _ suffix: String) {
+        let time = (Self.today + .seconds(90)).milliseconds
+        let text = suffix.contains(".") ? suffix : "\(time / 1000)\(suffix)"
+        #expect(RateLimit(now: Self.today).delay(text) == .milliseconds(Int64(seconds * 1000)))
+    }
+
+    @Test(
+        "anything else is no delay",
+        arguments: [
+            "", "soon", "-1", "1 2", "1.2.3", ".", "Sun, 06 Foo 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+        ])
+    func refuses(_ text: String) {
+        #expect(RateLimit(now: Self.now).delay(text) == nil)
+    }
+
+    @Test(
+        "429 waits until the time in a header for resets, and Retry-After comes first",
+        arguments: [
+            ("RateLimit-Reset: 17", 17.0), ("X-RateLimit-Reset-After: 3.5", 3.5),
+            ("X-RateLimit-Reset: \(today.milliseconds / 1000 + 40)", 40.0),
+            ("X-Rate-Limit-Reset: \(today.milliseconds / 1000 + 40); Retry-After: 2", 2.0),
+            ("X-RateLimit-Reset: never", 30.0),
+        ])
+    func resets(_ fields: String, _ seconds: Double) async throws {
+        let headers = fields.split(separator: "; ").map { $0.split(separator: ": ").map(String.init) }
+        #expect(try await delay(429, headers.map { ($0[0], $0[1]) }) == .milliseconds(Int64(seconds * 1000)))
+    }
+
+    @Test("403 with no requests left and a reset waits; without the reset, or with some left, it concerns the account")
+    func forbidden() async throws {
+        let reset = ("X-RateLimit-Reset", "\(Self.today.milliseconds / 1000 + 40)")
+        #expect(try await delay(403, [("X-RateLimit-Remaining", "0"), reset]) == .seconds(40))
+        #expect(try await delay(403, [("X-RateLimit-Remaining", "1"), reset]) == nil)
+        #expect(try await delay(403, [("X-RateLimit-Remaining", "0")]) == nil)
+        #expect(try await delay(403, [reset]) == nil)
+    }
+
+    @Test("a server error waits as retries do, though every answer of the server has a reset")
+    func serverError() async throws {
+        #expect(try await delay(503, [("X-RateLimit-Reset", "3000")]) == nil)
+    }
+
+    /// Nil if the answer does not throttle.
+    private func delay(_ status: Int, _ fields: [(String, String)]) async throws -> Duration? {
+        let schema = try EntitySchema(
+            yaml: """
+                schema: s
+                upstream: { base_url: "https://shop.example" }
+                entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
+                """, file: "s.yaml")
+        let transport = ScriptedTransport { _ in
+            HTTPResponse.json(status, "{}", fields.map { HTTPHeader($0.0, $0.1) })
+        }
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { Self.today })
+        let error = await #expect(throws: UpstreamError.self) {
+            try await upstream.push(PushRequest(method: "PATCH", path: "/orders/1", body: "{}"), idempotencyKey: "k")
+        }
+        if case .throttled(let delay, _)? = error { return delay }
+        return nil
+    }
+}
