@@ -83,7 +83,7 @@ let package = Package(
             dependencies: [
                 "CLinux", "CacheStore", "CallerLookup", "ContentStore", "EntitySchema", "JSONText", "LocalAPI",
                 "LocalAPIServer", "NetworkMonitor", "Pictures", "ResidentMemory", "SQLiteStore",
-                "Secrets", "ServiceManager",
+                "SchemaDrift", "Secrets", "ServiceManager",
                 "SocketServer", "SyncEngine", "Upstream",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),

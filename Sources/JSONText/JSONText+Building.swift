@@ -80,6 +80,12 @@ extension JSONText {
         return JSONText(trusted: result[...])
     }
 
+    /// This object without the member; the same if it has none.
+    package func without(_ key: String) -> JSONText {
+        guard self[key] != nil else { return self }
+        return .object(members: members.filter { $0.key != key })
+    }
+
     /// This object with every member of `changes` set in turn. A null sets null; it removes nothing.
     package func setting(_ changes: JSONText) -> JSONText {
         changes.members.reduce(self) { $0.setting($1.key, to: $1.value) }

@@ -4,7 +4,7 @@ package import EntitySchema
 package struct DriftRules {
     /// What a value should be; `anything` for members that only syncing uses.
     package enum Expected: UInt8 {
-        case anything, string, integer, number, boolean, time, key, object, list, oneOf
+        case anything, string, integer, number, boolean, time, key, object, list, oneOf, quotedNumber
     }
 
     /// A name that a record may have: its field, and the scope of its own members.
@@ -53,7 +53,7 @@ package struct DriftRules {
     /// Changes whenever drift that was counted by older rules must be counted again.
     package var fingerprint: String {
         let fields = entity.fields.map { field in
-            "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.isStoredSealed)\(field.isDerivedHere ? " kept" : "")"
+            "\(field.name) \(field.kind) \(field.source ?? "") \(field.required) \(field.isStoredSealed)\(field.isDerivedHere ? " kept" : "")\(field.isTextOnWire ? " quoted" : "")"
         }
         let text = (fields + Self.membersForSyncing(entity)).joined(separator: "\n")
         return String(text.utf8.reduce(NameTable.seed(0), NameTable.mix), radix: 16)
@@ -68,7 +68,7 @@ extension DriftRules {
         private var scopes: Int32 = 0
 
         mutating func add(_ field: Field, _ index: Int32, isKey: Bool) {
-            add(0, field.name, Member(field: index, expected: Expected(field.kind), inside: 0, isKey: isKey))
+            add(0, field.name, Member(field: index, expected: Expected(field), inside: 0, isKey: isKey))
             guard case .enum(let values) = field.kind else { return }
             for value in values { entries.append((DriftRules.enumScope(of: index), value.value, 0)) }
         }
@@ -76,7 +76,7 @@ extension DriftRules {
         mutating func add(sourceOf field: Field, _ index: Int32) {
             guard let path = field.source?.split(separator: ".").map(String.init), let last = path.last else { return }
             let scope = addContainer(path.dropLast())
-            add(scope, last, Member(field: index, expected: Expected(field.kind), inside: 0))
+            add(scope, last, Member(field: index, expected: Expected(field), inside: 0))
         }
 
         /// Adds every name on the path; returns the scope at its end.
@@ -104,8 +104,10 @@ extension DriftRules {
 }
 
 extension DriftRules.Expected {
-    package init(_ kind: Field.Kind) {
-        switch kind {
+    package init(_ field: Field) {
+        switch field.kind {
+        case .integer where field.isTextOnWire, .number where field.isTextOnWire, .money where field.isTextOnWire:
+            self = .quotedNumber
         case .string: self = .string
         case .integer: self = .integer
         case .number, .money: self = .number

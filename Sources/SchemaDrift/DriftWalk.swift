@@ -110,6 +110,7 @@ package struct DriftWalk {
         case .string: fits = found == .string
         case .integer: fits = found == .integer
         case .number: fits = found == .integer || found == .number
+        case .quotedNumber: fits = found == .string && isNumber(value.dropFirst().dropLast())
         case .boolean: fits = found == .boolean
         case .time: fits = found == .string && TimeText.isTime(bytes, value.dropFirst().dropLast())
         case .key: fits = found == .string || found == .integer
@@ -122,6 +123,11 @@ package struct DriftWalk {
                 ? note(.value, member.field, name: name, valueHash, value, found) : ()
         }
         if !fits { note(.type, member.field, name: name, hash, value, found) }
+    }
+
+    /// Roughly: whether all characters are those of numbers.
+    private func isNumber(_ range: Range<Int>) -> Bool {
+        !range.isEmpty && range.allSatisfy { bytes[$0] &- 0x30 < 10 || "+-.eE".utf8.contains(bytes[$0]) }
     }
 
     /// Looks up the string at `range`, quotes included.

@@ -257,7 +257,7 @@ extension CacheStore {
         by body: JSONText, _ operation: Operation, _ entity: Entity, _ record: RecordRow.Content?
     ) throws -> RecordSealer.Opened? {
         guard operation == .update, let record, let remote = record.remote,
-            entity.replacesOthers(updating: body.members.map(\.key), record: record.document)
+            entity.needsRemote(updating: body.members.map(\.key), record: record.document)
         else { return nil }
         return sealers[entity.name].open(remote)
     }
@@ -265,7 +265,7 @@ extension CacheStore {
     private func version(of key: String, _ entity: Entity, _ remote: JSONText?, _ db: Database) throws -> String? {
         switch schema.upstream.version {
         case nil: nil
-        case .field(let name, _): remote?[name]?.plain
+        case .field(let field): remote?[field.name]?.plain
         case .etag:
             try String.fetchOne(
                 db.cachedStatement(sql: "SELECT _version FROM \(EntityTable(entity: entity).name) WHERE _key = ?"),

@@ -42,6 +42,9 @@ struct ChangeValidation {
         }
         if field.isDerivedHere { return "this field is computed and cannot be written" }
         if operation == .update && name == entity.key { return "the key of a record cannot be changed" }
+        if operation == .create, name == entity.key, let form = entity.keyForm, !form.accepts(value.plain) {
+            return form.expectation
+        }
         if operation == .create && name == entity.key && !Self.isUsableKey(value) {
             return
                 "expected a key of 1 to \(Entity.longestKey) characters without NUL; leave it out to have one generated"
@@ -68,7 +71,8 @@ struct ChangeValidation {
         value.kind == .number && value.bytes.allSatisfy { $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") }
     }
 
-    private func mismatch(_ value: JSONText, _ field: Field) -> String? {
+    private func mismatch(_ given: JSONText, _ field: Field) -> String? {
+        let value = field.meant(given)
         // An error message must not repeat a secret: the caller may log it.
         let shown = field.isStoredSealed ? " another type" : value.bytes.count <= 80 ? " \(value.text)" : ""
         switch field.kind {

@@ -24,7 +24,7 @@ struct ChangeWriter {
         let clear = own.kind == .object ? own.setting(defaults.sent) : own
         try requireFit(clear, operation: .create, record: clear)
         let body = try sealer.seal(clear)
-        let key = body[entity.key]?.plain ?? context.makeID()
+        let key = body[entity.key]?.plain ?? entity.madeKey(from: context.makeID())
         guard try row.load(key) == nil, try KeyAlias.current(of: key, entity.name, in: context.records) == key else {
             throw CacheError.conflict("\(entity.name)/\(key) already exists; change it, or create with another key")
         }

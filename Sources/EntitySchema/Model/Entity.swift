@@ -5,6 +5,8 @@ package struct Entity: Sendable, Equatable {
     package var name: String
     /// The field that identifies a record, locally and upstream.
     package var key: String
+    /// What keys of records created here look like; nil for UUIDs.
+    package var keyForm: KeyForm?
     package var fields: [Field]
     /// A record's display name: the first template that can be filled wins.
     package var titles: [Template]
@@ -128,6 +130,9 @@ extension Entity {
         guard let mark = pull?.deleted.flatMap({ record[$0] }) else { return false }
         return mark.kind != .null && mark.boolean != false
     }
+
+    /// A key for a record that is created here, made of a random text.
+    package func madeKey(from random: String) -> String { keyForm?.key(from: random) ?? random }
 
     /// When the upstream changed this version of a record, if it says so (`pull.since`).
     package func changeTime(of record: JSONText) -> Timestamp? {

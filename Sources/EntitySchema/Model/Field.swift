@@ -68,6 +68,8 @@ package struct Field: Sendable, Equatable {
     package var isTouched = false
     /// Each value that it is given here is sent, one after the other: the server refuses to skip one.
     package var hasSteps = false
+    /// A number that the upstream writes in quotes, and so takes.
+    package var isTextOnWire = false
     /// A new record is sent after the new record that has the same value there: the server joins the two by it.
     package var waitsFor: Other?
 
@@ -85,6 +87,18 @@ package struct Field: Sendable, Equatable {
     /// The value under the field's own name or, when there is none, at its source.
     package func value(in record: JSONText) -> JSONText? {
         record[name] ?? source.flatMap { record.at(path: $0) }
+    }
+
+    /// A value as people mean it: a number, where the upstream has it in quotes.
+    package func meant(_ value: JSONText) -> JSONText {
+        guard isTextOnWire, let text = value.string, let number = try? JSONText(parsing: text), number.kind == .number
+        else { return value }
+        return number
+    }
+
+    /// A value as the upstream has it.
+    package func onWire(_ value: JSONText) -> JSONText {
+        isTextOnWire && value.kind == .number ? .string(value.text) : value
     }
 
     /// Computed locally: callers cannot write it and it is never sent.

@@ -18,8 +18,9 @@ package struct PushRoute: Sendable, Equatable {
     package var body: [String: String]?
     /// What the body has around the fields; nil when they are the body.
     package var envelope: BodyTemplate?
-    /// The media type of the body; nil for `application/json`.
-    package var mediaType: String?
+    /// Whether an update sends the whole record with the changes over it, not only the changes.
+    package var sendsRecord = false
+    package var encoding = BodyEncoding.plain
     /// Texts that are also sent as HTML: wire name → field.
     package var html: [String: String] = [:]
     /// The part of a multipart/form-data body that carries the record's content; nil for a JSON body, or for the content

@@ -25,7 +25,19 @@ package struct UpstreamPlan: Sendable, Equatable {
         /// By the `ETag` of a single record's response, sent back as `If-Match`.
         case etag
         /// By a field of the record, sent back in a header.
-        case field(String, header: String)
+        case field(VersionField)
+    }
+
+    /// The field that says the version, and how a header has it: `If-Match: "12"`.
+    package struct VersionField: Sendable, Equatable {
+        package var name: String
+        package var header: String
+        /// Around the value in the header.
+        package var before = ""
+        package var after = ""
+
+        /// The header's value for the field's.
+        package func sent(_ version: String) -> String { before + version + after }
     }
 
     /// A header that every request has.

@@ -19,12 +19,13 @@ struct EntityReader {
         try checkName()
         let isLocal = try isLocal()
         let fields = try fields(node.required("fields"))
-        let key = try node.child("key")?.string() ?? "id"
+        let (key, keyForm) = try KeyReader(node: node.child("key")).key()
         let plans = PlanReader(entity: node, key: key, list: list, record: record)
         let push = try plans.push()
         return Entity(
             name: name,
             key: key,
+            keyForm: keyForm,
             fields: fields,
             titles: try titles(),
             sort: try node.child("sort")?.string().split(separator: ",").map { SortTerm(text: String($0)) } ?? [],
@@ -107,7 +108,7 @@ struct EntityReader {
     private func field(_ name: String, _ node: SchemaNode) throws(SchemaError) -> Field {
         try node.requireKeys([
             "type", "values", "to", "as", "from", "index", "search", "required", "secret", "derive", "follow", "merge",
-            "default", "touch", "sealed", "steps", "waits_for",
+            "default", "touch", "sealed", "steps", "waits_for", "wire",
         ])
         var field = Field(
             name: name, kind: try kind(node), source: try node.child("from")?.dottedPath(),
@@ -121,6 +122,7 @@ struct EntityReader {
         if let node = node.child("default") { field.initial = try DefaultReader(node: node, field: field).initial() }
         if let node = node.child("touch") { field.isTouched = try isTouched(node, field) }
         if let node = node.child("waits_for") { field.waitsFor = try other(node) }
+        if let node = node.child("wire") { field.isTextOnWire = try isText(node, field.kind) }
         field.hasSteps = try node.child("steps")?.boolean() ?? false
         if field.secret && field.sealed {
             throw node.error("a secret field is sealed already; remove sealed to hide it, or secret to show it")
@@ -162,6 +164,14 @@ struct EntityReader {
         let names = try node.dottedPath().split(separator: ".").map(String.init)
         guard names.count == 2 else { throw node.error("expected an entity and its field, such as clients.email") }
         return Field.Other(entity: names[0], field: names[1])
+    }
+
+    private func isText(_ node: SchemaNode, _ kind: Field.Kind) throws(SchemaError) -> Bool {
+        guard try node.string() == "string" else { throw node.error("expected string") }
+        guard [.integer, .number, .money].contains(kind) else {
+            throw node.error("only a field of type integer, number or money can be sent in quotes; remove wire")
+        }
+        return true
     }
 
     private func isTouched(_ node: SchemaNode, _ field: Field) throws(SchemaError) -> Bool {

@@ -103,20 +103,19 @@ struct PlanReader {
             fields: try node.child("fields")?.strings(),
             body: body?.isTemplate == false ? try body?.names() : nil,
             envelope: body?.isTemplate == true ? try body?.template() : nil,
-            mediaType: try mediaType(node.child("encoding")), html: try pairs(node.child("html")) ?? [:],
+            sendsRecord: body?.sendsRecord ?? (words[0] == "PUT"),
+            encoding: try encoding(node.child("encoding"), String(words[0]), body),
+            html: try pairs(node.child("html")) ?? [:],
             file: try node.child("file")?.string(),
             record: try node.child("record")?.place() ?? record, isRecordInherited: node.child("record") == nil,
             lookUp: try lookUp(node.child("look_up")))
     }
 
-    private func mediaType(_ node: SchemaNode?) throws(SchemaError) -> String? {
-        guard let node else { return nil }
-        let type = try node.string()
-        let isJSON = type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json")
-        guard isJSON, type.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ";") }) else {
-            throw node.error("expected the media type of a JSON body, such as application/vnd.api+json")
-        }
-        return type
+    private func encoding(
+        _ node: SchemaNode?, _ method: String, _ body: BodyReader?
+    ) throws(SchemaError) -> BodyEncoding {
+        guard let node else { return .plain }
+        return try BodyEncodingReader(node: node, method: method, isEnclosed: body?.isTemplate == true).encoding()
     }
 
     private func lookUp(_ node: SchemaNode?) throws(SchemaError) -> LookUp? {

@@ -110,9 +110,21 @@ struct SchemaReader {
 
     private func version(_ node: SchemaNode?) throws(SchemaError) -> UpstreamPlan.Version? {
         guard let node else { return nil }
-        try node.requireKeys(["etag", "field", "header"])
+        try node.requireKeys(["etag", "field", "header", "value"])
         if let etag = node.child("etag") { return try etag.boolean() ? .etag : nil }
-        return .field(try node.required("field").string(), header: try node.required("header").string())
+        let header = try node.required("header")
+        try header.checkHeaderName(header.string())
+        var field = UpstreamPlan.VersionField(name: try node.required("field").string(), header: try header.string())
+        guard let value = node.child("value") else { return .field(field) }
+        let text = try value.string()
+        guard let template = Template(text), template.placeholders == [field.name],
+            text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
+        else {
+            throw value.error("expected text in ASCII with {\(field.name)} in it, such as '\"{\(field.name)}\"'")
+        }
+        if case .text(let before) = template.parts[0] { field.before = before }
+        if template.parts.count > 1, case .text(let after)? = template.parts.last { field.after = after }
+        return .field(field)
     }
 }
 

@@ -3,8 +3,8 @@ package import JSONText
 /// The requests for single records of an entity: reading one, changing one, and transferring its content.
 extension Entity {
     /// The request that sends `body`, the fields that change, of `record`, the whole record. `version` is the server's
-    /// version that the change was made on; a creation has none. `remote` is the record as the server last said it: an
-    /// update by PUT replaces the whole record, so it sends that with the changes over it.
+    /// version that the change was made on; a creation has none. `remote` is the record as the server last said it, for
+    /// an update that sends more of the record than it changes.
     ///
     /// Nil when no route fits or the record lacks a field that the path needs.
     package func request(
@@ -15,19 +15,32 @@ extension Entity {
         else { return nil }
         guard operation != .delete else { return request(operation, route, path, nil, version) }
         let members =
-            members(of: body, over: operation == .update && route.replaces ? remote : nil, route)
+            members(of: body, over: operation == .update ? remote : nil, route)
             + route.html.sorted { $0.key < $1.key }.compactMap { wire, field in
                 body[field]?.string.map { (key: wire, value: JSONText.string(HTMLText.paragraph($0))) }
             }
         var request = request(operation, route, path, .object(members: members), operation == .create ? nil : version)
         request.envelope = route.envelope?.filled { value(of: $0, in: record) }
-        request.mediaType = route.mediaType
+        request.encoding = route.encoding
         name(&request, by: route, record)
         return request
     }
 
-    /// What the route sends of the fields that change; of all its fields, with those of `remote` that do not change.
+    /// What the route sends, with the values as the upstream takes them.
     private func members(
+        of body: JSONText, over remote: JSONText?, _ route: PushRoute
+    ) -> [(key: String, value: JSONText)] {
+        sent(of: keyForm == .server ? body.without(key) : body, over: route.sendsRecord ? remote : nil, route).map {
+            wire, value in
+            let name = route.body?[wire] ?? wire
+            guard let field = self[field: name] else { return (wire, value) }
+            guard route.encoding == .mergePatch, let remote else { return (wire, field.onWire(value)) }
+            return (wire, BodyEncoding.mergePatch(from: self.value(of: name, in: remote), to: field.onWire(value)))
+        }
+    }
+
+    /// The fields that change; all of the route's, with those of `remote` that do not change.
+    private func sent(
         of body: JSONText, over remote: JSONText?, _ route: PushRoute
     ) -> [(key: String, value: JSONText)] {
         if let names = route.body {
@@ -44,10 +57,12 @@ extension Entity {
         return changed + others.compactMap { field in value(of: field, in: remote).map { (field, $0) } }
     }
 
-    /// Whether an update of these fields replaces more of the record than it changes.
-    package func replacesOthers(updating fields: [String], record: JSONText) -> Bool {
-        guard let route = route(for: .update, record: record, fields: fields), route.replaces else { return false }
-        return route.sendable.map { !$0.allSatisfy(fields.contains) } ?? true
+    /// Whether an update of these fields can only be formed from the record as the server has it: it sends more of the
+    /// record than it changes, or names the members of an object that are to go.
+    package func needsRemote(updating fields: [String], record: JSONText) -> Bool {
+        guard let route = route(for: .update, record: record, fields: fields) else { return false }
+        if route.encoding == .mergePatch, fields.contains(where: { self[field: $0]?.kind == .object }) { return true }
+        return route.sendsRecord && route.sendable.map { !$0.allSatisfy(fields.contains) } ?? true
     }
 
     /// The request that uploads `content`, or with nil deletes the content; nil when the schema has no route for it.

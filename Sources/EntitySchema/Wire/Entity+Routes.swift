@@ -57,8 +57,5 @@ extension PushRoute {
         return named.map { named in named + html.values.filter { !named.contains($0) }.sorted() }
     }
 
-    /// Whether the record has nothing afterwards but what was sent (RFC 9110, 9.3.4).
-    var replaces: Bool { method == "PUT" }
-
     package func canSend(_ field: String) -> Bool { sendable?.contains(field) ?? (field != file) }
 }

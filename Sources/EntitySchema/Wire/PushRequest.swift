@@ -15,8 +15,7 @@ package struct PushRequest: Sendable, Equatable {
     package var body: JSONText?
     /// What is sent around `body`.
     package var envelope: BodyTemplate?
-    /// The media type of the body; nil for `application/json`.
-    package var mediaType: String?
+    package var encoding = BodyEncoding.plain
     /// Where the response holds the record as it now is.
     package var record: Place
     /// That place is the upstream's, not one that the route sets.
@@ -66,12 +65,15 @@ package struct PushRequest: Sendable, Equatable {
     package func request(_ plan: UpstreamPlan, idempotencyKey: String) -> WireRequest {
         var headers: [WireRequest.Header] = []
         if let name = plan.idempotencyHeader { headers.append(WireRequest.Header(name, idempotencyKey)) }
-        if let version { headers.append(WireRequest.Header(plan.versionHeader, version)) }
+        if let version { headers.append(plan.header(ofVersion: version)) }
         let form = form(idempotencyKey: idempotencyKey)
-        let type = form?.type ?? content?.type ?? (body == nil ? nil : mediaType ?? "application/json")
+        let type = form?.type ?? content?.type ?? (body == nil ? nil : encoding.mediaType)
         if let type { headers.append(WireRequest.Header("Content-Type", type)) }
-        let sent = body.map { body in envelope?.enclosing(body) ?? body }
-        var request = WireRequest(method: method, path: path, headers: headers, body: form == nil ? sent : nil)
+        var request = WireRequest(method: method, path: path, headers: headers)
+        if form == nil, let sent = body.map({ envelope?.enclosing($0) ?? $0 }) {
+            request.body = encoding.json(sent)
+            if encoding == .form { request.text = FormBody.text(of: sent) }
+        }
         request.secrets = secrets
         request.secretMembers = secretMembers
         return request
@@ -95,14 +97,19 @@ package struct PushRequest: Sendable, Equatable {
             "headers": .object(
                 members: request.headers.map { (key: $0.name, value: JSONText.string($0.value)) }
                     + plan.headers.map { (key: $0.name, value: JSONText.string($0.value)) }),
-            "body": form(idempotencyKey: idempotencyKey).map { $0.shown(content) } ?? request.body ?? .null,
+            "body": form(idempotencyKey: idempotencyKey).map { $0.shown(content) } ?? request.body
+                ?? request.text.map { .string($0) } ?? .null,
         ])
     }
 }
 
 extension UpstreamPlan {
     /// The header that carries the version that a change is based on.
-    fileprivate var versionHeader: String {
-        if case .field(_, let header) = version { header } else { "If-Match" }
+    fileprivate func header(ofVersion text: String) -> WireRequest.Header {
+        if case .field(let field) = version {
+            WireRequest.Header(field.header, field.sent(text))
+        } else {
+            WireRequest.Header("If-Match", text)
+        }
     }
 }

@@ -22,8 +22,10 @@ package struct WireRequest: Sendable, Equatable {
     package var path: String
     /// In the order they are sent, without those that belong to the connection.
     package var headers: [Header]
-    /// Nil for no body, or for one that is streamed from a file.
+    /// Nil for no body, for one that is no JSON, or for one that is streamed from a file.
     package var body: JSONText?
+    /// A body that is no JSON.
+    package var text: String?
     /// Texts in the request that no error message may repeat.
     package var secrets: [String] = []
     /// Members of the answer, at any depth, whose texts no error message may repeat.

@@ -40,7 +40,7 @@ struct ContentForm {
     }
 
     /// Text and references are sent as they are, anything else as JSON.
-    private static func value(_ text: String, of field: Field?) -> JSONText {
+    static func value(_ text: String, of field: Field?) -> JSONText {
         switch field?.kind {
         case .boolean, .integer, .number, .money, .object, .list: (try? JSONText(parsing: text)) ?? .string(text)
         default: .string(text)

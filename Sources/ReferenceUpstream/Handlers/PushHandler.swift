@@ -13,10 +13,9 @@ struct PushHandler {
 
     func answer(_ matches: [Routes.Match], _ store: inout Store) throws(Refusal) -> Answer {
         let form = try form(for: matches)
-        let body = if let form { form.fields as JSONText? } else { try body(for: matches) }
         var calls: [Call] = []
-        for match in matches {
-            if let call = try call(match, body, store) { calls.append(call) }
+        for match in typed(matches) {
+            if let call = try call(match, form, store) { calls.append(call) }
         }
         guard let call = calls.first(where: \.fitsAsItIs) ?? calls.first(where: \.fitsWithConditions) else {
             throw .invalid("the body contradicts the conditions of this path's routes; correct it")
@@ -24,6 +23,15 @@ struct PushHandler {
         var answer = try apply(call, form?.content, &store)
         answer.applied = true
         return answer
+    }
+
+    /// Those that take the media type of the body; all of them when none does.
+    private func typed(_ matches: [Routes.Match]) -> [Routes.Match] {
+        let type = request.headers[single: "Content-Type"]
+        let typed = matches.filter { match in
+            if case .push(_, _, let route) = match.target { route.encoding.mediaType == type } else { false }
+        }
+        return typed.isEmpty ? matches : typed
     }
 
     // MARK: Reading a call
@@ -54,22 +62,8 @@ struct PushHandler {
         return nil
     }
 
-    /// Nil when no operation of the path has a body.
-    private func body(for matches: [Routes.Match]) throws(Refusal) -> JSONText? {
-        let isDelete = matches.allSatisfy { if case .push(_, .delete, _) = $0.target { true } else { false } }
-        guard !isDelete else { return nil }
-        let body: JSONText
-        do {
-            body = try JSONText(request.body)
-        } catch {
-            throw .malformed("\(error); send one JSON object")
-        }
-        guard body.kind == .object else { throw .malformed("the body is not an object; send one JSON object") }
-        return body
-    }
-
     /// Nil when the target is not a write.
-    private func call(_ match: Routes.Match, _ body: JSONText?, _ store: Store) throws(Refusal) -> Call? {
+    private func call(_ match: Routes.Match, _ form: ContentForm?, _ store: Store) throws(Refusal) -> Call? {
         guard case .push(let name, let operation, let route) = match.target, let entity = handler.schema[name] else {
             return nil
         }
@@ -79,10 +73,14 @@ struct PushHandler {
             present = store.find(entity, where: placeholders)
             guard present != nil else { throw .notFound("record \(match.placeholders[entity.key] ?? "") in \(name)") }
         }
-        let body = try unwrapped(body, route)
+        let body = operation == .delete ? nil : try form?.fields ?? written(by: route, of: entity).fields()
         let sent = (body?.members ?? []).filter { route.html[$0.key] == nil }
         try handler.settings.shape?.check(body, route.call, knows: route.wireNames)
-        var fields = JSONText.object(members: sent.map { (key: route.body?[$0.key] ?? $0.key, value: $0.value) })
+        var fields = JSONText.object(
+            members: sent.map { wire, value in
+                let name = route.body?[wire] ?? wire
+                return (key: name, value: entity[field: name]?.onWire(value) ?? value)
+            })
         let known = route.body.map { Set($0.keys) } ?? route.fields.map(Set.init)
         try checkWays(sent.map(\.key), known, route, entity.routes(for: operation))
         var call = Call(
@@ -108,17 +106,8 @@ struct PushHandler {
         return call
     }
 
-    /// The fields of a body, without what the schema puts around them.
-    private func unwrapped(_ body: JSONText?, _ route: PushRoute) throws(Refusal) -> JSONText? {
-        guard let body else { return nil }
-        if let type = route.mediaType, request.headers[single: "Content-Type"] != type {
-            throw Refusal(status: 415, code: "media_type", message: "the body must be \(type)")
-        }
-        guard let envelope = route.envelope else { return body }
-        guard let fields = envelope.fields(in: body) else {
-            throw .invalid("the body has not the form that this path takes")
-        }
-        return fields
+    private func written(by route: PushRoute, of entity: Entity) -> WriteBody {
+        WriteBody(request: request, route: route, entity: entity)
     }
 
     /// Whether the path names the right owners of the records that a new one refers to.
@@ -179,14 +168,18 @@ struct PushHandler {
             call: call.route.call, now: now)
     }
 
-    /// The fields of an update; a PUT that replaces the record sets those that it does not send to null.
+    /// The fields of an update with their values afterwards; a PUT that replaces the record sets those that it does not send to null.
     private func written(_ call: Call, _ store: Store) -> JSONText {
-        guard store.habits[.replacingPut], call.route.method == "PUT",
-            let record = store.record(call.entity.name, key: call.key)
-        else { return call.fields }
+        guard let record = store.record(call.entity.name, key: call.key) else { return call.fields }
+        let body = written(by: call.route, of: call.entity)
+        let fields = JSONText.object(
+            members: call.fields.members.map { name, value in
+                (name, body.value(value, over: call.entity.value(of: name, in: record)))
+            })
+        guard store.habits[.replacingPut], call.route.method == "PUT" else { return fields }
         let kept =
             [call.entity.key, call.entity.pull?.changedAt].compactMap(\.self) + Array(call.route.conditions.keys)
-        return call.entity.fields.reduce(call.fields) { fields, field in
+        return call.entity.fields.reduce(fields) { fields, field in
             guard !kept.contains(field.name), !field.isDerivedHere, call.route.canSend(field.name),
                 fields[field.name] == nil, call.entity.value(of: field.name, in: record) ?? .null != .null
             else { return fields }
@@ -198,11 +191,11 @@ struct PushHandler {
     /// By entity tag, and by the schema's version field.
     private func checkPrecondition(_ call: Call, _ store: Store) throws(Refusal) {
         guard let record = store.record(call.entity.name, key: call.key) else { return }
-        if case .field(let name, let header) = handler.schema.upstream.version {
-            let versions = request.headers[all: header]
-            let version = call.entity.value(of: name, in: record)?.plain ?? ""
+        if case .field(let field) = handler.schema.upstream.version {
+            let versions = request.headers[all: field.header]
+            let version = field.sent(call.entity.value(of: field.name, in: record)?.plain ?? "")
             guard versions.allSatisfy({ $0 == version }) else { throw .changed }
-            if header.lowercased() == "if-match" { return }
+            if field.header.lowercased() == "if-match" { return }
         }
         let tags = request.headers[all: "If-Match"]
         let tag = EntityTag(of: record)

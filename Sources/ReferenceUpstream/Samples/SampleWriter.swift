@@ -64,6 +64,10 @@ struct SampleWriter {
     // MARK: Values
 
     private func value(of field: Field, _ setting: Setting, _ random: inout SplitMix64) -> JSONText {
+        field.onWire(meant(field, setting, &random))
+    }
+
+    private func meant(_ field: Field, _ setting: Setting, _ random: inout SplitMix64) -> JSONText {
         if field.name == entity.key { return field.kind == .integer ? .integer(number) : .string(frame.key) }
         // Counts and sums are filled in last, when all records exist.
         if field.derivation != nil { return .null }

@@ -114,3 +114,24 @@ package final class RequestBudget: Sendable {
     /// When all wait for requests under way: the longest that one takes.
     private static let longestExchange = Duration.seconds(120)
 }
+
+/// When a request may be sent, compared to others that wait for the same budget.
+package struct RequestTurn: Sendable {
+    package var urgency: RequestBudget.Urgency
+    /// Called with the longest time until the wait is looked at again, each time that it goes on.
+    package var waits: @Sendable (Duration) -> Void
+
+    package init(
+        urgency: RequestBudget.Urgency = .urgent, waits: @escaping @Sendable (Duration) -> Void = { _ in }
+    ) {
+        self.urgency = urgency
+        self.waits = waits
+    }
+}
+
+/// Remembers when requests were over, for a budget that goes on after a restart.
+package protocol RequestJournal: Sendable {
+    /// A request is about to be sent. Returns its number for `answered`.
+    func sent() -> Int
+    func answered(_ number: Int)
+}

@@ -138,8 +138,8 @@ package struct HTTPUpstream: Upstream {
         // A weak tag never matches (RFC 9110, 13.1.1), so a change that carried it would always be refused.
         case .etag: response.header("ETag").flatMap { $0.hasPrefix("W/") ? nil : $0 }
         // It is sent back as a header, so it must be a valid field value.
-        case .field(let name, _):
-            record[name].flatMap { $0.plain.isEmpty || !HTTPSyntax.isFieldValue($0.plain) ? nil : $0.plain }
+        case .field(let field):
+            record[field.name].flatMap { $0.plain.isEmpty || !HTTPSyntax.isFieldValue($0.plain) ? nil : $0.plain }
         }
     }
 

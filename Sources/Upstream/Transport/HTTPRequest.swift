@@ -37,7 +37,8 @@ package struct HTTPRequest: Sendable, Equatable {
     init(_ request: WireRequest, base: String = "", deadline: Duration) {
         self.init(
             method: request.method, url: base + request.path,
-            headers: request.headers.map { HTTPHeader($0.name, $0.value) }, body: request.body.map { Array($0.bytes) },
+            headers: request.headers.map { HTTPHeader($0.name, $0.value) },
+            body: request.body.map { Array($0.bytes) } ?? request.text.map { Array($0.utf8) },
             deadline: deadline)
     }
 }

@@ -24,8 +24,7 @@ struct UpstreamChecks {
             let response = try await transport.send(request)
             return [
                 reachable(response, address), encryption(address), clock(response), await account(transport),
-                await shape(transport),
-            ].compactMap(\.self)
+            ].compactMap(\.self) + (await lists(transport))
         } catch {
             return [unreachable(error, address)]
         }
@@ -73,7 +72,7 @@ struct UpstreamChecks {
         return .ok("clock", "within \(abs(seconds) + 1) s of the upstream's")
     }
 
-    private func upstream(_ transport: CurlTransport, _ token: StaticToken?) -> HTTPUpstream {
+    private func upstream(_ transport: any HTTPTransport, _ token: StaticToken?) -> HTTPUpstream {
         HTTPUpstream(
             plan: schema.upstream, baseURL: configuration.upstream.baseURL, transport: transport, token: token,
             deadline: .seconds(10),
@@ -82,18 +81,21 @@ struct UpstreamChecks {
             }, now: now)
     }
 
-    /// Whether the upstream answers in the schema's shape; nil if that cannot be told.
-    private func shape(_ transport: CurlTransport) async -> Finding? {
-        guard let entity = schema.entities.first(where: { $0.pull != nil }), let pull = entity.pull else { return nil }
-        let request = PageRequest(entity: entity.name, path: pull.path, query: pull.query, list: pull.list)
-        do {
-            _ = try await upstream(transport, currentToken()).page(request)
-            return .ok("lists", "\(pull.path) answers as \(schema.name) expects")
-        } catch .malformed(let message) {
-            return .error("lists", message, "correct the schema, or name the one that fits the upstream")
-        } catch {
-            return nil
-        }
+    /// Compares what the upstream serves with the schema: one finding for each list and record, and for each difference.
+    func probed() async throws -> [Finding] {
+        await probe(over: try CurlTransport(userAgent: "repairminder-sync/\(ProgramVersion.text)")).findings()
+    }
+
+    private func probe(over transport: CurlTransport) -> UpstreamProbe {
+        let watched = WatchedTransport(transport)
+        return UpstreamProbe(
+            schema: schema, upstream: upstream(watched, currentToken()), transport: watched, now: now())
+    }
+
+    /// Whether the upstream answers as the schema expects; only what is amiss, if anything is.
+    private func lists(_ transport: CurlTransport) async -> [Finding] {
+        let found = await probe(over: transport).findings().filter { $0.level != .ok && $0.check != "account" }
+        return found.isEmpty ? [.ok("lists", "the upstream answers as \(schema.name) expects")] : found
     }
 
     private func account(_ transport: CurlTransport) async -> Finding {

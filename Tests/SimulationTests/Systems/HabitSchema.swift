@@ -16,6 +16,10 @@ struct HabitSchema {
     var pageSize: Int
     /// The server chooses the keys, so a creation can only be looked up by its values.
     var serverKeys = false
+    /// Money is a number in quotes.
+    var quotesMoney = false
+    /// How the projects' fields are sent: by one route, or some of them as a form.
+    var writing = Writing.plain
     /// The paging is not declared, so a list ends where the server cuts it off.
     var pages = true
 
@@ -30,6 +34,17 @@ struct HabitSchema {
         version = random.below(3)
         policy = random.pick(ConflictPolicy.allCases)
         pageSize = random.within(3...6)
+    }
+
+    enum Writing: CaseIterable {
+        case plain, typed, enclosed, mergePatch, jsonPatch, form, wholeByPatch
+    }
+
+    mutating func drawWriting(seed: UInt64) {
+        var random = SplitMix64(seed: seed ^ 0x656e_636f_6465)
+        quotesMoney = random.chance(0.3)
+        writing = random.chance(0.4) ? .plain : random.pick(Writing.allCases)
+        if putsWhole, [.mergePatch, .jsonPatch].contains(writing) { writing = .enclosed }
     }
 
     mutating func adapt(to habits: Habits, _ random: inout SplitMix64) {
@@ -92,7 +107,7 @@ struct HabitSchema {
                   id: { type: \(key) }
                   title: { type: string, index: true }
                   note: { type: string }
-                  price: { type: money }
+                  price: { type: money\(quotesMoney ? ", wire: string" : "") }
                   weight: { type: number }
                   size: { type: integer, index: true }
                   open: { type: boolean }
@@ -111,7 +126,7 @@ struct HabitSchema {
                   \(children == 1 ? "detail: { path: \"/projects/{id}/tasks\", into: tasks, when_changed: touched_at }" : "")
                 push:
                   create: { call: POST /projects, fields: [\(own)\(sent)]\(lookUp("title")) }
-                  update: { call: "\(putsWhole ? "PUT" : "PATCH") /projects/{id}", fields: [\(sent)] }
+                  update: \(update)
                   delete: { call: "DELETE /projects/{id}" }
               tasks:
                 conflict: \(policy.rawValue)
@@ -137,7 +152,27 @@ struct HabitSchema {
     /// The key goes out where the caller chooses it.
     private var own: String { serverKeys ? "" : "id, " }
 
-    private let sent = "title, note, price, weight, size, open, due, tags, extra"
+    private var sent: String { "\(simple), tags, extra" }
+
+    private var update: String {
+        let call = "call: \"\(putsWhole ? "PUT" : "PATCH") /projects/{id}\""
+        let all = "fields: [\(sent)]"
+        let slot = putsWhole ? "$record" : "$fields"
+        return switch writing {
+        case .plain: "{ \(call), \(all) }"
+        case .typed: "{ \(call), \(all), encoding: application/vnd.api+json }"
+        case .enclosed: "{ \(call), \(all), body: { data: { id: \"{id}\", project: \(slot) } } }"
+        case .mergePatch: "{ \(call), \(all), encoding: application/merge-patch+json }"
+        case .jsonPatch: "{ \(call), \(all), encoding: application/json-patch+json }"
+        case .wholeByPatch: "{ \(call), \(all), body: { project: $record } }"
+        case .form:
+            // What a form cannot say has a way of its own.
+            "[{ \(call), fields: [\(simple)], body: { project: \(slot) }, encoding: form }, "
+                + "{ \(call), fields: [tags, extra] }]"
+        }
+    }
+
+    private let simple = "title, note, price, weight, size, open, due"
 
     private var taskLookUp: String {
         let path = children == 1 ? ", path: \"/projects/{project_id}/tasks\"" : ""

@@ -57,6 +57,7 @@ struct SystemPlan {
             drawn.draw(habit, by: &random, for: draft)
         }
         style.serverKeys = hasServerKeys(seed)
+        style.drawWriting(seed: seed)
         style.adapt(to: drawn, &random)
         var plan = SystemPlan(name: "own", seed: seed, yaml: style.yaml)
         plan.habits = drawn

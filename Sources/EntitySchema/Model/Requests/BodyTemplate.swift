@@ -7,7 +7,7 @@ package indirect enum BodyTemplate: Sendable, Equatable {
         package var value: BodyTemplate
     }
 
-    /// `$fields`: what the change sends, as one object.
+    /// `$fields` or `$record`: what the change sends, as one object.
     case fields
     /// `{name}`: the value of a field of the record, with its type.
     case value(String)

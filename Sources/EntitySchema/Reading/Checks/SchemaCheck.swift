@@ -9,6 +9,7 @@ struct SchemaCheck {
             for relation in entity.relations { try check(relation, of: entity) }
             try checkPull(entity)
             try checkPush(entity)
+            try KeyFormCheck(entity: entity) { error(entity, $0, $1) }.run()
             if let content = entity.content { try check(content, of: entity) }
         }
         try FileRouteCheck(schema: schema, error: error).run()
@@ -219,7 +220,7 @@ extension EntitySchema {
     /// What uses a field to address, order or version records during a sync; nil when nothing does.
     func use(of field: String, in entity: Entity) -> String? {
         if entity.orderWithin == field { return "order_within" }
-        if case .field(field, _)? = upstream.version { return "upstream.version" }
+        if case .field(let version)? = upstream.version, version.name == field { return "upstream.version" }
         if let pull = entity.pull {
             if pull.changedAt == field { return "the change time" }
             if pull.deleted == field { return "pull.deleted" }

@@ -5,7 +5,16 @@ struct CheckConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
         abstract: "Check the configuration, schema, token and key file as run would read them.",
-        discussion: "Takes the same flags as run. Prints ok, or what is wrong and where, with exit status 78.")
+        discussion: """
+            Takes the same flags as run. Prints ok, or what is wrong and where, with exit status 78.
+
+            With --probe it also reads from the upstream: two or three pages of each list and one record. It shows what came, \
+            what the schema expects and does not find, and what would be better. It changes nothing. Exits with 1 when a list \
+            or a record cannot be used.
+            """)
+
+    @Flag(help: "Also read from the upstream, and compare what comes with the schema.")
+    var probe = false
 
     @OptionGroup var options: ConfigurationOptions
 
@@ -18,5 +27,12 @@ struct CheckConfigCommand: AsyncParsableCommand {
             "state_dir      \(setup.configuration.stateDirectory)",
         ]
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")
+        guard probe else { return }
+        let findings = try await UpstreamChecks(
+            configuration: setup.configuration, schema: setup.schema,
+            finder: SchemaFinder(environment: .ofThisProcess()), now: StateFiles.now
+        ).probed()
+        StandardStream.output.write("\n" + findings.map(\.text).joined())
+        if findings.contains(where: { $0.level == .error }) { throw ExitCode(1) }
     }
 }

@@ -4,12 +4,23 @@ internal import JSONText
 struct BodyReader {
     let node: SchemaNode
 
-    /// What stands for the fields that are sent.
-    private static let fields = "$fields"
+    /// What stands for the fields that change, and for the whole record with the changes.
+    private static let (fields, record) = ("$fields", "$record")
 
-    /// Whether it is a form, with `$fields` or something nested, and no list of names.
+    /// Whether it is a form, with `$fields`, `$record` or something nested, and no list of names.
     var isTemplate: Bool {
-        (node.value.members ?? []).contains { $0.value.text == nil || $0.value.text == Self.fields }
+        guard let members = node.value.members else { return true }
+        return members.contains { $0.value.text.map(Self.isSlot) ?? true }
+    }
+
+    /// Whether an update sends the whole record; nil when the body does not say.
+    var sendsRecord: Bool? { isTemplate ? Self.has(Self.record, node.value) : nil }
+
+    private static func isSlot(_ text: String) -> Bool { text == fields || text == record }
+
+    private static func has(_ slot: String, _ value: YAMLValue) -> Bool {
+        value.text == slot || (value.members ?? []).contains { has(slot, $0.value) }
+            || (value.elements ?? []).contains { has(slot, $0) }
     }
 
     /// Wire name → field.
@@ -22,7 +33,8 @@ struct BodyReader {
     func template() throws(SchemaError) -> BodyTemplate {
         let template = try template(node)
         guard template.fieldsCount == 1 else {
-            throw node.error("expected \(Self.fields) once, in the place of the fields that are sent")
+            throw node.error(
+                "expected \(Self.fields) (what changes) or \(Self.record) (the whole record) once, in its place")
         }
         return template
     }
@@ -44,12 +56,12 @@ struct BodyReader {
     }
 
     private func scalar(_ text: String, _ isPlain: Bool, _ node: SchemaNode) throws(SchemaError) -> BodyTemplate {
-        if text == Self.fields { return .fields }
+        if Self.isSlot(text) { return .fields }
         // Numbers, true, false and null, if they stand without quotes.
         if isPlain, let json = try? JSONText(parsing: text), json.kind != .string { return .constant(json) }
         guard text.contains("{") || text.hasPrefix("$") else { return .constant(.string(text)) }
         guard case .placeholder(let name)? = Template(text)?.parts.first, text == "{\(name)}" else {
-            throw node.error("expected \(Self.fields), one {field} alone, or plain text")
+            throw node.error("expected \(Self.fields), \(Self.record), one {field} alone, or plain text")
         }
         return .value(name)
     }

@@ -1,0 +1,78 @@
+internal import EntitySchema
+internal import JSONText
+internal import SocketServer
+
+/// The fields in the body of a write, as the route's encoding has them.
+struct WriteBody {
+    let request: Request
+    let route: PushRoute
+    let entity: Entity
+
+    /// Throws for another media type, another form, and for what is no JSON where that is asked for.
+    func fields() throws(Refusal) -> JSONText {
+        // Plain JSON needs no name.
+        let type = request.headers[single: "Content-Type"]
+        guard type == route.encoding.mediaType || route.encoding == .plain else {
+            throw Refusal(status: 415, code: "media_type", message: "the body must be \(route.encoding.mediaType)")
+        }
+        switch route.encoding {
+        case .json, .mergePatch: return try enclosed(json(.object))
+        case .form: return typed(try enclosed(URLForm(request.body).members()))
+        case .jsonPatch: return try patched(json(.array))
+        }
+    }
+
+    /// What an update makes of the field of an object: a merge patch changes some of its members (RFC 7396).
+    func value(_ patch: JSONText, over known: JSONText?) -> JSONText {
+        guard route.encoding == .mergePatch, patch.kind == .object else { return patch }
+        let before = known.flatMap { $0.kind == .object ? $0.members : nil } ?? []
+        let kept = before.filter { patch[$0.key] == nil }
+        let changed = patch.members.filter { $0.value.kind != .null }.map { name, member in
+            (key: name, value: value(member, over: known?.kind == .object ? known?[name] : .none))
+        }
+        return .object(members: kept + changed)
+    }
+
+    private func json(_ kind: JSONText.Kind) throws(Refusal) -> JSONText {
+        let body: JSONText
+        do {
+            body = try JSONText(request.body)
+        } catch {
+            throw .malformed("\(error); send JSON")
+        }
+        guard body.kind == kind else { throw .malformed("the body is no \(kind)") }
+        return body
+    }
+
+    private func enclosed(_ body: JSONText) throws(Refusal) -> JSONText {
+        guard let envelope = route.envelope else { return body }
+        guard let fields = envelope.fields(in: body) else {
+            throw .invalid("the body has not the form that this path takes")
+        }
+        return fields
+    }
+
+    /// Operations on whole fields only.
+    private func patched(_ operations: JSONText) throws(Refusal) -> JSONText {
+        var members: [(key: String, value: JSONText)] = []
+        for operation in operations.elements {
+            guard let word = operation["op"]?.string, ["add", "replace"].contains(word),
+                let path = operation["path"]?.string, path.hasPrefix("/"), !path.dropFirst().contains("/"),
+                let value = operation["value"]
+            else { throw .invalid("expected operations add or replace with a path of one name, and a value") }
+            let name = path.dropFirst().replacing("~1", with: "/").replacing("~0", with: "~")
+            members.append((name, value))
+        }
+        return .object(members: members)
+    }
+
+    /// Texts as values of their fields' types; an empty one is null.
+    private func typed(_ fields: JSONText) -> JSONText {
+        .object(
+            members: fields.members.map { name, value in
+                guard let text = value.string else { return (name, value) }
+                guard !text.isEmpty else { return (name, .null) }
+                return (name, ContentForm.value(text, of: entity[field: route.body?[name] ?? name]))
+            })
+    }
+}

@@ -1,0 +1,81 @@
+import EntitySchema
+import JSONText
+import SchemaDrift
+
+/// Compares records with the fields that the schema gives them.
+struct FieldProbe {
+    let entity: Entity
+    let records: [JSONText]
+
+    func findings() -> [Finding] {
+        guard !records.isEmpty else { return [] }
+        return [keys()].compactMap(\.self) + drifted()
+    }
+
+    /// Names that keys often have.
+    private static let keyNames = ["id", "_id", "uuid", "guid", "key", "pk", "code", "slug", "number"]
+
+    private func keys() -> Finding? {
+        let missing = records.filter { ($0[entity.key] ?? .null).kind == .null }.count
+        guard missing > 0 else { return repeatedKeys() }
+        let others = Self.keyNames.filter { name in name != entity.key && isKey(name) }
+        let advice =
+            others.first.map { "set key: \($0), which every record has" }
+            ?? "set key to the field that identifies a record"
+        return .error(entity.name, "\(missing) of \(records.count) records have no \(entity.key), their key", advice)
+    }
+
+    private func repeatedKeys() -> Finding? {
+        guard !isKey(entity.key) else { return nil }
+        return .error(
+            entity.name, "several records have the same \(entity.key), their key",
+            "set key to a field that is different for each")
+    }
+
+    private func isKey(_ name: String) -> Bool {
+        let values = records.compactMap { record in record[name].flatMap { $0.plain.isEmpty ? nil : $0.plain } }
+        return values.count == records.count && Set(values).count == records.count
+    }
+
+    /// What differs from the schema: missing fields, values of another type, and what the schema does not have.
+    private func drifted() -> [Finding] {
+        var tally = DriftTally(DriftRules(entity))
+        for record in records { tally.count(record.text, key: record[entity.key]?.plain ?? "") }
+        let wrong = tally.entries.filter { [.type, .value].contains($0.disagreement.kind) }.map { entry in
+            Finding.warning(
+                entity.name,
+                "\(entry.disagreement.field): \(entry.count) of \(records.count) records have \(entry.disagreement.found)",
+                advice(entry.disagreement))
+        }
+        let absent = entity.fields.indices.filter { !tally.present[$0] && !entity.fields[$0].isDerivedHere }
+        let unknown = tally.entries.filter { $0.disagreement.kind == .unknown }.map(\.disagreement.field)
+        let more =
+            unknown.isEmpty ? [] : [Finding.ok(entity.name, "kept beside the schema's fields: \(Self.list(unknown))")]
+        return wrong + absent.compactMap { missing(entity.fields[$0]) } + more
+    }
+
+    private func advice(_ disagreement: DriftTally.Disagreement) -> String {
+        switch (disagreement.kind, entity[field: disagreement.field]?.kind) {
+        case (.value, _): "add the value to values"
+        case (_, .number), (_, .money), (_, .integer):
+            disagreement.found == "string" ? "set wire: string if these are numbers in quotes" : "correct type"
+        default: "correct type"
+        }
+    }
+
+    /// A field that no record has; only here if a list usually has it.
+    private func missing(_ field: Field) -> Finding? {
+        let place = field.source ?? field.name
+        let others = records.prefix(20).flatMap { PlaceSearch($0).places(like: place) }
+        let advice =
+            Set(others).sorted().first.map { "set from: \($0)" }
+            ?? "nothing if it may be absent; else correct its name, or remove it"
+        return .warning(entity.name, "\(field.name): no record of the list has it", advice)
+    }
+
+    private static func list(_ names: [String]) -> String {
+        let unique = names.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        let rest = unique.count - 12
+        return unique.prefix(12).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    }
+}

@@ -1,0 +1,208 @@
+import EntitySchema
+import JSONText
+import Upstream
+
+/// Reads two pages of one entity's list, and says where records, total and next page were found.
+struct ListProbe {
+    let entity: Entity
+    let pull: PullPlan
+    let upstream: HTTPUpstream
+    let transport: WatchedTransport
+    let now: Timestamp
+
+    struct Report {
+        var findings: [Finding]
+        /// Those of the first page.
+        var records: [JSONText] = []
+    }
+
+    func report() async -> Report {
+        let page: Page
+        do {
+            page = try await upstream.page(request())
+        } catch {
+            return Report(findings: [failure(error)])
+        }
+        let answer = transport.lastBody ?? .null
+        let records = page.records.elements
+        guard !records.isEmpty else { return Report(findings: [empty(answer)]) }
+        var findings = [Finding.ok(entity.name, summary(page, answer))]
+        findings += [total(page, answer), unfollowed(page), changeTimes(records)].compactMap(\.self)
+        findings += await nextPage(after: page, records)
+        findings += await changes()
+        return Report(findings: findings, records: records)
+    }
+
+    private func request(at position: String? = nil, since: QueryItem? = nil) -> PageRequest {
+        PageRequest(
+            entity: entity.name, path: pull.path, query: pull.query, since: since, list: pull.list, position: position)
+    }
+
+    // MARK: The first page
+
+    private func failure(_ error: UpstreamError) -> Finding {
+        let message = "GET \(pull.path): \(error.message)"
+        switch error {
+        case .malformed:
+            return .error(entity.name, message, lists(in: transport.lastBody) ?? "correct pull.path or base_url")
+        case .unauthorized: return .error(entity.name, message, "correct the token, or auth.send in the schema")
+        case .gone: return .error(entity.name, message, "correct pull.path")
+        case .offline, .held, .throttled: return .error(entity.name, message, "try again later")
+        default: return .error(entity.name, message, "correct pull.path, pull.query or the token")
+        }
+    }
+
+    /// Where else the answer has lists.
+    private func lists(in answer: JSONText?) -> String? {
+        let found = answer.map { PlaceSearch($0).lists } ?? []
+        guard let best = found.first else { return nil }
+        let place = best.place.isEmpty ? "\"\"" : best.place
+        return
+            "set pull.records: \(place), where there is a list of \(best.value.elementCount.counted("record", "records"))"
+    }
+
+    private func empty(_ answer: JSONText) -> Finding {
+        let advice = lists(in: answer) ?? "nothing if there are none; else check what the token may see, and pull.query"
+        return .warning(entity.name, "GET \(pull.path): no records at \(pull.list.records.description)", advice)
+    }
+
+    private func summary(_ page: Page, _ answer: JSONText) -> String {
+        let total = page.total.map { ", \($0) in all" } ?? ""
+        let next = page.next == nil ? ", no next page" : ""
+        return
+            "GET \(pull.path): \(page.count.counted("record", "records")) at \(pull.list.records.description)\(total)\(next)"
+    }
+
+    private func total(_ page: Page, _ answer: JSONText) -> Finding? {
+        guard page.total == nil else { return nil }
+        let found = PlaceSearch(answer).totals(of: page.count).first
+        if let place = pull.list.total {
+            return .warning(
+                entity.name, "no total at \(place.description)",
+                found.map { "set pagination.total: \($0.place), which is \($0.value.text)" }
+                    ?? "remove pagination.total")
+        }
+        guard let found else { return nil }
+        return .warning(
+            entity.name, "\(found.place) may be the total: it is \(found.value.text)",
+            "set pagination.total: \(found.place), so that a list that moves while it is read is noticed")
+    }
+
+    private func unfollowed(_ page: Page) -> Finding? {
+        guard page.next == nil else { return nil }
+        if let place = page.unfollowed {
+            return .error(entity.name, "there are more pages (\(place)) than pagination finds", Self.style(for: place))
+        }
+        if let total = page.total, total > page.count {
+            return .error(
+                entity.name, "the list has \(total) records, and only \(page.count) can be read",
+                "correct pagination: its style is \"\(pull.list.style.word)\"")
+        }
+        return nil
+    }
+
+    private static func style(for place: String) -> String {
+        let name = PlaceSearch.folded(place)
+        if place.hasPrefix("Link") { return "set pagination: { style: link }" }
+        if name.hasSuffix("more") { return "set pagination.more: \(place)" }
+        if name.contains("cursor") || name.contains("token") {
+            return "set pagination: { style: cursor, cursor: NAME, next: \(place) }"
+        }
+        return "set pagination: { style: next_url, next: \(place) } if that is an address, else style: cursor"
+    }
+
+    private func changeTimes(_ records: [JSONText]) -> Finding? {
+        guard let field = pull.changedAt else { return nil }
+        let times = records.compactMap(entity.changeTime)
+        guard !times.isEmpty else {
+            let names = Set(records.flatMap { $0.members.map(\.key) }).filter(Self.isNameOfChangeTime).sorted()
+            return .error(
+                entity.name, "no record has a time at \(field), its change time",
+                names.isEmpty
+                    ? "set mode: full, if records have no change time" : "set it to \(names.joined(separator: " or "))")
+        }
+        guard pull.mode == .newestFirst, times != times.sorted(by: >) else { return nil }
+        return .error(
+            entity.name, "the list is not sorted by \(field), newest first",
+            "correct pull.query, which must sort it, or use mode: full")
+    }
+
+    private static func isNameOfChangeTime(_ name: String) -> Bool {
+        let name = PlaceSearch.folded(name)
+        return ["updated", "modified", "changed"].contains { name.contains($0) }
+    }
+
+    // MARK: More requests
+
+    private func nextPage(after page: Page, _ records: [JSONText]) async -> [Finding] {
+        guard let next = page.next else { return [] }
+        let second: Page
+        do {
+            second = try await upstream.page(request(at: next))
+        } catch {
+            return [.error(entity.name, "the next page cannot be read: \(error.message)", "correct pagination")]
+        }
+        let known = Set(records.compactMap { $0[entity.key]?.plain })
+        let again = second.records.elements.filter { known.contains($0[entity.key]?.plain ?? "") }.count
+        if again > 0, again == second.count {
+            return [
+                .error(
+                    entity.name,
+                    "the second page has the records of the first: the upstream does not know the parameter",
+                    "correct pagination: its style is \"\(pull.list.style.word)\"")
+            ]
+        }
+        guard pull.list.size != nil, page.count < pull.list.pageSize else { return [] }
+        return [
+            .warning(
+                entity.name,
+                "the upstream gives \(page.count) records a page, and \(pull.list.pageSize) were asked for",
+                "set pagination.page_size: \(page.count), or correct pagination.size")
+        ]
+    }
+
+    /// Whether the upstream tells only what changed.
+    private func changes() async -> [Finding] {
+        guard case .since(let parameter, let overlap) = pull.mode else { return [] }
+        let item = parameter.item(now.description)
+        let page: Page
+        do {
+            page = try await upstream.page(request(since: item))
+        } catch {
+            return [
+                .error(
+                    entity.name, "\(item.name)=\(item.value) is not accepted: \(error.message)",
+                    "correct pull.since, or its format")
+            ]
+        }
+        let early = page.records.elements.compactMap(entity.changeTime).filter {
+            now.since($0) > overlap + .seconds(86_400)
+        }
+        guard !early.isEmpty else {
+            return [
+                .ok(entity.name, "\(item.name)=\(item.value): \(page.count.counted("record", "records")) changed since")
+            ]
+        }
+        return [
+            .error(
+                entity.name,
+                "\(item.name)=\(item.value) also gives \(early.count.counted("record", "records")) that changed before",
+                "correct pull.since.param, which the upstream seems not to know, or use mode: full")
+        ]
+    }
+}
+
+extension ListPlan.Style {
+    /// As a schema names it.
+    var word: String {
+        switch self {
+        case .page: "page"
+        case .offset: "offset"
+        case .cursor, .lastRecord: "cursor"
+        case .link: "link"
+        case .header, .headerURL: "header"
+        case .nextURL: "next_url"
+        case .single: "single"
+        }
+    }
+}

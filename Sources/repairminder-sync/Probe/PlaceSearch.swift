@@ -1,0 +1,75 @@
+import JSONText
+
+/// Where an answer has what a schema may look for.
+///
+/// Looks through objects, and not into lists, four levels deep: an answer's envelope is no deeper.
+struct PlaceSearch {
+    struct Found {
+        /// Names separated by dots; empty for the answer itself.
+        var place: String
+        var value: JSONText
+    }
+
+    /// Every value, those near the top first.
+    let values: [Found]
+
+    private static let deepest = 4
+    private static let most = 2000
+
+    init(_ answer: JSONText) {
+        var found = [Found(place: "", value: answer)]
+        var level = found
+        for _ in 0..<Self.deepest where found.count < Self.most {
+            level = level.flatMap { parent in
+                parent.value.kind == .object
+                    ? parent.value.members.compactMap { Self.member($0, of: parent.place) } : []
+            }
+            found += level
+        }
+        values = found
+    }
+
+    private static func member(_ member: (key: String, value: JSONText), of place: String) -> Found? {
+        // Such a name cannot stand in a place as it is.
+        guard !member.key.isEmpty, !member.key.contains(".") else { return nil }
+        return Found(place: place.isEmpty ? member.key : "\(place).\(member.key)", value: member.value)
+    }
+
+    /// Lists of objects, the longest first.
+    var lists: [Found] {
+        values.filter { $0.value.kind == .array && $0.value.elements.first?.kind == .object }
+            .sorted { $0.value.elementCount > $1.value.elementCount }
+    }
+
+    /// Objects that have a value other than null under this name.
+    func objects(with name: String) -> [Found] {
+        values.filter { $0.value.kind == .object && ($0.value[name] ?? .null).kind != .null }
+    }
+
+    /// Other places with the last name of `path`, or nearly the same.
+    func places(like path: String) -> [String] {
+        let name = Self.folded(path.split(separator: ".").last.map(String.init) ?? path)
+        return values.filter { found in
+            found.place != path && found.value.kind != .null
+                && Self.folded(found.place.split(separator: ".").last.map(String.init) ?? "") == name
+        }.map(\.place)
+    }
+
+    /// Whole numbers under a name that totals have, and that can be the total of `count` records.
+    func totals(of count: Int) -> [Found] {
+        values.filter { found in
+            guard let name = found.place.split(separator: ".").last, let number = found.value.integer ?? nil else {
+                return false
+            }
+            return Self.totals.contains(Self.folded(String(name))) && number >= count
+        }
+    }
+
+    private static let totals: Set = [
+        "total", "count", "totalcount", "totalitems", "totalresults", "totalrecords", "totalsize", "totalelements",
+        "recordcount", "itemcount", "odatacount", "hits",
+    ]
+
+    /// Without what differs between the spellings of one name: `totalItems`, `total_items`.
+    static func folded(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
+}

@@ -1,0 +1,60 @@
+import EntitySchema
+import JSONText
+import Upstream
+
+/// Reads one record by its key, and compares it with what the list showed of it.
+struct RecordProbe {
+    let entity: Entity
+    let upstream: HTTPUpstream
+    let transport: WatchedTransport
+    /// Whether the schema sends the entity tag of a record with each change.
+    let needsTag: Bool
+
+    func findings(like listed: JSONText) async -> [Finding] {
+        guard let path = entity.recordPath(of: listed) else { return [] }
+        let found: RemoteRecord?
+        do {
+            found = try await upstream.record(of: entity, known: listed)
+        } catch {
+            return [failure(error, path)]
+        }
+        guard let found else {
+            return [.error(entity.name, "GET \(path): there is no such record", "correct pull.record.path")]
+        }
+        guard found.record[entity.key]?.plain == listed[entity.key]?.plain else {
+            return [.error(entity.name, "GET \(path): it is another record", "correct pull.record.path")]
+        }
+        let place = entity.pull?.single.place.description ?? ""
+        return [.ok(entity.name, "GET \(path): the record is at \(place)")] + [tag(found)].compactMap(\.self)
+            + moved(found.record, listed)
+    }
+
+    private func failure(_ error: UpstreamError, _ path: String) -> Finding {
+        guard case .malformed = error, let answer = transport.lastBody,
+            let place = PlaceSearch(answer).objects(with: entity.key).first?.place
+        else { return .error(entity.name, "GET \(path): \(error.message)", "correct pull.record.path") }
+        return .error(
+            entity.name, "GET \(path): \(error.message)", "set pull.record.at: \(place.isEmpty ? "\"\"" : place)")
+    }
+
+    private func tag(_ found: RemoteRecord) -> Finding? {
+        guard needsTag, found.version == nil else { return nil }
+        let tag = transport.last?.header("ETag")
+        return .warning(
+            entity.name,
+            tag == nil ? "a single record has no ETag" : "its ETag \(tag ?? "") is weak, and never matches",
+            "remove upstream.version, or name a field of the record there")
+    }
+
+    /// Fields that only the list has where the schema says.
+    private func moved(_ record: JSONText, _ listed: JSONText) -> [Finding] {
+        entity.fields.compactMap { field in
+            guard !field.isDerivedHere, field.value(in: listed) != nil, field.value(in: record) == nil,
+                let place = PlaceSearch(record).places(like: field.source ?? field.name).first
+            else { return nil }
+            return .warning(
+                entity.name, "\(field.name): the single record has it at \(place)",
+                "set from: \(place), where the list has none")
+        }
+    }
+}

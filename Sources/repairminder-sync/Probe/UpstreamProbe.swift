@@ -1,0 +1,73 @@
+import EntitySchema
+import JSONText
+import Synchronization
+import Upstream
+
+/// Reads from the upstream as the schema says, and reports what came, what is not as expected, and what would be better.
+///
+/// Only reads: the account, up to three pages of each list, and one record of each. The order of the findings is that
+/// of the schema.
+struct UpstreamProbe {
+    let schema: EntitySchema
+    let upstream: HTTPUpstream
+    /// That of `upstream`.
+    let transport: WatchedTransport
+    let now: Timestamp
+
+    func findings() async -> [Finding] {
+        if let account = await account(), account.level == .error { return [account] }
+        var findings: [Finding] = []
+        for entity in schema.entities { findings += await self.findings(entity) }
+        return findings
+    }
+
+    private func findings(_ entity: Entity) async -> [Finding] {
+        guard let pull = entity.pull else { return [] }
+        let report = await ListProbe(entity: entity, pull: pull, upstream: upstream, transport: transport, now: now)
+            .report()
+        guard let first = report.records.first else { return report.findings }
+        let single = RecordProbe(
+            entity: entity, upstream: upstream, transport: transport, needsTag: schema.upstream.version == .etag)
+        return report.findings + FieldProbe(entity: entity, records: report.records).findings()
+            + (await single.findings(like: first))
+    }
+
+    private func account() async -> Finding? {
+        guard let account = schema.upstream.account else { return nil }
+        do {
+            let id = try await upstream.account()?.id ?? ""
+            return .ok("account", "GET \(account.path): \(id) at \(account.id.description)")
+        } catch .malformed(let message) {
+            let places = transport.lastBody.map { PlaceSearch($0).objects(with: "id") } ?? []
+            let place = places.first.map { $0.place.isEmpty ? "id" : "\($0.place).id" }
+            return .error(
+                "account", message, place.map { "set upstream.account.id: \($0)" } ?? "correct upstream.account")
+        } catch {
+            return .error(
+                "account", "GET \(account.path): \(error.message)", "correct the token, or auth in the schema")
+        }
+    }
+}
+
+/// Passes requests on and keeps the last answer, of which a probe looks at more than the schema names.
+final class WatchedTransport: HTTPTransport {
+    private let inner: any HTTPTransport
+    private let answer = Mutex<HTTPResponse?>(nil)
+
+    init(_ inner: any HTTPTransport) {
+        self.inner = inner
+    }
+
+    /// The last answer; nil before the first, and when none came.
+    var last: HTTPResponse? { answer.withLock { $0 } }
+
+    /// Its body, if that is JSON.
+    var lastBody: JSONText? { last.flatMap { try? JSONText($0.body) } }
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        answer.withLock { $0 = nil }
+        let response = try await inner.send(request)
+        answer.withLock { $0 = response }
+        return response
+    }
+}

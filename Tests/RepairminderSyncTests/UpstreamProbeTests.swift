@@ -1,0 +1,159 @@
+import EntitySchema
+import JSONText
+import Testing
+import Upstream
+
+@testable import repairminder_sync
+
+@Suite("What a probe of the upstream says about a schema")
+struct UpstreamProbeTests {
+    /// A path with its query, or only the path, and its answer.
+    private typealias Site = [String: HTTPResponse]
+
+    private struct Answers: HTTPTransport {
+        let site: Site
+
+        func send(_ request: HTTPRequest) -> HTTPResponse {
+            let target = String(request.url.dropFirst("http://far".count))
+            let path = String(target.prefix { $0 != "?" })
+            return site[target] ?? site[path]
+                ?? HTTPResponse(status: 404, body: Array(#"{"error":"no such path"}"#.utf8))
+        }
+    }
+
+    private static func json(_ text: String, _ headers: [HTTPHeader] = []) -> HTTPResponse {
+        HTTPResponse(
+            status: 200, headers: headers + [HTTPHeader("Content-Type", "application/json")], body: Array(text.utf8))
+    }
+
+    private static func findings(_ pull: String, upstream: String = "", _ site: Site) async throws -> [Finding] {
+        let yaml = """
+            schema: far
+            upstream: { base_url: "http://far"\(upstream.isEmpty ? "" : ", \(upstream)") }
+            entities:
+              notes:
+                fields:
+                  id: { type: string }
+                  text: { type: string }
+                  price: { type: money }
+                  updated_at: { type: time }
+                pull: \(pull)
+            """
+        let schema = try EntitySchema(yaml: yaml, file: "far.yaml")
+        let now = try #require(Timestamp(iso8601: "2026-03-01T00:00:00Z"))
+        let transport = WatchedTransport(Answers(site: site))
+        let upstream = HTTPUpstream(plan: schema.upstream, transport: transport, token: nil, now: { now })
+        return await UpstreamProbe(schema: schema, upstream: upstream, transport: transport, now: now).findings()
+    }
+
+    private static let note = #"{"id":"a","text":"x","price":1.50,"updated_at":"2026-01-01T00:00:00Z"}"#
+    private static let single = ["/notes/a": json(note)]
+
+    private static func says(
+        _ level: Finding.Level, _ words: String, advising advice: String? = nil, in findings: [Finding]
+    ) -> Bool {
+        findings.contains { found in
+            found.level == level && found.message.contains(words)
+                && advice.map { (found.advice ?? "").contains($0) } ?? true
+        }
+    }
+
+    @Test("a schema that fits has nothing but what was found, and where")
+    func fits() async throws {
+        let site = Self.single.merging(["/notes": Self.json(#"{"data":[\#(Self.note)],"total":1}"#)]) { $1 }
+        let found = try await Self.findings(
+            "{ path: /notes, records: data, record: { path: \"/notes/{id}\", at: \"\" }, pagination: { style: single, total: total } }",
+            site)
+        #expect(found.allSatisfy { $0.level == .ok }, "\(found.map(\.text))")
+        #expect(Self.says(.ok, "1 record at data, 1 in all", in: found))
+        #expect(Self.says(.ok, "GET /notes/a", in: found))
+    }
+
+    @Test("records that stand elsewhere are found")
+    func records() async throws {
+        let site = ["/notes": Self.json(#"{"result":{"items":[\#(Self.note)]}}"#)]
+        let found = try await Self.findings("{ path: /notes, records: data }", site)
+        #expect(Self.says(.error, "no list at data", advising: "set pull.records: result.items", in: found))
+    }
+
+    @Test("a single record that stands elsewhere is found")
+    func single() async throws {
+        let site = [
+            "/notes": Self.json("[\(Self.note)]"), "/notes/a": Self.json(#"{"result":{"note":\#(Self.note)}}"#),
+        ]
+        let found = try await Self.findings(#"{ path: /notes, record: { path: "/notes/{id}", at: note } }"#, site)
+        #expect(Self.says(.error, "/notes/a", advising: "set pull.record.at: result.note", in: found))
+    }
+
+    @Test(
+        "pages that pagination does not find are reported with the style that would",
+        arguments: [
+            (#"{"data":[NOTE],"has_more":true}"#, [HTTPHeader](), "pagination.more: has_more"),
+            (#"{"data":[NOTE],"next":"http://far/notes?page=2"}"#, [], "style: next_url, next: next"),
+            (#"{"data":[NOTE],"meta":{"next_cursor":"b"}}"#, [], "style: cursor"),
+            (#"{"data":[NOTE]}"#, [HTTPHeader("Link", "<http://far/notes?page=2>; rel=\"next\"")], "style: link"),
+        ])
+    func pages(_ answer: String, _ headers: [HTTPHeader], _ advice: String) async throws {
+        let text = answer.replacing("NOTE", with: Self.note)
+        let site = Self.single.merging(["/notes": Self.json(text, headers)]) { $1 }
+        let found = try await Self.findings(
+            "{ path: /notes, records: data, record: { path: \"/notes/{id}\", at: \"\" } }", site)
+        #expect(Self.says(.error, "more pages", advising: advice, in: found), "\(found.map(\.text))")
+    }
+
+    @Test("a parameter for the page that changes nothing is noticed")
+    func samePage() async throws {
+        let site = Self.single.merging(["/notes": Self.json(#"{"data":[\#(Self.note)],"total":2}"#)]) { $1 }
+        let found = try await Self.findings(
+            "{ path: /notes, records: data, pagination: { style: page, page: seite, page_size: 1, total: total } }",
+            site)
+        #expect(Self.says(.error, "the second page has the records of the first", in: found))
+    }
+
+    @Test("a total that no one named is offered, one that is not there is reported")
+    func totals() async throws {
+        let site = Self.single.merging(["/notes": Self.json(#"{"data":[\#(Self.note)],"meta":{"totalItems":1}}"#)]) {
+            $1
+        }
+        for pagination in ["{ style: single }", "{ style: single, total: count }"] {
+            let found = try await Self.findings("{ path: /notes, records: data, pagination: \(pagination) }", site)
+            #expect(Self.says(.warning, "total", advising: "meta.totalItems", in: found))
+        }
+    }
+
+    @Test("a filter by time that the upstream does not know is noticed")
+    func changes() async throws {
+        let site = Self.single.merging(["/notes": Self.json("[\(Self.note)]")]) { $1 }
+        let found = try await Self.findings("{ path: /notes, since: { param: seit, field: updated_at } }", site)
+        #expect(Self.says(.error, "seit=", advising: "since.param", in: found))
+        let known = site.merging(["/notes?seit=2026-03-01T00%3A00%3A00.000Z": Self.json("[]")]) { $1 }
+        let well = try await Self.findings("{ path: /notes, since: { param: seit, field: updated_at } }", known)
+        #expect(Self.says(.ok, "0 records changed since", in: well))
+    }
+
+    @Test("fields that are elsewhere, of another type or not known are named")
+    func fields() async throws {
+        let note = #"{"id":"a","text":7,"sums":{"price":"1.50"},"updated_at":"2026-01-01T00:00:00Z","colour":"red"}"#
+        let site = ["/notes": Self.json("[\(note)]"), "/notes/a": Self.json(note)]
+        let found = try await Self.findings("{ path: /notes }", site)
+        #expect(Self.says(.warning, "price: no record", advising: "set from: sums.price", in: found))
+        #expect(Self.says(.warning, "text: 1 of 1 records have integer", in: found))
+        #expect(Self.says(.ok, "colour", in: found))
+    }
+
+    @Test("a key that the records do not have is replaced by one that they have")
+    func keys() async throws {
+        let site = ["/notes": Self.json(#"[{"uuid":"a","text":"x"},{"uuid":"b","text":"y"}]"#)]
+        let found = try await Self.findings("{ path: /notes }", site)
+        #expect(Self.says(.error, "2 of 2 records have no id", advising: "key: uuid", in: found))
+    }
+
+    @Test("a path that does not exist, and an account that is elsewhere, are errors")
+    func missing() async throws {
+        let lost = try await Self.findings("{ path: /note }", [:])
+        #expect(Self.says(.error, "no such path", advising: "pull.path", in: lost))
+        let found = try await Self.findings(
+            "{ path: /notes }", upstream: "account: { path: /me, id: id }", ["/me": Self.json(#"{"user":{"id":7}}"#)])
+        #expect(Self.says(.error, "/me", advising: "upstream.account.id: user.id", in: found))
+    }
+}
