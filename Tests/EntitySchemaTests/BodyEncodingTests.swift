@@ -27,7 +27,7 @@ struct BodyEncodingTests {
     }
 
     private static func sent(
-        _ routes: String, key: String = "id", as operation: EntitySchema.Operation = .update, changing fields: String,
+        _ routes: String, key: String = "id", as operation: Operation = .update, changing fields: String,
         from remote: String? = nil, version: String = "", at known: String? = nil
     ) throws -> WireRequest {
         let schema = try schema(routes, key: key, version: version)
@@ -54,7 +54,7 @@ struct BodyEncodingTests {
         let request = try Self.sent("\(Self.update), encoding: form }", changing: fields)
         #expect(request.text == expected)
         #expect(request.body == nil)
-        #expect(request.headers == [.init("Content-Type", "application/x-www-form-urlencoded")])
+        #expect(request.headers == [WireRequest.Header("Content-Type", "application/x-www-form-urlencoded")])
     }
 
     @Test("a form can be enclosed as well")
@@ -71,7 +71,7 @@ struct BodyEncodingTests {
         let expected =
             #"[{"op":"add","path":"/a~1b~0c","value":"x"},{"op":"add","path":"/size","value":null}]"#
         #expect(request.body?.text == expected)
-        #expect(request.headers == [.init("Content-Type", "application/json-patch+json")])
+        #expect(request.headers == [WireRequest.Header("Content-Type", "application/json-patch+json")])
     }
 
     @Test(
@@ -125,7 +125,7 @@ struct BodyEncodingTests {
         let request = try Self.sent(
             "\(Self.update) }", changing: #"{"text":"x"}"#,
             version: #"{ field: revision, header: If-Match, value: '"{revision}"' }"#, at: "7")
-        #expect(request.headers.first == .init("If-Match", "\"7\""))
+        #expect(request.headers.first == WireRequest.Header("If-Match", "\"7\""))
     }
 
     @Test(

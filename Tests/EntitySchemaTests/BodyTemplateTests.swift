@@ -60,7 +60,8 @@ struct BodyTemplateTests {
     @Test(
         "what cannot be is refused with what to write",
         arguments: [
-            ("body: { data: { text: words } }", "$fields once"), ("body: { a: $fields, b: $fields }", "$fields once"),
+            ("body: { data: { text: words } }", "once, in its place"),
+            ("body: { a: $fields, b: $fields }", "once, in its place"),
             (#"body: { a: $fields, b: "{id} {text}" }"#, "one {field} alone"),
             ("body: { a: $fields, b: $field }", "$fields"),
             (#"body: { a: $fields, b: "{tex}" }"#, "tex"), (#"body: { a: $fields, b: "{code}" }"#, "code is secret"),

@@ -62,7 +62,7 @@ struct UpstreamProbeTests {
     func fits() async throws {
         let site = Self.single.merging(["/notes": Self.json(#"{"data":[\#(Self.note)],"total":1}"#)]) { $1 }
         let found = try await Self.findings(
-            "{ path: /notes, records: data, record: { path: \"/notes/{id}\", at: \"\" }, pagination: { style: single, total: total } }",
+            "{ path: /notes, records: data, record: { path: \"/notes/{id}\" }, pagination: { style: single, total: total } }",
             site)
         #expect(found.allSatisfy { $0.level == .ok }, "\(found.map(\.text))")
         #expect(Self.says(.ok, "1 record at data, 1 in all", in: found))
@@ -97,7 +97,7 @@ struct UpstreamProbeTests {
         let text = answer.replacing("NOTE", with: Self.note)
         let site = Self.single.merging(["/notes": Self.json(text, headers)]) { $1 }
         let found = try await Self.findings(
-            "{ path: /notes, records: data, record: { path: \"/notes/{id}\", at: \"\" } }", site)
+            "{ path: /notes, records: data, record: { path: \"/notes/{id}\" } }", site)
         #expect(Self.says(.error, "more pages", advising: advice, in: found), "\(found.map(\.text))")
     }
 

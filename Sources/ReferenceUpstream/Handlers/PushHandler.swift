@@ -73,7 +73,7 @@ struct PushHandler {
             present = store.find(entity, where: placeholders)
             guard present != nil else { throw .notFound("record \(match.placeholders[entity.key] ?? "") in \(name)") }
         }
-        let body = operation == .delete ? nil : try form?.fields ?? written(by: route, of: entity).fields()
+        let body = try fields(for: operation, route, entity, form)
         let sent = (body?.members ?? []).filter { route.html[$0.key] == nil }
         try handler.settings.shape?.check(body, route.call, knows: route.wireNames)
         var fields = JSONText.object(
@@ -104,6 +104,14 @@ struct PushHandler {
         call.fields = fields
         call.fitsAsItIs = call.fitsAsItIs && call.fitsWithConditions
         return call
+    }
+
+    /// Nil for a deletion.
+    private func fields(
+        for operation: Operation, _ route: PushRoute, _ entity: Entity, _ form: ContentForm?
+    ) throws(Refusal) -> JSONText? {
+        if let form { return form.fields }
+        return operation == .delete ? .none : try written(by: route, of: entity).fields()
     }
 
     private func written(by route: PushRoute, of entity: Entity) -> WriteBody {

@@ -60,7 +60,7 @@ struct WriteBody {
                 let path = operation["path"]?.string, path.hasPrefix("/"), !path.dropFirst().contains("/"),
                 let value = operation["value"]
             else { throw .invalid("expected operations add or replace with a path of one name, and a value") }
-            let name = path.dropFirst().replacing("~1", with: "/").replacing("~0", with: "~")
+            let name = String(path.dropFirst()).replacing("~1", with: "/").replacing("~0", with: "~")
             members.append((name, value))
         }
         return .object(members: members)

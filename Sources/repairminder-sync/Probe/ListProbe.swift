@@ -56,9 +56,10 @@ struct ListProbe {
     private func lists(in answer: JSONText?) -> String? {
         let found = answer.map { PlaceSearch($0).lists } ?? []
         guard let best = found.first else { return nil }
-        let place = best.place.isEmpty ? "\"\"" : best.place
-        return
-            "set pull.records: \(place), where there is a list of \(best.value.elementCount.counted("record", "records"))"
+        let count = best.value.elementCount.counted("record", "records")
+        return best.place.isEmpty
+            ? "remove records: the answer itself is a list of \(count)"
+            : "set pull.records: \(best.place), where there is a list of \(count)"
     }
 
     private func empty(_ answer: JSONText) -> Finding {

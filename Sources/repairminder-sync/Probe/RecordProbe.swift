@@ -34,7 +34,8 @@ struct RecordProbe {
             let place = PlaceSearch(answer).objects(with: entity.key).first?.place
         else { return .error(entity.name, "GET \(path): \(error.message)", "correct pull.record.path") }
         return .error(
-            entity.name, "GET \(path): \(error.message)", "set pull.record.at: \(place.isEmpty ? "\"\"" : place)")
+            entity.name, "GET \(path): \(error.message)",
+            place.isEmpty ? "remove pull.record.at: the record is the answer itself" : "set pull.record.at: \(place)")
     }
 
     private func tag(_ found: RemoteRecord) -> Finding? {

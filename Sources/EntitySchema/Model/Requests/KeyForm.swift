@@ -39,9 +39,12 @@ package enum KeyForm: Sendable, Equatable {
     /// A key of this form, made of a random text; the same for the same text.
     package func key(from random: String) -> String {
         guard case .text(let alphabet, let length) = self else { return random }
-        // FNV-1a with 128 bits keeps what is random in the text. Its high bits are the best mixed.
+        // FNV-1a with 128 bits, and a shift that spreads the last bytes as well: it keeps what is random in the text.
         var state: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
-        func mix(_ byte: UInt8) { state = (state ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b }
+        func mix(_ byte: UInt8) {
+            state = (state ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b
+            state ^= state >> 59
+        }
         for byte in random.utf8 { mix(byte) }
         var key = ""
         for place in 0..<length {
