@@ -23,7 +23,7 @@ from common.story import Failed, Side, await_true
 NAMES = {"customer_id": "customer", "order_id": "order"}
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 COUNTS = (2_000, 5_000, 3_000)
-TOKEN_S = 10  # the shortest that it allows
+TOKEN_S = 10  # how long tokens last: the shortest that it allows
 USER, PASSWORD = "ada@example.org", "a-long-password"
 OPERATIONS = {"POST": "create", "PATCH": "update", "DELETE": "delete"}
 
@@ -45,6 +45,7 @@ def free_port():
 class PocketBase(Convention):
     """A gateway to it on a port of its own: what the daemon calls."""
     DIGITS = 3
+    TOKEN_EVERY_S = 7  # in between, requests are refused
     LOCAL = {entity: {name: NAMES.get(name, name) for name in fields} for entity, fields in FIELDS.items()}
 
     def __init__(self, seed=1):
@@ -63,18 +64,22 @@ class PocketBase(Convention):
         self.own = self._token()
         self._define()
         self._load()
-        self.KEY = self._token()
+        self._shorten()
+        self.another_token()
 
     def make_id(self, entity, number):
         return "".join(self.random.choices(LETTERS, k=15))
 
     def renew(self):
-        """Lets the token expire; then there is another."""
+        """The token is no longer valid; there is another."""
         self._shorten()
+        self.another_token()
+
+    def another_token(self):
         self.KEY = self._token()
 
     def _shorten(self):
-        """From now on tokens last as briefly as PocketBase allows, and those of before are no longer valid."""
+        """From now on tokens are brief, and those of before are no longer valid."""
         self.call("PATCH", "/api/collections/_superusers", {"authToken": {
             "duration": TOKEN_S, "secret": "".join(self.random.choices(LETTERS, k=50))}})
         self.own = self._token()

@@ -2,6 +2,7 @@
 cache has exactly what the server has."""
 import random
 import sys
+import threading
 import time
 from collections import Counter
 from datetime import datetime
@@ -83,7 +84,7 @@ class Story:
         self.settings = settings or {}
         self.created, self.deleted, self.number = Counter(), [], 0
         self.touched, self.initial = set(), {}
-        self.notes = []
+        self.notes, self.is_over = [], threading.Event()
 
     def tell(self, folder):
         """Raises `Failed`; returns lines of what happened."""
@@ -95,6 +96,8 @@ class Story:
         began = time.monotonic()
         self.daemon.start(within=30)
         self.client = self.daemon.client()
+        if hasattr(self.server, "TOKEN_EVERY_S"):
+            threading.Thread(target=self.keep_token, args=(self.server.TOKEN_EVERY_S,), daemon=True).start()
         try:
             self.first_pull()
             self.note(f"first pull in {time.monotonic() - began:.1f} s")
@@ -111,6 +114,7 @@ class Story:
             self.note(f"in all {time.monotonic() - began:.1f} s, {len(self.server.requests)} requests"
                       if hasattr(self.server, "requests") else f"in all {time.monotonic() - began:.1f} s")
         finally:
+            self.is_over.set()
             self.client.close()
             self.daemon.kill()
         return self.notes
@@ -125,8 +129,16 @@ class Story:
         return path
 
     def write_token(self):
-        self.token.write_text(self.server.KEY)
-        self.token.chmod(0o600)
+        fresh = self.folder / "token.new"
+        fresh.write_text(self.server.KEY)
+        fresh.chmod(0o600)
+        fresh.replace(self.token)
+
+    def keep_token(self, every):
+        """Writes a new token now and then, as a job of the administrator would."""
+        while not self.is_over.wait(every):
+            self.server.another_token()
+            self.write_token()
 
     def note(self, text):
         self.notes.append(text)
