@@ -1,7 +1,7 @@
 # The commands for developers and CI. `make` alone lists them.
 .DEFAULT_GOAL := help
 .PHONY: help packages build check test test-all lint demo bench bench-setup simulate model fuzz sanitize fuzz-api torture histories completions man deb \
-    boot mutants clean
+    boot conventions mutants clean
 
 help:            ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -53,6 +53,9 @@ fuzz-api: packages ## fuzz the local API from its OpenAPI document: CASES (10000
 
 torture: build   ## inject faults into the built daemon (crashes, power cuts, …) for hours; ARGS="--small crashes" for less
 	Tests/Torture/run $(or $(ARGS),--full)
+
+conventions: build ## drive the built daemon against servers of other conventions; ARGS="drf rails" for some
+	Tests/Conventions/run $(ARGS)
 
 histories:       ## test the checker of the fault tests' histories, or run it on FILES
 	Tests/Torture/histories/$(if $(FILES),check $(FILES),test_checker.py)

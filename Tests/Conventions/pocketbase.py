@@ -1,0 +1,243 @@
+"""The real PocketBase, https://pocketbase.io/docs/api-records/, behind a gateway that can lose its answers.
+
+`POCKETBASE` is its program; without it, the one of the package in requirements.txt is looked for. Collections:
+https://pocketbase.io/docs/api-collections/; batches: https://pocketbase.io/docs/api-records/#batch-createupdateupsertdelete-records
+"""
+import atexit
+import http.client
+import json
+import os
+import random
+import shutil
+import socket
+import subprocess
+import tempfile
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+
+from common.server import WRITES, Convention, Response
+from common.store import FIELDS, Store
+from common.story import Failed, Side, await_true
+
+NAMES = {"customer_id": "customer", "order_id": "order"}
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+COUNTS = (2_000, 5_000, 3_000)
+TOKEN_S = 10  # how long tokens last: the shortest that it allows
+USER, PASSWORD = "ada@example.org", "a-long-password"
+OPERATIONS = {"POST": "create", "PATCH": "update", "DELETE": "delete"}
+
+
+def program():
+    beside = Path(__file__).resolve().parents[2] / ".build" / "pocketbase" / "bin" / "pocketbase"
+    return os.environ.get("POCKETBASE") or (str(beside) if beside.exists() else shutil.which("pocketbase"))
+
+
+def missing():
+    return None if program() else "there is no pocketbase; see Tests/Conventions/requirements.txt"
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class PocketBase(Convention):
+    """A gateway to it on a port of its own: what the daemon calls."""
+    DIGITS = 3
+    TOKEN_EVERY_S = 7  # in between, requests are refused
+    LOCAL = {entity: {name: NAMES.get(name, name) for name in fields} for entity, fields in FIELDS.items()}
+
+    def __init__(self, seed=1):
+        self.random = random.Random(seed)
+        self.folder = tempfile.mkdtemp(prefix="pocketbase-")
+        # Migrations would otherwise stand beside the folder, for the next run to find.
+        self.folders = ["--dir", f"{self.folder}/data", "--migrationsDir", f"{self.folder}/migrations"]
+        atexit.register(self.close)
+        super().__init__(seed)
+        self.store = Store(self.make_id, seed, COUNTS, self.DIGITS)
+        self._command("superuser", "upsert", USER, PASSWORD)
+        self.far = f"127.0.0.1:{free_port()}"
+        self.process = subprocess.Popen([program(), "serve", "--http", self.far, *self.folders],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+        await_true(self._is_up, 20, "pocketbase did not start")
+        self.own = self._token()
+        self._define()
+        self._load()
+        self._shorten()
+        self.another_token()
+
+    def make_id(self, entity, number):
+        return "".join(self.random.choices(LETTERS, k=15))
+
+    def renew(self):
+        """The token is no longer valid; there is another."""
+        self._shorten()
+        self.another_token()
+
+    def another_token(self):
+        self.KEY = self._token()
+
+    def _shorten(self):
+        """From now on tokens are brief, and those of before are no longer valid."""
+        self.call("PATCH", "/api/collections/_superusers", {"authToken": {
+            "duration": TOKEN_S, "secret": "".join(self.random.choices(LETTERS, k=50))}})
+        self.own = self._token()
+
+    # Starting
+
+    def _command(self, *arguments):
+        done = subprocess.run([program(), *arguments, *self.folders], capture_output=True, text=True)
+        if done.returncode:
+            raise Failed(f"pocketbase {arguments[0]}: {done.stdout}{done.stderr}")
+
+    def _is_up(self):
+        try:
+            return self.send("GET", "/api/health", None, None)[0] == 200
+        except OSError:
+            return False
+
+    def _token(self):
+        status, answer = self.send("POST", "/api/collections/_superusers/auth-with-password",
+                                   {"identity": USER, "password": PASSWORD}, None)
+        if status != 200:
+            raise Failed(f"pocketbase let nobody in: {status} {answer}")
+        return answer["token"]
+
+    def _define(self):
+        kinds = {"text": {"type": "text"}, "text?": {"type": "text"}, "amount": {"type": "number", "min": 0},
+                 "integer": {"type": "number", "onlyInt": True}, "time?": {"type": "date"},
+                 "status": {"type": "select", "values": ["open", "paid", "shipped"], "maxSelect": 1}}
+        times = [{"name": "created", "type": "autodate", "onCreate": True},
+                 {"name": "updated", "type": "autodate", "onCreate": True, "onUpdate": True}]
+        made = {}
+        for entity, fields in FIELDS.items():
+            defined = []
+            for name, kind in fields.items():
+                base, _, most = kind.partition(" ")
+                if base == "->":
+                    defined.append({"name": NAMES[name], "type": "relation", "collectionId": made[most], "maxSelect": 1,
+                                    "cascadeDelete": True, "required": True})
+                    continue
+                more = {"max": int(most)} if most else {}
+                defined.append({"name": name, **kinds[base], **more, "required": base == "text"})
+            if entity == "orders":
+                defined.append({"name": "scan", "type": "file", "maxSelect": 1, "maxSize": 1 << 20})
+            made[entity] = self.call("POST", "/api/collections", {
+                "name": entity, "type": "base", "fields": defined + times,
+                "indexes": [f"CREATE INDEX idx_{entity}_updated ON {entity} (updated)"]})["id"]
+        self.call("PATCH", "/api/settings", {"batch": {"enabled": True, "maxRequests": 500, "timeout": 30}})
+
+    def _load(self):
+        for entity in FIELDS:
+            rows = self.store.listed(entity)
+            for begin in range(0, len(rows), 500):
+                self.call("POST", "/api/batch", {"requests": [
+                    {"method": "POST", "url": f"/api/collections/{entity}/records", "body": self.wire(entity, row, row["id"])}
+                    for row in rows[begin:begin + 500]]})
+
+    def wire(self, entity, fields, key=None):
+        def value(one):
+            return float(one) if isinstance(one, Decimal) else one.isoformat() if isinstance(one, datetime) else one
+        body = {NAMES.get(name, name): value(fields[name]) for name in FIELDS[entity] if name in fields}
+        return {**body, **({"id": key} if key else {})}
+
+    # Calling it
+
+    def send(self, method, path, body, token):
+        connection = http.client.HTTPConnection(self.far, timeout=60)
+        headers = {"Content-Type": "application/json", **({"Authorization": token} if token else {})}
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        answer = connection.getresponse()
+        data = answer.read()
+        connection.close()
+        return answer.status, json.loads(data) if data else None
+
+    def call(self, method, path, body=None):
+        """A call of the test's own; raises `Failed` if it is refused."""
+        status, answer = self.send(method, path, body, self.own)
+        if status in (401, 403):
+            self.own = self._token()
+            status, answer = self.send(method, path, body, self.own)
+        if status >= 300:
+            raise Failed(f"pocketbase: {method} {path}: {status} {answer}")
+        return answer
+
+    def records(self, entity):
+        page, found = 1, []
+        while True:
+            answer = self.call("GET", f"/api/collections/{entity}/records?perPage=1000&page={page}&sort=id")
+            found += answer["items"]
+            if page >= answer["totalPages"]:
+                return found
+            page += 1
+
+    def test(self, name, **asked):
+        place = f"/api/collections/{asked.get('entity')}/records"
+        fields = self.wire(asked["entity"], asked["fields"]) if "fields" in asked else None
+        if name == "create":
+            return self.call("POST", place, fields)
+        if name == "edit":
+            return self.call("PATCH", f"{place}/{asked['id']}", fields)
+        if name == "delete":
+            return self.call("DELETE", f"{place}/{asked['id']}")
+        return super().test(name, **asked)
+
+    # The gateway
+
+    def answer(self, request):
+        connection = http.client.HTTPConnection(self.far, timeout=60)
+        headers = {name: value for name, value in request.headers.items() if name.lower() not in ("host", "connection")}
+        connection.request(request.method, request.target, request.body or None, headers)
+        answer = connection.getresponse()
+        data = answer.read()
+        parts = request.path.strip("/").split("/")
+        if request.method in WRITES and answer.status < 300 and parts[3:4] == ["records"]:
+            key = parts[4] if len(parts) > 4 else json.loads(data)["id"]
+            self.store.applied.append(("api", OPERATIONS[request.method], parts[2], key))
+        connection.close()
+        return Response(answer.status, data or None, {}, answer.getheader("Content-Type") or "application/json")
+
+    def close(self):
+        if getattr(self, "process", None) and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+            super().close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class PocketBaseSide(Side):
+    REFUSED = ("customers", "name", "x" * 70, "Must be no more than 60 character(s).")
+
+    def row(self, entity, record):
+        # It has no nulls: an empty text and an empty time are "".
+        return {name: "" if value is None else value for name, value in super().row(entity, {
+            place: None if value == "" else value for place, value in record.items()}).items()}
+
+    def keys(self, entity):
+        return {record["id"]: record["id"] for record in self.server.records(entity)}
+
+    def rows(self, entity):
+        return {record["id"]: self.row(entity, record) for record in self.server.records(entity)}
+
+    def more(self, story):
+        """A file arrives, and so does another in its place."""
+        key = story.key(story.rows_here("orders")[0])
+        for data in (b"%PDF-1.4 first", b"%PDF-1.4 second"):
+            answer = story.client.call("PUT", f"/v1/orders/{key}/content", data, {"Content-Type": "application/pdf"})
+            if answer.status != 200:
+                raise Failed(f"the file was refused: {answer.status} {answer.body!r}")
+
+            def is_there(data=data):
+                name = self.server.call("GET", f"/api/collections/orders/records/{key}")["scan"]
+                connection = http.client.HTTPConnection(self.server.far, timeout=10)
+                connection.request("GET", f"/api/files/orders/{key}/{name}")
+                found = connection.getresponse().read()
+                connection.close()
+                return found == data
+            await_true(is_there, 20, lambda: f"the file did not arrive: {story.pending()}")
+        story.sent("after the files")
+        story.note("files: arrived, and replaced")
+
+
+SERVER, SIDE = PocketBase, PocketBaseSide

@@ -1,0 +1,111 @@
+"""A Rails application in API mode, as its scaffold generator writes controllers, with the usual gems.
+
+- Controllers: https://guides.rubyonrails.org/api_app.html, https://api.rubyonrails.org/classes/ActionController/Parameters.html
+  (`params.expect(order: [...])`: the fields are inside a member with the model's name)
+- Errors: `render json: { errors: @order.errors }, status: :unprocessable_entity`,
+  https://guides.rubyonrails.org/active_record_validations.html#working-with-validation-errors
+- Decimals are text without zeros at the end: https://api.rubyonrails.org/classes/BigDecimal.html#method-i-as_json
+- Pages: the `Link` header of RFC 8288 and `total-count`, https://ddnexus.github.io/pagy/docs/extras/headers/
+- `q[updated_at_gteq]`: https://activerecord-hackery.github.io/ransack/getting-started/search-matches/
+- Conditional reads (`stale?`): weak tags, 304, https://api.rubyonrails.org/classes/ActionController/ConditionalGet.html
+- Optimistic locking: `lock_version`, https://api.rubyonrails.org/classes/ActiveRecord/Locking/Optimistic.html; a stale one
+  is answered with 409
+- Tokens: https://api.rubyonrails.org/classes/ActionController/HttpAuthentication/Token.html
+"""
+from datetime import datetime
+from decimal import Decimal
+from urllib.parse import parse_qsl, urlencode
+
+from common.server import Convention, Refused, Response
+from common.store import FIELDS, iso, parse_time
+
+MODELS = {"customers": "customer", "orders": "order", "lines": "line"}
+PHRASES = {400: "Bad Request", 404: "Not Found", 409: "Conflict", 406: "Not Acceptable"}
+
+
+def failure(status):
+    return Response(status, {"status": status, "error": PHRASES[status]})
+
+
+def amount(value):
+    """As BigDecimal writes it: `12.5`, `3.0`."""
+    text = format(value.normalize(), "f")
+    return text if "." in text else text + ".0"
+
+
+class Rails(Convention):
+    DIGITS = 3
+    LOCAL = {entity: {name: name for name in fields} for entity, fields in FIELDS.items()}
+
+    def render(self, row):
+        def value(one):
+            return iso(one, 3) if isinstance(one, datetime) else amount(one) if isinstance(one, Decimal) else one
+        shown = {name: value(one) for name, one in row.items() if name not in ("version", "seq")}
+        return {**shown, "lock_version": row["version"] - 1}
+
+    def answer(self, request):
+        if (request.headers.get("Authorization") or "") != f"Bearer {self.KEY}":
+            return Response(401, b"HTTP Token: Access denied.\n", {"WWW-Authenticate": 'Token realm="Application"'}, "text/html")
+        parts = request.path.strip("/").split("/")
+        if parts[0] not in FIELDS or len(parts) > 2:
+            return failure(404)
+        entity = parts[0]
+        if len(parts) == 1:
+            if request.method == "POST":
+                row = self.store.create(entity, self.values(entity, request)[0])
+                return Response(201, self.render(row), {"Location": f"{self.url}/{entity}/{row['id']}"})
+            return self.index(entity, request) if request.method == "GET" else failure(404)
+        key = self.store.key(entity, parts[1])
+        row = self.store.get(entity, key)
+        if request.method == "GET":
+            return self.show(row, request)
+        if request.method in ("PATCH", "PUT"):
+            values, lock = self.values(entity, request)
+            if lock is not None and int(lock) != row["version"] - 1:
+                return failure(409)
+            return Response(200, self.render(self.store.update(entity, key, values)))
+        if request.method == "DELETE":
+            self.store.delete(entity, key)
+            return Response(204)
+        return failure(404)
+
+    def show(self, row, request):
+        tag = f'W/"{row["id"]}-{row["version"]}"'
+        if request.headers.get("If-None-Match") == tag:
+            return Response(304, None, {"ETag": tag})
+        return Response(200, self.render(row), {"ETag": tag, "Cache-Control": "max-age=0, private, must-revalidate"})
+
+    def index(self, entity, request):
+        rows = self.store.listed(entity)
+        if since := request.query.get("q[updated_at_gteq]"):
+            rows = [row for row in rows if row["updated_at"] >= parse_time(since)]
+        size = min(int(request.query.get("per_page", 25)), 100)
+        page, pages = int(request.query.get("page", 1)), max(1, -(-len(rows) // size))
+        if not 1 <= page <= pages:
+            return failure(404)  # Pagy::OverflowError
+        others = [(name, value) for name, value in parse_qsl(request.target.partition("?")[2]) if name != "page"]
+        links = {"first": 1, "prev": page - 1, "next": page + 1, "last": pages}
+        link = ", ".join(f'<{self.url}{request.path}?{urlencode([*others, ("page", number)])}>; rel="{name}"'
+                         for name, number in links.items() if 1 <= number <= pages)
+        return Response(200, [self.render(row) for row in rows[(page - 1) * size:page * size]], {
+            "Link": link, "current-page": page, "page-limit": size, "total-pages": pages, "total-count": len(rows)})
+
+    def values(self, entity, request):
+        """The permitted parameters inside the model's name, and the version they are based on."""
+        given = request.json if request.type == "application/json" else {}
+        inside = given.get(MODELS[entity]) if isinstance(given, dict) else None
+        if not isinstance(inside, dict) or not inside:
+            raise Refused(failure(400))  # ActionController::ParameterMissing
+        return {name: inside[name] for name in FIELDS[entity] if name in inside}, inside.get("lock_version")
+
+    def invalid(self, request, errors):
+        return Response(422, {"errors": errors})
+
+    def missing(self, request):
+        return failure(404)
+
+    def broken(self, request):
+        return failure(400)
+
+
+SERVER = Rails
