@@ -18,8 +18,7 @@ final class RequestJournalFile: RequestJournal {
     /// Stands for the end of a request under way.
     private static let underWay: Int64 = -1
 
-    /// `limit`: the most requests that are of interest. Nil if the file cannot be opened: then the budget begins anew
-    /// with each start.
+    /// It remembers the last `limit` requests. Nil if the file cannot be opened; each start then has a whole budget.
     init?(path: String, limit: Int, now: @escaping @Sendable () -> Timestamp) {
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { return nil }

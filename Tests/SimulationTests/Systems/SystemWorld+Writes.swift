@@ -9,7 +9,7 @@ import SyncEngine
 extension SystemWorld {
     /// Creates a record like one of the upstream's first ones, with references to local records.
     func create(_ entity: Entity) {
-        // Nobody here gives contents, without which a creation waits.
+        // No one here uploads contents, and such a creation waits for one.
         guard !entity.isCreatedWithContent else { return }
         guard let store, let engine, let field = marked(entity, for: .create) else { return }
         let template = samples[entity.name]?.first
