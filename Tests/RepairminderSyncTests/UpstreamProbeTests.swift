@@ -26,7 +26,9 @@ struct UpstreamProbeTests {
             status: 200, headers: headers + [HTTPHeader("Content-Type", "application/json")], body: Array(text.utf8))
     }
 
-    private static func findings(_ pull: String, upstream: String = "", _ site: Site) async throws -> [Finding] {
+    private static func findings(
+        _ pull: String, upstream: String = "", more: String? = nil, _ site: Site
+    ) async throws -> [Finding] {
         let yaml = """
             schema: far
             upstream: { base_url: "http://far"\(upstream.isEmpty ? "" : ", \(upstream)") }
@@ -38,6 +40,7 @@ struct UpstreamProbeTests {
                   price: { type: money }
                   updated_at: { type: time }
                 pull: \(pull)
+            \(more.map { "  others: { fields: { id: { type: string } }, \($0) }" } ?? "")
             """
         let schema = try EntitySchema(yaml: yaml, file: "far.yaml")
         let now = try #require(Timestamp(iso8601: "2026-03-01T00:00:00Z"))
@@ -47,7 +50,10 @@ struct UpstreamProbeTests {
     }
 
     private static let note = #"{"id":"a","text":"x","price":1.50,"updated_at":"2026-01-01T00:00:00Z"}"#
-    private static let single = ["/notes/a": json(note)]
+    /// `list` is the answer to the list, in which NOTE stands for a note.
+    private static func site(_ list: String, _ headers: [HTTPHeader] = []) -> Site {
+        ["/notes": json(list.replacing("NOTE", with: note), headers), "/notes/a": json(note)]
+    }
 
     private static func says(
         _ level: Finding.Level, _ words: String, advising advice: String? = nil, in findings: [Finding]
@@ -60,7 +66,7 @@ struct UpstreamProbeTests {
 
     @Test("a schema that fits has nothing but what was found, and where")
     func fits() async throws {
-        let site = Self.single.merging(["/notes": Self.json(#"{"data":[\#(Self.note)],"total":1}"#)]) { $1 }
+        let site = Self.site(#"{"data":[NOTE],"total":1}"#)
         let found = try await Self.findings(
             "{ path: /notes, records: data, record: { path: \"/notes/{id}\" }, pagination: { style: single, total: total } }",
             site)
@@ -94,8 +100,7 @@ struct UpstreamProbeTests {
             (#"{"data":[NOTE]}"#, [HTTPHeader("Link", "<http://far/notes?page=2>; rel=\"next\"")], "style: link"),
         ])
     func pages(_ answer: String, _ headers: [HTTPHeader], _ advice: String) async throws {
-        let text = answer.replacing("NOTE", with: Self.note)
-        let site = Self.single.merging(["/notes": Self.json(text, headers)]) { $1 }
+        let site = Self.site(answer, headers)
         let found = try await Self.findings(
             "{ path: /notes, records: data, record: { path: \"/notes/{id}\" } }", site)
         #expect(Self.says(.error, "more pages", advising: advice, in: found), "\(found.map(\.text))")
@@ -103,7 +108,7 @@ struct UpstreamProbeTests {
 
     @Test("a parameter for the page that changes nothing is noticed")
     func samePage() async throws {
-        let site = Self.single.merging(["/notes": Self.json(#"{"data":[\#(Self.note)],"total":2}"#)]) { $1 }
+        let site = Self.site(#"{"data":[NOTE],"total":2}"#)
         let found = try await Self.findings(
             "{ path: /notes, records: data, pagination: { style: page, page: seite, page_size: 1, total: total } }",
             site)
@@ -112,9 +117,7 @@ struct UpstreamProbeTests {
 
     @Test("a total that no one named is offered, one that is not there is reported")
     func totals() async throws {
-        let site = Self.single.merging(["/notes": Self.json(#"{"data":[\#(Self.note)],"meta":{"totalItems":1}}"#)]) {
-            $1
-        }
+        let site = Self.site(#"{"data":[NOTE],"meta":{"totalItems":1}}"#)
         for pagination in ["{ style: single }", "{ style: single, total: count }"] {
             let found = try await Self.findings("{ path: /notes, records: data, pagination: \(pagination) }", site)
             #expect(Self.says(.warning, "total", advising: "meta.totalItems", in: found))
@@ -123,7 +126,7 @@ struct UpstreamProbeTests {
 
     @Test("a filter by time that the upstream does not know is noticed")
     func changes() async throws {
-        let site = Self.single.merging(["/notes": Self.json("[\(Self.note)]")]) { $1 }
+        let site = Self.site("[NOTE]")
         let found = try await Self.findings("{ path: /notes, since: { param: seit, field: updated_at } }", site)
         #expect(Self.says(.error, "seit=", advising: "since.param", in: found))
         let known = site.merging(["/notes?seit=2026-03-01T00%3A00%3A00.000Z": Self.json("[]")]) { $1 }
@@ -155,5 +158,25 @@ struct UpstreamProbeTests {
         let found = try await Self.findings(
             "{ path: /notes }", upstream: "account: { path: /me, id: id }", ["/me": Self.json(#"{"user":{"id":7}}"#)])
         #expect(Self.says(.error, "/me", advising: "upstream.account.id: user.id", in: found))
+    }
+
+    @Test("after what concerns the whole upstream, no other list is asked for")
+    func stops() async throws {
+        let busy = HTTPResponse(status: 429, headers: [HTTPHeader("Retry-After", "60")])
+        let found = try await Self.findings(
+            "{ path: /notes }", more: "pull: { path: /others }", ["/notes": busy, "/others": busy])
+        #expect(found.map(\.check) == ["notes"])
+        let missing = try await Self.findings("{ path: /notes }", more: "pull: { path: /others }", [:])
+        #expect(missing.map(\.check) == ["notes", "others"])
+    }
+
+    @Test("what a stranger wrote moves no cursor and sets no title of a terminal")
+    func controls() async throws {
+        let note = #"{"id":"a","text":"x","price":1,"updated_at":"2026-01-01T00:00:00Z","\u001b]0;owned\u0007":1}"#
+        let found = try await Self.findings(
+            "{ path: /notes }", ["/notes": Self.json("[\(note)]"), "/notes/a": Self.json(note)])
+        let text = found.map(\.text).joined()
+        #expect(text.contains("owned"))
+        #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F || $0 == "\n" })
     }
 }

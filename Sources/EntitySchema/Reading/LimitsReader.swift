@@ -32,11 +32,3 @@ struct LimitsReader {
         }
     }
 }
-
-extension SchemaNode {
-    fileprivate func headerName() throws(SchemaError) -> String {
-        let name = try string()
-        try checkHeaderName(name)
-        return name
-    }
-}

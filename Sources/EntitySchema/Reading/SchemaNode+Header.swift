@@ -10,6 +10,13 @@ extension SchemaNode {
         }
     }
 
+    /// The name of a header, as the text of this place.
+    func headerName() throws(SchemaError) -> String {
+        let name = try string()
+        try checkHeaderName(name)
+        return name
+    }
+
     func checkHeaderName(_ name: String) throws(SchemaError) {
         guard !name.isEmpty, name.utf8.allSatisfy(Self.isInName) else { throw error("expected the name of a header") }
     }

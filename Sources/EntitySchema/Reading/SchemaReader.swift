@@ -112,9 +112,8 @@ struct SchemaReader {
         guard let node else { return nil }
         try node.requireKeys(["etag", "field", "header", "value"])
         if let etag = node.child("etag") { return try etag.boolean() ? .etag : nil }
-        let header = try node.required("header")
-        try header.checkHeaderName(header.string())
-        var field = UpstreamPlan.VersionField(name: try node.required("field").string(), header: try header.string())
+        var field = UpstreamPlan.VersionField(
+            name: try node.required("field").string(), header: try node.required("header").headerName())
         guard let value = node.child("value") else { return .field(field) }
         let text = try value.string()
         guard let template = Template(text), template.placeholders == [field.name],

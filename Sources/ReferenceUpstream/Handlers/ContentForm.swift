@@ -21,7 +21,7 @@ struct ContentForm {
             guard let text = String(validating: other.bytes, as: UTF8.self) else {
                 throw .invalid("\(other.name) is not UTF-8")
             }
-            members.append((other.name, Self.value(text, of: entity[field: names?[other.name] ?? other.name])))
+            members.append((other.name, entity.value(text, for: names?[other.name] ?? other.name)))
         }
         fields = .object(members: members)
         content = Store.Content(bytes: file.bytes, type: file.type ?? Content.unknownType)
@@ -36,14 +36,6 @@ struct ContentForm {
         guard content.bytes.count <= plan.maximumSize else {
             throw Refusal(
                 status: 413, code: "too_large", message: "at most \(plan.maximumSize) bytes are accepted here")
-        }
-    }
-
-    /// Text and references are sent as they are, anything else as JSON.
-    static func value(_ text: String, of field: Field?) -> JSONText {
-        switch field?.kind {
-        case .boolean, .integer, .number, .money, .object, .list: (try? JSONText(parsing: text)) ?? .string(text)
-        default: .string(text)
         }
     }
 }

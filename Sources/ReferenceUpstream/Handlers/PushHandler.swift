@@ -176,7 +176,8 @@ struct PushHandler {
             call: call.route.call, now: now)
     }
 
-    /// The fields of an update with their values afterwards; a PUT that replaces the record sets those that it does not send to null.
+    /// The fields of an update with their values afterwards; a PUT that replaces the record sets those that it does not
+    /// send to null.
     private func written(_ call: Call, _ store: Store) -> JSONText {
         guard let record = store.record(call.entity.name, key: call.key) else { return call.fields }
         let body = written(by: call.route, of: call.entity)
@@ -212,8 +213,8 @@ struct PushHandler {
 }
 
 extension Entity {
-    /// The value of a plain text in a path or a condition.
-    fileprivate func value(_ text: String, for field: String) -> JSONText {
+    /// The value of a plain text in a path, a condition or a form.
+    func value(_ text: String, for field: String) -> JSONText {
         switch self[field: field]?.kind {
         case .boolean, .integer, .number, .money, .object, .list: (try? JSONText(parsing: text)) ?? .string(text)
         default: .string(text)

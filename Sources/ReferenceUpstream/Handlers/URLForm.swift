@@ -1,5 +1,5 @@
-internal import Foundation
 internal import JSONText
+internal import SocketServer
 
 /// An `application/x-www-form-urlencoded` body with nested names, as PHP and Rails read it: `order[tags][]=a`.
 struct URLForm {
@@ -17,17 +17,14 @@ struct URLForm {
         }
     }
 
-    private var pairs: [(name: String, text: String)] = []
+    private let pairs: [(name: String, value: String)]
 
-    /// Throws for what is not UTF-8.
+    /// Throws for what is not UTF-8 with `%XX`.
     init(_ body: [UInt8]) throws(Refusal) {
-        for pair in body.split(separator: UInt8(ascii: "&")) {
-            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decoded(parts[0]), let text = Self.decoded(parts.count > 1 ? parts[1] : []) else {
-                throw .malformed("the form is not UTF-8 with %XX")
-            }
-            pairs.append((name, text))
+        guard let text = String(validating: body, as: UTF8.self), let pairs = PercentCoding.parameters(text) else {
+            throw .malformed("the form is not UTF-8 with %XX")
         }
+        self.pairs = pairs
     }
 
     func members() throws(Refusal) -> JSONText {
@@ -56,9 +53,5 @@ struct URLForm {
         let inner = setting(steps.dropFirst(), of: index.map { members[$0].value }, to: text)
         if let index { members[index].value = inner } else { members.append((step, inner)) }
         return .members(members)
-    }
-
-    private static func decoded(_ bytes: some Collection<UInt8>) -> String? {
-        String(decoding: bytes, as: UTF8.self).replacing("+", with: " ").removingPercentEncoding
     }
 }

@@ -72,7 +72,7 @@ struct WriteBody {
             members: fields.members.map { name, value in
                 guard let text = value.string else { return (name, value) }
                 guard !text.isEmpty else { return (name, .null) }
-                return (name, ContentForm.value(text, of: entity[field: route.body?[name] ?? name]))
+                return (name, entity.value(text, for: route.body?[name] ?? name))
             })
     }
 }

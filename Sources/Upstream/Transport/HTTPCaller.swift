@@ -135,11 +135,12 @@ struct HTTPCaller: Sendable {
 
     private func failure(_ response: HTTPResponse, _ message: String, _ body: JSONText?) -> UpstreamError {
         let status = response.status
-        let retryAfter = response.header("Retry-After").flatMap(rateLimit.delay)
+        if status == 503, let delay = response.header("Retry-After").flatMap(rateLimit.delay) {
+            return .throttled(delay, message)
+        }
         switch status {
         case 401: return .unauthorized(message)
         case 429: return .throttled(rateLimit.delay(response) ?? RateLimit.usualDelay, message)
-        case 503 where retryAfter != nil: return .throttled(retryAfter ?? RateLimit.usualDelay, message)
         case 511: return .barred(status: status, message)
         case 408, 425, 500...599: return .unclear(status: status, message)
         case _ where body.map(answers.concernsAccount) ?? false: return .barred(status: status, message)

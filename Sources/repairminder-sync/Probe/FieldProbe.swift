@@ -51,7 +51,8 @@ struct FieldProbe {
         let unknown = tally.entries.filter { $0.disagreement.kind == .unknown }.map(\.disagreement.field)
         let more =
             unknown.isEmpty ? [] : [Finding.ok(entity.name, "kept beside the schema's fields: \(Self.list(unknown))")]
-        return wrong + absent.compactMap { missing(entity.fields[$0]) } + more
+        let places = absent.isEmpty ? [] : records.prefix(20).map(PlaceSearch.init)
+        return wrong + absent.map { missing(entity.fields[$0], places) } + more
     }
 
     private func advice(_ disagreement: DriftTally.Disagreement) -> String {
@@ -63,10 +64,9 @@ struct FieldProbe {
         }
     }
 
-    /// A field that no record has; only here if a list usually has it.
-    private func missing(_ field: Field) -> Finding? {
-        let place = field.source ?? field.name
-        let others = records.prefix(20).flatMap { PlaceSearch($0).places(like: place) }
+    /// A field that no record has.
+    private func missing(_ field: Field, _ places: [PlaceSearch]) -> Finding {
+        let others = places.flatMap { $0.places(like: field.source ?? field.name) }
         let advice =
             Set(others).sorted().first.map { "set from: \($0)" }
             ?? "nothing if it may be absent; else correct its name, or remove it"

@@ -2,7 +2,7 @@ import EntitySchema
 import JSONText
 import Upstream
 
-/// Reads two pages of one entity's list, and says where records, total and next page were found.
+/// Reads up to three pages of one entity's list, and says where records, total and next page were found.
 struct ListProbe {
     let entity: Entity
     let pull: PullPlan
@@ -14,6 +14,8 @@ struct ListProbe {
         var findings: [Finding]
         /// Those of the first page.
         var records: [JSONText] = []
+        /// What failed concerns the upstream or the token, and not this list.
+        var concernsAll = false
     }
 
     func report() async -> Report {
@@ -21,12 +23,12 @@ struct ListProbe {
         do {
             page = try await upstream.page(request())
         } catch {
-            return Report(findings: [failure(error)])
+            return Report(findings: [failure(error)], concernsAll: Self.concernsAll(error))
         }
         let answer = transport.lastBody ?? .null
         let records = page.records.elements
         guard !records.isEmpty else { return Report(findings: [empty(answer)]) }
-        var findings = [Finding.ok(entity.name, summary(page, answer))]
+        var findings = [Finding.ok(entity.name, summary(page))]
         findings += [total(page, answer), unfollowed(page), changeTimes(records)].compactMap(\.self)
         findings += await nextPage(after: page, records)
         findings += await changes()
@@ -52,6 +54,13 @@ struct ListProbe {
         }
     }
 
+    private static func concernsAll(_ error: UpstreamError) -> Bool {
+        switch error {
+        case .offline, .held, .throttled, .unauthorized, .cancelled, .unclear(nil, _): true
+        case .unclear, .barred, .changed, .gone, .refused, .malformed: false
+        }
+    }
+
     /// Where else the answer has lists.
     private func lists(in answer: JSONText?) -> String? {
         let found = answer.map { PlaceSearch($0).lists } ?? []
@@ -67,7 +76,7 @@ struct ListProbe {
         return .warning(entity.name, "GET \(pull.path): no records at \(pull.list.records.description)", advice)
     }
 
-    private func summary(_ page: Page, _ answer: JSONText) -> String {
+    private func summary(_ page: Page) -> String {
         let total = page.total.map { ", \($0) in all" } ?? ""
         let next = page.next == nil ? ", no next page" : ""
         return

@@ -58,7 +58,7 @@ struct PlaceSearch {
     /// Whole numbers under a name that totals have, and that can be the total of `count` records.
     func totals(of count: Int) -> [Found] {
         values.filter { found in
-            guard let name = found.place.split(separator: ".").last, let number = found.value.integer ?? nil else {
+            guard let name = found.place.split(separator: ".").last, let number = found.value.integer else {
                 return false
             }
             return Self.totals.contains(Self.folded(String(name))) && number >= count

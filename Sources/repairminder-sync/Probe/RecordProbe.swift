@@ -49,9 +49,10 @@ struct RecordProbe {
 
     /// Fields that only the list has where the schema says.
     private func moved(_ record: JSONText, _ listed: JSONText) -> [Finding] {
-        entity.fields.compactMap { field in
+        let places = PlaceSearch(record)
+        return entity.fields.compactMap { field in
             guard !field.isDerivedHere, field.value(in: listed) != nil, field.value(in: record) == nil,
-                let place = PlaceSearch(record).places(like: field.source ?? field.name).first
+                let place = places.places(like: field.source ?? field.name).first
             else { return nil }
             return .warning(
                 entity.name, "\(field.name): the single record has it at \(place)",

@@ -15,21 +15,26 @@ struct UpstreamProbe {
     let now: Timestamp
 
     func findings() async -> [Finding] {
-        if let account = await account(), account.level == .error { return [account] }
-        var findings: [Finding] = []
-        for entity in schema.entities { findings += await self.findings(entity) }
+        var findings = [await account()].compactMap(\.self)
+        if findings.contains(where: { $0.level == .error }) { return findings }
+        for entity in schema.entities {
+            guard let pull = entity.pull else { continue }
+            let report = await ListProbe(
+                entity: entity, pull: pull, upstream: upstream, transport: transport, now: now
+            ).report()
+            findings += report.findings
+            // Each further list would fail in the same way, after as long a wait.
+            if report.concernsAll { break }
+            findings += await others(entity, report.records)
+        }
         return findings
     }
 
-    private func findings(_ entity: Entity) async -> [Finding] {
-        guard let pull = entity.pull else { return [] }
-        let report = await ListProbe(entity: entity, pull: pull, upstream: upstream, transport: transport, now: now)
-            .report()
-        guard let first = report.records.first else { return report.findings }
+    private func others(_ entity: Entity, _ records: [JSONText]) async -> [Finding] {
+        guard let first = records.first else { return [] }
         let single = RecordProbe(
             entity: entity, upstream: upstream, transport: transport, needsTag: schema.upstream.version == .etag)
-        return report.findings + FieldProbe(entity: entity, records: report.records).findings()
-            + (await single.findings(like: first))
+        return FieldProbe(entity: entity, records: records).findings() + (await single.findings(like: first))
     }
 
     private func account() async -> Finding? {

@@ -85,10 +85,7 @@ struct AnswerRuleReader {
         guard means == .throttled else { throw node.error("until belongs to means: throttled; remove it") }
         try node.requireKeys(["header", "at"])
         switch (node.child("header"), node.child("at")) {
-        case (let header?, nil):
-            let name = try header.string()
-            try header.checkHeaderName(name)
-            return .header(name)
+        case (let header?, nil): return .header(try header.headerName())
         case (nil, let place?): return .member(try place.place())
         default: throw node.error("expected either header or at, which says how long to wait")
         }
