@@ -72,7 +72,7 @@ struct UpstreamProbeTests {
             site)
         #expect(found.allSatisfy { $0.level == .ok }, "\(found.map(\.text))")
         #expect(Self.says(.ok, "1 record at data, 1 in all", in: found))
-        #expect(Self.says(.ok, "GET /notes/a", in: found))
+        #expect(Self.says(.ok, "GET /notes/a: the record is the answer itself", in: found))
     }
 
     @Test("records that stand elsewhere are found")
@@ -80,6 +80,15 @@ struct UpstreamProbeTests {
         let site = ["/notes": Self.json(#"{"result":{"items":[\#(Self.note)]}}"#)]
         let found = try await Self.findings("{ path: /notes, records: data }", site)
         #expect(Self.says(.error, "no list at data", advising: "set pull.records: result.items", in: found))
+    }
+
+    @Test("the place of a single record is where it was found, not where the schema would have it first")
+    func placeOfRecord() async throws {
+        for (answer, place) in [(Self.note, "the answer itself"), (#"{"data":\#(Self.note)}"#, "at data")] {
+            let site = ["/notes": Self.json(#"{"data":[\#(Self.note)]}"#), "/notes/a": Self.json(answer)]
+            let found = try await Self.findings("{ path: /notes }", upstream: "records: data", site)
+            #expect(Self.says(.ok, "the record is \(place)", in: found), "\(found.map(\.text))")
+        }
     }
 
     @Test("a single record that stands elsewhere is found")

@@ -24,9 +24,17 @@ struct RecordProbe {
         guard found.record[entity.key]?.plain == listed[entity.key]?.plain else {
             return [.error(entity.name, "GET \(path): it is another record", "correct pull.record.path")]
         }
-        let place = entity.pull?.single.place.description ?? ""
-        return [.ok(entity.name, "GET \(path): the record is at \(place)")] + [tag(found)].compactMap(\.self)
+        return [.ok(entity.name, "GET \(path): the record is \(place(of: found.record))"), tag(found)].compactMap(
+            \.self)
             + moved(found.record, listed)
+    }
+
+    /// Where the answer has it, which is not always where the upstream's own place says.
+    private func place(of record: JSONText) -> String {
+        let found = transport.lastBody.flatMap { answer in
+            PlaceSearch(answer).objects(with: entity.key).first { $0.value == record }
+        }
+        return found.map { $0.place.isEmpty ? "the answer itself" : "at \($0.place)" } ?? "there"
     }
 
     private func failure(_ error: UpstreamError, _ path: String) -> Finding {
