@@ -15,11 +15,9 @@ struct BudgetSimulationTests {
         ], parallel: 6)
 
     /// One machine, and what the upstream saw.
-    private final class World: RequestJournal {
+    private final class World: Sendable {
         struct State {
             var arrivals: [Duration] = []
-            /// When each request of the daemon was over, across restarts; nil while it is under way.
-            var ends: [Duration?] = []
             /// Changes that wait, and the pulls that passed each of them.
             var passedBy: [Int: Int] = [:]
             var mostPassedBy = 0
@@ -30,32 +28,20 @@ struct BudgetSimulationTests {
 
         let executor: SimulatedExecutor
         let clock: SimulatedClock
+        /// Across restarts.
+        let requests: SystemRequests
         let state = Mutex(State())
 
         init(seed: UInt64) {
             executor = SimulatedExecutor(seed: seed)
             clock = SimulatedClock(executor: executor, error: .zero)
+            requests = SystemRequests(executor: executor)
         }
 
         func budget() -> RequestBudget {
-            let now = executor.now
-            let ages = state.withLock { state in state.ends.map { now - ($0 ?? now) } }
-            return RequestBudget(
-                limits: BudgetSimulationTests.limits, ages: ages, monotonic: { [executor] in executor.now },
-                sleep: { [clock] in try await clock.sleep(for: $0) },
-                journal: self)
-        }
-
-        func sent() -> Int {
-            state.withLock { state in
-                state.ends.append(nil)
-                return state.ends.count - 1
-            }
-        }
-
-        func answered(_ number: Int) {
-            let now = executor.now
-            state.withLock { $0.ends[number] = now }
+            RequestBudget(
+                limits: BudgetSimulationTests.limits, ages: requests.ages, monotonic: { [executor] in executor.now },
+                sleep: { [clock] in try await clock.sleep(for: $0) }, journal: requests)
         }
 
         /// A request that travels, arrives, and is answered or not.
@@ -81,15 +67,6 @@ struct BudgetSimulationTests {
             state.withLock { $0.underWay -= 1 }
             budget.leave(pass)
         }
-    }
-
-    private static func most(_ arrivals: [Duration], within span: Duration) -> Int {
-        var (first, most) = (0, 0)
-        for (index, time) in arrivals.enumerated() {
-            while arrivals[first] <= time - span { first += 1 }
-            most = max(most, index - first + 1)
-        }
-        return most
     }
 
     @Test(
@@ -122,7 +99,7 @@ struct BudgetSimulationTests {
         #expect(world.executor.now > .seconds(86_400))
         #expect(state.arrivals.count > 5000 && state.changes > 1000)
         for window in Self.limits.windows {
-            let most = Self.most(state.arrivals, within: window.span)
+            let most = state.arrivals.most(within: window.span)
             #expect(most <= window.requests)
             #expect(most > window.requests / 2, "the limit must have been felt")
         }

@@ -28,3 +28,15 @@ final class SystemRequests: RequestJournal {
         ends.withLock { $0[number] = now }
     }
 }
+
+extension [Duration] {
+    /// The most of these times, which are sorted, within any span of this length.
+    func most(within span: Duration) -> Int {
+        var (first, most) = (0, 0)
+        for (index, time) in enumerated() {
+            while self[first] <= time - span { first += 1 }
+            most = Swift.max(most, index - first + 1)
+        }
+        return most
+    }
+}

@@ -26,13 +26,7 @@ final class SystemTransport: HTTPTransport {
 
     /// The most requests that arrived within any time of this length.
     func most(within span: Duration) -> Int {
-        let times = times.withLock { $0 }
-        var (first, most) = (0, 0)
-        for (index, time) in times.enumerated() {
-            while times[first] <= time - span { first += 1 }
-            most = max(most, index - first + 1)
-        }
-        return most
+        times.withLock { $0 }.most(within: span)
     }
 
     /// The bodies of all requests that were applied, in order.
