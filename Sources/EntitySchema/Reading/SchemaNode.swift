@@ -21,15 +21,16 @@ struct SchemaNode {
     /// The line of the key, from 1.
     let line: Int
 
-    /// Throws when the text is not one YAML document.
-    init(yaml: String, file: String) throws(SchemaError) {
+    /// Throws when the text is not one YAML document, or names a setting that there is not.
+    init(yaml: String, file: String, settings: [String: String] = [:]) throws(SchemaError) {
         self.file = file
         self.path = .root
         do {
             guard let value = try YAMLValue(parsing: yaml) else {
                 throw SchemaError(file: file, line: 0, key: "", problem: "the file is empty; expected a schema")
             }
-            self.value = value
+            let filler = SettingFiller(file: file, settings: settings)
+            self.value = SettingFiller.isNeeded(by: yaml) ? try filler.filled(value) : value
             line = 1
         } catch let error as SchemaError {
             throw error

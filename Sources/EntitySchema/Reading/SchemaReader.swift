@@ -128,9 +128,9 @@ struct SchemaReader {
 }
 
 extension EntitySchema {
-    /// Reads and checks one schema file; `file` is named in every error.
-    package init(yaml: String, file: String) throws(SchemaError) {
-        let root = try SchemaNode(yaml: yaml, file: file)
+    /// Reads and checks one schema file; `file` is named in every error. `settings` are those of this installation.
+    package init(yaml: String, file: String, settings: [String: String] = [:]) throws(SchemaError) {
+        let root = try SchemaNode(yaml: yaml, file: file, settings: settings)
         self = try SchemaReader(root: root).schema()
     }
 }

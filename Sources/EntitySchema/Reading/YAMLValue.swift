@@ -30,6 +30,11 @@ struct YAMLValue {
         try self.init(node, &room)
     }
 
+    init(_ content: Content, line: Int?) {
+        self.content = content
+        self.line = line
+    }
+
     private init(_ node: Node, _ room: inout Int) throws {
         room -= 1
         guard room > 0 else { throw TooManyValues() }

@@ -1,0 +1,45 @@
+/// What a template may name at a place of the schema.
+struct TemplateNames {
+    /// Values of the request, without the `$`: `since`, `page`, `cursor`, `token`, `account`.
+    var values: Set<String> = []
+    var hasNow = false
+    var hasSecrets = false
+    /// Whether it may name fields; the entity's are checked where it is known.
+    var hasFields = false
+
+    /// `$since, $now-90d, {field}`: for messages.
+    fileprivate var examples: String {
+        let known = values.sorted().map { "{$\($0)}" }
+        return
+            (known + (hasNow ? ["{$now-90d}"] : []) + (hasSecrets ? ["{$secret.name}"] : [])
+            + (hasFields ? ["{field}"] : [])).joined(separator: ", ")
+    }
+
+    fileprivate func allows(_ name: ValueTemplate.Name) -> Bool {
+        switch name {
+        case .value(let name): values.contains(name)
+        case .secret(let name): hasSecrets && !name.isEmpty
+        case .now: hasNow
+        case .field: hasFields
+        }
+    }
+}
+
+extension SchemaNode {
+    /// A text that may name these values in braces.
+    func valueTemplate(_ names: TemplateNames) throws(SchemaError) -> ValueTemplate {
+        let text = try string()
+        guard let template = ValueTemplate(text) else {
+            let formats = TimeFormat.allCases.map(\.rawValue).joined(separator: ", ")
+            throw error(
+                "\(text) is no template; expected names in braces such as \(names.examples), with a format (\(formats), "
+                    + "quoted) after a colon if it needs one")
+        }
+        for placeholder in template.placeholders where !names.allows(placeholder.name) {
+            let words = placeholder.source.split(separator: ":").first.map(String.init) ?? ""
+            let hint = Suggestion.hint(for: words, among: names.values.map { "$\($0)" })
+            throw error("{\(placeholder.source)} cannot stand here\(hint); expected \(names.examples)")
+        }
+        return template
+    }
+}
