@@ -36,7 +36,7 @@ package struct LocalAPIServer: Sendable {
         let metrics = handlers.metrics
         let start = metrics.uptime()
         var label = RouteLabels.other
-        let response = await respond(to: request, &label)
+        let response = AnswerHeaders.complete(await respond(to: request, &label))
         metrics.record(
             route: label, method: request.method, status: response.status, duration: metrics.uptime() - start)
         return response
@@ -47,6 +47,19 @@ package struct LocalAPIServer: Sendable {
         guard method == "PUT" else { return nil }
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         return router.match(segments)?.place.route(for: method)?.streamLimit
+    }
+
+    /// Refuses a caller that may not call, before its body takes memory; nil for others.
+    package func refusal(ofHead request: Request) -> Response? {
+        do throws(Problem) {
+            try callers.checkHead(request, isOpen: router.isOpen(request.path))
+            return nil
+        } catch {
+            let response = AnswerHeaders.complete(error.response)
+            handlers.metrics.record(
+                route: RouteLabels.other, method: request.method, status: response.status, duration: .zero)
+            return response
+        }
     }
 
     /// Sets `label`, the metric label, as soon as the route is known.

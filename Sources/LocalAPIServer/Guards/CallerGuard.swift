@@ -56,6 +56,13 @@ package struct CallerGuard: Sendable {
         try requireJSON(request)
     }
 
+    /// What can be checked before the body has arrived.
+    func checkHead(_ request: Request, isOpen: Bool) throws(Problem) {
+        try requireOwnHost(request)
+        try requireNoForeignPage(request)
+        if !isOpen { try requireKnown(request) }
+    }
+
     private func requireKnown(_ request: Request) throws(Problem) {
         guard request.caller.access == .stranger, !carriesToken(request) else { return }
         if let wait = refusals.take(RateLimit.Key(request)) { throw .flood(wait) }
