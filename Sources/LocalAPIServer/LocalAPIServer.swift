@@ -15,6 +15,7 @@ package struct LocalAPIServer: Sendable {
     let handlers: Handlers
     let router: Router
     private let callers: CallerGuard
+    private let refusals: RefusalLog
 
     package init(
         schema: EntitySchema, store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: About,
@@ -23,6 +24,7 @@ package struct LocalAPIServer: Sendable {
         streamLimit: Int = 64, thumbnailer: Thumbnailer? = nil, log: Logger
     ) {
         self.callers = callers
+        refusals = RefusalLog(metrics: metrics, log: log)
         let table = RouteTable(schema)
         router = Router(table, schema)
         handlers = Handlers(
@@ -55,6 +57,7 @@ package struct LocalAPIServer: Sendable {
             try callers.checkHead(request, isOpen: router.isOpen(request.path))
             return nil
         } catch {
+            note(error, request)
             let response = AnswerHeaders.complete(error.response)
             handlers.metrics.record(
                 route: RouteLabels.other, method: request.method, status: response.status, duration: .zero)
@@ -77,8 +80,13 @@ package struct LocalAPIServer: Sendable {
             }
             return try await answer(request, route, match.id)
         } catch {
+            note(error, request)
             return error.response
         }
+    }
+
+    private func note(_ problem: Problem, _ request: Request) {
+        if let refusal = problem.refusal { refusals.note(refusal, request) }
     }
 
     private func answer(_ request: Request, _ route: Route, _ id: String) async throws(Problem) -> Response {

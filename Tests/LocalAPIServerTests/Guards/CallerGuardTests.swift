@@ -143,6 +143,18 @@ struct CallerGuardTests {
         #expect(head("/healthz", [("Host", "localhost")], user: nil) == nil)
     }
 
+    @Test("refused callers are counted by reason")
+    func counted() async throws {
+        let api = try TestAPI()
+        for _ in 1...3 { _ = await api.call("GET", "/v1/status", headers: ["Authorization": nil]) }
+        _ = await api.call("GET", "/v1/status", headers: ["Host": "evil.example"])
+        _ = await api.call("GET", "/v1/status", headers: ["Origin": "https://evil.example"])
+        let metrics = await api.call("GET", "/metrics").text
+        #expect(metrics.contains(#"refused_callers_total{reason="unknown_caller"} 3"#))
+        #expect(metrics.contains(#"refused_callers_total{reason="other_host"} 1"#))
+        #expect(metrics.contains(#"refused_callers_total{reason="web_page"} 1"#))
+    }
+
     @Test("browsers and proxies are told to keep nothing and to guess nothing")
     func answerHeaders() async throws {
         let api = try await TestAPI.filled()
