@@ -14,7 +14,8 @@ extension Handlers {
         let parameters = try QueryParameters(request)
         guard let list = try parameters.value("reveal") else { return nil }
         if let other = parameters.items.first(where: { $0.name != "reveal" })?.name {
-            throw Problem.badRequest("reveal cannot be combined with \(other); ask for the rest by itself", field: other)
+            throw Problem.badRequest(
+                "reveal cannot be combined with \(other); ask for the rest by itself", field: other)
         }
         let names = list.split(separator: ",").map(String.init)
         try requireSecret(names, of: entity)

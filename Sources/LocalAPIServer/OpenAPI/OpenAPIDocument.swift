@@ -26,7 +26,8 @@ struct OpenAPIDocument {
                 "schemas": .object(
                     members: try FixedComponents.schemas().members + SchemaComponents.schemas().members
                         + schema.entities.flatMap { RecordSchemas(schema: schema, entity: $0).all }),
-                "parameters": .object(members: try ParameterComponents(schema: schema).all()), "responses": .object(members: problems),
+                "parameters": .object(members: try ParameterComponents(schema: schema).all()),
+                "responses": .object(members: problems),
                 "securitySchemes": .object(["token": .object(["type": "http", "scheme": "bearer"])]),
             ]),
         ])

@@ -15,7 +15,8 @@ struct Preference {
 
     /// The value of `wait=10`, with or without quotes; nil for another preference.
     private static func wait(in preference: Substring) -> String? {
-        let pair = preference.split(separator: ";", omittingEmptySubsequences: false)[0].split(separator: "=", maxSplits: 1)
+        let pair = preference.split(separator: ";", omittingEmptySubsequences: false)[0].split(
+            separator: "=", maxSplits: 1)
         guard pair.count == 2, trimmed(pair[0]).lowercased() == "wait" else { return nil }
         let value = trimmed(pair[1])
         let isQuoted = value.count >= 2 && value.first == "\"" && value.last == "\""
