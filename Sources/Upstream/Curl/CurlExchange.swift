@@ -95,9 +95,6 @@ final class CurlExchange {
             guard let this, let address else { return CURL_SOCKET_BAD }
             return CurlExchange.from(this).openSocket(to: address)
         }
-        if sockets.areConnected {
-            try easy.setSocketConfigurer { _, _, _ in CURL_SOCKOPT_ALREADY_CONNECTED }
-        }
         try easy.set(CURLOPT_PREREQDATA, this)
         try easy.setBeforeRequest { this, address, _, _, _ in
             let address = address.map { String(cString: $0) } ?? ""
@@ -187,6 +184,10 @@ final class CurlExchange {
     private func mayBegin(to address: String) -> Bool {
         guard !request.isPublicOnly || NetworkAddress.isPublic(address) else {
             refusal = Self.localPlace(address)
+            return false
+        }
+        if let reason = sockets.refusalOfServers() {
+            refusal = reason
             return false
         }
         defer { hasBegun = true }

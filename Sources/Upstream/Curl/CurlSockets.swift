@@ -9,9 +9,8 @@ final class CurlSockets {
     private let ownAddresses: [(address: String, port: UInt16)]
     private let refusal: (@Sendable (Int32) -> String?)?
     private var open: Set<curl_socket_t> = []
-
-    /// The longest time to wait for a server on this machine that does not accept connections.
-    private static let connectLimit = timeval(tv_sec: 10, tv_usec: 0)
+    /// The open ones whose server was checked.
+    private var checked: Set<curl_socket_t> = []
 
     init(_ options: CurlOptions) {
         isLinkDown = options.isLinkDown
@@ -25,8 +24,7 @@ final class CurlSockets {
         case refused(String)
     }
 
-    /// Refuses when the link to that address is down, so nothing sent there would leave this machine, and when the
-    /// server is not the right one.
+    /// Refuses this program's own API, and an address whose link is down: nothing sent there would leave this machine.
     func open(to address: UnsafeMutablePointer<curl_sockaddr>) -> Opened {
         guard let offset = MemoryLayout.offset(of: \curl_sockaddr.addr) else { return .socket(CURL_SOCKET_BAD) }
         let end = UnsafeRawPointer(address) + offset
@@ -37,23 +35,26 @@ final class CurlSockets {
         let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
         let made = socket(address.pointee.family, type, address.pointee.protocol)
         guard made >= 0 else { return .socket(made) }
-        if let refusal, let reason = Self.connected(made, to: end, address.pointee.addrlen) ?? refusal(made) {
-            Glibc.close(made)
-            return .refused(reason)
-        }
         open.insert(made)
         return .socket(made)
     }
 
-    /// Whether a socket is connected when `open` returns it.
-    var areConnected: Bool { refusal != nil }
+    /// Why nothing may be sent to the servers that the open sockets are connected to; nil when it may. Checks each once.
+    func refusalOfServers() -> String? {
+        guard let refusal else { return nil }
+        for socket in open.subtracting(checked) where Self.isConnected(socket) {
+            if let reason = refusal(socket) { return reason }
+            checked.insert(socket)
+        }
+        return nil
+    }
 
-    /// Nil when connected, otherwise why not.
-    private static func connected(_ socket: Int32, to end: UnsafeRawPointer, _ length: UInt32) -> String? {
-        var limit = connectLimit
-        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        let result = connect(socket, end.assumingMemoryBound(to: sockaddr.self), socklen_t(length))
-        return result == 0 ? nil : String(cString: strerror(errno))
+    private static func isConnected(_ socket: curl_socket_t) -> Bool {
+        var storage = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(socket, $0, &size) == 0 }
+        }
     }
 
     /// Stops all packets of connections from other addresses, even those that close them.
@@ -81,6 +82,7 @@ final class CurlSockets {
 
     private func close(_ socket: curl_socket_t) -> Int32 {
         open.remove(socket)
+        checked.remove(socket)
         return Glibc.close(socket)
     }
 

@@ -22,9 +22,9 @@ package final class CurlTransport: HTTPTransport {
     /// `proxy` is a URL; proxies in the environment are ignored. `localAddresses` are those from which packets can
     /// leave this machine. `isLinkDown` returns whether the link to a `sockaddr` is down; then nothing is sent.
     /// Nothing is sent to `ownAddresses`, where this program serves callers itself.
-    /// `refusal` looks at each connection before anything is sent, and returns why nothing may be; it is for servers on
-    /// this machine, because connecting then blocks the thread. Throws `.unreachable` when the machine has no thread or
-    /// memory left.
+    /// `refusal` looks at each connection before a request is sent, and returns why none may be; libcurl has sent
+    /// nothing until then, unless the server uses TLS. Throws `.unreachable` when the machine has no thread or memory
+    /// left.
     package init(
         userAgent: String, unixSocketPath: String? = nil, caFile: String? = nil, proxy: String? = nil,
         localAddresses: @escaping @Sendable () -> Set<String>? = LocalAddresses.usable,
