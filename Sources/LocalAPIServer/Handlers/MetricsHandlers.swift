@@ -100,6 +100,16 @@ extension Handlers {
                 family.sample([("entity", entity)], Double(count))
             }
         }
+        if !measures.totals.isEmpty {
+            text.family(
+                "\(Self.prefix)listed_records", .gauge,
+                "Records that the upstream last listed, of an entity of which the cache keeps only some."
+            ) { family in
+                for (entity, count) in measures.totals.sorted(by: { $0.key < $1.key }) {
+                    family.sample([("entity", entity)], Double(count))
+                }
+            }
+        }
         text.family(
             "\(Self.prefix)held_deletions", .gauge,
             "Records that are gone upstream and kept until their deletion is confirmed."
