@@ -16,10 +16,15 @@ struct WindowStatement {
     /// `among`: a condition that limits them further.
     func leaving(among condition: String = "true") -> String {
         let references = ties.references.map { "AND NOT EXISTS (\($0.referring(to: "record._key")))" }
+        // One search for each range: SQLite would rather read the whole table than combine so many with OR.
+        let outside = test.alternatives.map { conditions in
+            let searches = conditions.flatMap(fails).map { "SELECT _pk FROM \(table.name) WHERE _deleted = 0 AND \($0)" }
+            return "AND record._pk IN (\(searches.joined(separator: " UNION ")))"
+        }
         return """
             SELECT record._pk FROM \(table.name) AS record
             WHERE record._deleted = 0 AND record._local IS NULL AND record._remote IS NOT NULL AND \(condition)
-              AND (\(outside("record.")))
+              \(outside.joined(separator: " "))
               AND record._key NOT IN (\(held(table.entity, seen: [])))
               \(references.joined(separator: " "))
             """
@@ -27,10 +32,13 @@ struct WindowStatement {
 
     /// Selects one record that the list shows; null when there is none.
     var inside: String {
-        """
-        SELECT 1 FROM \(table.name) WHERE _remote IS NOT NULL AND _deleted = 0
-          AND (\(outside(""))) IS NOT TRUE LIMIT 1
-        """
+        let outside = test.alternatives.map { conditions in
+            conditions.flatMap(fails).map { "(\($0))" }.joined(separator: " OR ")
+        }
+        return """
+            SELECT 1 FROM \(table.name) WHERE _remote IS NOT NULL AND _deleted = 0
+              AND (\(outside.map { "(\($0))" }.joined(separator: " AND "))) IS NOT TRUE LIMIT 1
+            """
     }
 
     // MARK: What is held
@@ -61,15 +69,9 @@ struct WindowStatement {
 
     // MARK: Conditions
 
-    /// True for records that the window does not include. Each condition is a range of an index.
-    private func outside(_ row: String) -> String {
-        test.alternatives.map { conditions in
-            conditions.map { "(\(fails($0, row)))" }.joined(separator: " OR ")
-        }.map { "(\($0))" }.joined(separator: " AND ")
-    }
-
-    private func fails(_ condition: RecordTest.Condition, _ row: String) -> String {
-        let column = table.sql(for: condition.field, of: row)
+    /// Ranges of an index; a record in one of them fails the condition.
+    private func fails(_ condition: RecordTest.Condition) -> [String] {
+        let column = table.sql(for: condition.field)
         let field = table.entity[field: condition.field]
         switch condition.comparison {
         case .isOneOf: return isNone(of: condition.values, column, field)
@@ -82,40 +84,38 @@ struct WindowStatement {
     }
 
     /// A missing value and one of another type fail a comparison by size; text is greater than all numbers.
-    private func fails(_ column: String, _ sign: String, _ condition: RecordTest.Condition, _ field: Field?) -> String {
+    private func fails(
+        _ column: String, _ sign: String, _ condition: RecordTest.Condition, _ field: Field?
+    ) -> [String] {
         let bound = (condition.values.first ?? nil) ?? ""
         guard let field, field.kind == .time else {
             let number = (try? JSONText(parsing: bound)).flatMap { $0.kind == .number ? $0.text : nil } ?? "0"
-            return "\(column) \(sign) \(number) OR \(column) IS NULL OR \(column) >= ''"
+            return ["\(column) \(sign) \(number)", "\(column) IS NULL", "\(column) >= ''"]
         }
-        guard let time = Timestamp(iso8601: bound) else { return "false" }
+        guard let time = Timestamp(iso8601: bound) else { return ["false"] }
         guard table.isTimeColumn(field) else {
-            return "\(column) \(sign) \(time.description.quoted(by: "'")) OR \(column) IS NULL"
+            return ["\(column) \(sign) \(time.description.quoted(by: "'"))", "\(column) IS NULL"]
         }
-        return "\(column) \(sign) \(time.milliseconds) OR \(column) IS NULL OR \(column) >= ''"
+        return ["\(column) \(sign) \(time.milliseconds)", "\(column) IS NULL", "\(column) >= ''"]
     }
 
-    private func isOne(of values: [String?], _ column: String, _ field: Field?) -> String {
+    private func isOne(of values: [String?], _ column: String, _ field: Field?) -> [String] {
         let texts = values.compactMap(\.self).map { literal($0, field) }
-        var parts = texts.isEmpty ? [] : ["\(column) IN (\(texts.joined(separator: ", ")))"]
-        if values.contains(nil) { parts.append("\(column) IS NULL") }
-        return parts.joined(separator: " OR ")
+        let listed = texts.isEmpty ? [] : ["\(column) IN (\(texts.joined(separator: ", ")))"]
+        return listed + (values.contains(nil) ? ["\(column) IS NULL"] : [])
     }
 
-    /// Ranges between the values, which an index can seek where `NOT IN` reads every row.
-    private func isNone(of values: [String?], _ column: String, _ field: Field?) -> String {
+    /// The ranges between the values, which an index can seek where `NOT IN` reads every row.
+    private func isNone(of values: [String?], _ column: String, _ field: Field?) -> [String] {
         let missing = values.contains(nil) ? [] : ["\(column) IS NULL"]
         let texts = values.compactMap(\.self)
-        guard !texts.isEmpty else { return "\(column) IS NOT NULL" }
+        guard !texts.isEmpty else { return ["\(column) IS NOT NULL"] }
         guard isText(field) else {
-            let list = texts.map { literal($0, field) }.joined(separator: ", ")
-            return (["\(column) NOT IN (\(list))"] + missing).joined(separator: " OR ")
+            return ["\(column) NOT IN (\(texts.map { literal($0, field) }.joined(separator: ", ")))"] + missing
         }
         let sorted = Set(texts).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { literal($0, field) }
-        var parts = ["\(column) < \(sorted[0])"]
-        for (one, next) in zip(sorted, sorted.dropFirst()) { parts.append("(\(column) > \(one) AND \(column) < \(next))") }
-        parts.append("\(column) > \(sorted[sorted.count - 1])")
-        return (parts + missing).joined(separator: " OR ")
+        let between = zip(sorted, sorted.dropFirst()).map { "\(column) > \($0) AND \(column) < \($1)" }
+        return ["\(column) < \(sorted[0])"] + between + ["\(column) > \(sorted[sorted.count - 1])"] + missing
     }
 
     private func isText(_ field: Field?) -> Bool {

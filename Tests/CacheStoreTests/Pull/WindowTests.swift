@@ -261,7 +261,8 @@ struct WindowTests {
                 $0["detail"] as String
             }
         }
-        #expect(plan.contains { $0.contains("MULTI-INDEX OR") }, "\(plan)")
+        #expect(plan.contains { $0.contains("SEARCH record USING INTEGER PRIMARY KEY") }, "\(plan)")
+        #expect(plan.contains { $0.contains("orders_by_updated_at (updated_at<?)") }, "\(plan)")
         #expect(!plan.contains { $0.hasPrefix("SCAN record") }, "\(plan)")
     }
 

@@ -45,6 +45,8 @@ enum Mutation: String, Sendable, CaseIterable {
     case forgetsSearch
     /// A reminder keeps its first time.
     case forgetsReminder
+    /// Records leave their window although something of them is queued.
+    case forgetsHeldRecords
 
     /// The rule that it breaks.
     var rule: Violation.Rule {
@@ -60,6 +62,7 @@ enum Mutation: String, Sendable, CaseIterable {
         case .runsAheadOfData: .cursorBehindData
         case .ignoresServersClock: .lastWriteWins
         case .takesFailuresForAnswers: .cheapOutage
+        case .forgetsHeldRecords: .heldWhileQueued
         case .forgetsColumn, .forgetsPlace, .forgetsDerivedValue, .forgetsOverlay, .forgetsCount, .forgetsSearch,
             .forgetsReminder:
             .consistent
@@ -150,6 +153,13 @@ enum Mutation: String, Sendable, CaseIterable {
                 """
             ]
         case .forgetsReminder: [keeping("due_at", of: "sync_reminder", "true")]
+        case .forgetsHeldRecords:
+            [
+                """
+                mutation AFTER INSERT ON sync_change_log WHEN NEW.kind = 'deleted' AND NEW.detail LIKE '%window%'
+                BEGIN DELETE FROM records_orders WHERE _local IS NOT NULL
+                """
+            ]
         case .runsAheadOfData:
             ["INSERT", "UPDATE OF watermark"].map { event in
                 """
