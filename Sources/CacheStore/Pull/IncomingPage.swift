@@ -26,7 +26,8 @@ struct IncomingPage {
         let tested = Set(window?.names ?? []).sorted()
         let changedAt = entity.pull?.changedAt.flatMap { entity[field: $0]?.source }
         text.bytes.withUnsafeBufferPointer { bytes in
-            var walk = JSONElementWalk(bytes, members: [entity.key, entity.pull?.deleted, entity.pull?.changedAt] + tested)
+            var walk = JSONElementWalk(
+                bytes, members: [entity.key, entity.pull?.deleted, entity.pull?.changedAt] + tested)
             while walk.next() {
                 func member(_ index: Int) -> JSONText? {
                     walk.values[index].isEmpty ? .none : .some(text.part(walk.values[index]))

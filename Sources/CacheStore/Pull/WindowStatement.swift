@@ -18,7 +18,9 @@ struct WindowStatement {
         let references = ties.references.map { "AND NOT EXISTS (\($0.referring(to: "record._key")))" }
         // One search for each range: SQLite would rather read the whole table than combine so many with OR.
         let outside = test.alternatives.map { conditions in
-            let searches = conditions.flatMap(fails).map { "SELECT _pk FROM \(table.name) WHERE _deleted = 0 AND \($0)" }
+            let searches = conditions.flatMap(fails).map { range in
+                "SELECT _pk FROM \(table.name) WHERE _deleted = 0 AND \(range)"
+            }
             return "AND record._pk IN (\(searches.joined(separator: " UNION ")))"
         }
         return """

@@ -39,7 +39,8 @@ struct WindowTies {
                 }
             }
         }
-        self.references = entity.pull?.window?.keepsReferenced ?? true ? references : references.filter(\.table.entity.isLocal)
+        let keepsAll = entity.pull?.window?.keepsReferenced ?? true
+        self.references = keepsAll ? references : references.filter(\.table.entity.isLocal)
         self.children = children
     }
 

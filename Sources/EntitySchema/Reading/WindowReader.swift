@@ -16,15 +16,16 @@ struct WindowReader {
 
     private func window(_ node: SchemaNode, of entity: Entity) throws(SchemaError) -> Window? {
         guard let test = node.child("where") else {
-            if let keep = node.child("keep") { throw keep.error("keep is only allowed with where; add where or remove keep") }
-            return nil
+            guard let keep = node.child("keep") else { return nil }
+            throw keep.error("keep is only allowed with where; add where or remove keep")
         }
         let names = TemplateNames(values: ["account"], hasNow: true)
         let window = Window(
             test: try RecordTestReader(entity: entity, templates: names).test(test),
             keepsReferenced: try keepsReferenced(node.child("keep")))
         for name in window.fields where entity[field: name]?.isDerivedHere == true {
-            throw test.error("\(name) is computed here, so it says nothing about the upstream's records; name another field")
+            throw test.error(
+                "\(name) is computed here, so it says nothing about the upstream's records; name another field")
         }
         if window.usesAccount, !hasAccount {
             throw test.error("{$account} needs upstream.account, which says whose records these are; add it")
@@ -37,7 +38,8 @@ struct WindowReader {
         let words = ["referenced", "window"]
         let word = try node.string()
         guard words.contains(word) else {
-            throw node.error("keep is \(word); expected referenced or window\(Suggestion.hint(for: word, among: words))")
+            let hint = Suggestion.hint(for: word, among: words)
+            throw node.error("keep is \(word); expected referenced or window\(hint)")
         }
         return word == "referenced"
     }

@@ -120,7 +120,7 @@ struct CacheCheck {
         for change in changes where change.entity == "orders" && !orders.contains(change.key) {
             throw Violation(
                 rule: .heldWhileQueued,
-                detail: "d\(daemon.number) has a queued \(change.operation) of orders/\(change.key) without the record")
+                detail: "d\(daemon.number) lacks orders/\(change.key), of which a \(change.operation) is queued")
         }
     }
 
