@@ -76,7 +76,7 @@ struct IncomingPage {
     }
 
     /// The page of some of its records.
-    func text(of indices: [Int]) -> String {
-        JSONText.array(indices.map { records[$0].text }).text
+    func text(of indices: [Int]) -> JSONText {
+        JSONText.array(indices.map { records[$0].text })
     }
 }

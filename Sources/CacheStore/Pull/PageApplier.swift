@@ -44,7 +44,7 @@ struct PageApplier {
         var outcome = PageOutcome(records: page.records.count)
         var written = Written(greatestPK: try greatestPK())
         if bounds.isNew, bounds.hasMore, written.greatestPK == 0 {
-            try SecondaryIndexes(table: table, db: db).postpone(in: context.schema)
+            try SecondaryIndexes(table: table, db: db).postpone()
         }
         var times = ChangeTimes(upTo: bounds.serverNow ?? now + Self.clockAllowance)
         var arrivals = try Arrivals(table, context, bounds.view, position: bounds.position)

@@ -39,6 +39,11 @@ extension Handlers {
             "\(Self.prefix)queue_oldest_change_age_seconds",
             "Age of the oldest queued change; 0 when there is none.", age ?? 0)
         text.family(
+            "\(Self.prefix)refused_callers_total", .counter, "Requests of callers that may not call, by reason."
+        ) { family in
+            for (reason, count) in metrics.refused.all { family.sample([("reason", reason)], Double(count.value)) }
+        }
+        text.family(
             "\(Self.prefix)push_retries_total", .counter, "Attempts to send a change that are retried later."
         ) {
             $0.sample([], Double(metrics.retries.value))

@@ -17,7 +17,8 @@ struct EntityPulls {
     private var store: CacheStore { environment.store }
     private var settings: SyncSettings { environment.settings }
 
-    /// Loaded records are indexed and searchable when this ends, even by an error. `onlyChanges` postpones a full pull that is due.
+    /// Loaded records are indexed, counted and searchable when this ends, even by an error. `onlyChanges` postpones a full
+    /// pull that is due.
     func pull(onlyChanges: Bool = false) async throws {
         do {
             try await pullAll(onlyChanges: onlyChanges)
@@ -34,8 +35,7 @@ struct EntityPulls {
     }
 
     private func completeLoading() async throws {
-        try await store.completeIndexes()
-        try await store.completeSearch()
+        try await store.completeLoading(at: environment.now())
     }
 
     private func pullAll(onlyChanges: Bool) async throws {

@@ -37,6 +37,8 @@ enum Mutation: String, Sendable, CaseIterable {
     case forgetsPlace
     /// Derived values stay as they were.
     case forgetsDerivedValue
+    /// Figures that wait for the end of a load are never computed.
+    case forgetsWaitingFigures
     /// A second change of a record is not shown.
     case forgetsOverlay
     /// Changes that leave the queue are still counted.
@@ -63,8 +65,8 @@ enum Mutation: String, Sendable, CaseIterable {
         case .ignoresServersClock: .lastWriteWins
         case .takesFailuresForAnswers: .cheapOutage
         case .forgetsHeldRecords: .heldWhileQueued
-        case .forgetsColumn, .forgetsPlace, .forgetsDerivedValue, .forgetsOverlay, .forgetsCount, .forgetsSearch,
-            .forgetsReminder:
+        case .forgetsColumn, .forgetsPlace, .forgetsDerivedValue, .forgetsWaitingFigures, .forgetsOverlay,
+            .forgetsCount, .forgetsSearch, .forgetsReminder:
             .consistent
         }
     }
@@ -141,6 +143,13 @@ enum Mutation: String, Sendable, CaseIterable {
         case .forgetsColumn: [keeping("name", of: "records_customers", "true")]
         case .forgetsPlace: [keeping("_displaced", of: "records_orders", "NEW._displaced")]
         case .forgetsDerivedValue: [keeping("_derived", of: "records_customers", "OLD._derived IS NOT NULL")]
+        case .forgetsWaitingFigures:
+            [
+                """
+                mutation AFTER INSERT ON sync_setting WHEN NEW.name GLOB 'figures:*'
+                BEGIN DELETE FROM sync_setting WHERE name = NEW.name
+                """
+            ]
         case .forgetsOverlay:
             [keeping("_local", of: "records_customers", "OLD._local IS NOT NULL AND NEW._local IS NOT NULL")]
         case .forgetsCount:
