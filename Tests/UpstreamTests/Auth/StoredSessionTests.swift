@@ -97,7 +97,7 @@ struct StoredSessionTests {
         try put("wört")
         let upstream = try upstream()
         for _ in 1...50 {
-            guard case .unauthorized(let message) = await failure(upstream) else { return Issue.record("let in") }
+            guard case .unauthorized(let message) = await failure(upstream) else { return unexpected() }
             #expect(message.contains("upstream.secrets.password") && !message.contains("wört"), "\(message)")
             server.advance(.seconds(10))
         }
@@ -145,7 +145,7 @@ struct StoredSessionTests {
         server.state.withLock { $0.answers["/sign-in"] = .json(200, body) }
         let upstream = try upstream()
         for _ in 1...3 {
-            guard case .unauthorized(let message) = await failure(upstream) else { return Issue.record("let in") }
+            guard case .unauthorized(let message) = await failure(upstream) else { return unexpected() }
             #expect(message.contains("upstream.auth.session"))
         }
         #expect(signIns == 1 && server.calls("/orders").isEmpty)
@@ -156,7 +156,7 @@ struct StoredSessionTests {
         try put("right", mode: 0o640)
         let upstream = try upstream()
         #expect(await upstream.missing?.contains("chmod 600") == true)
-        guard case .unauthorized(let message) = await failure(upstream) else { return Issue.record("sent") }
+        guard case .unauthorized(let message) = await failure(upstream) else { return unexpected() }
         #expect(message.contains("chmod 600"))
         try FileManager.default.removeItem(atPath: folder.path("password"))
         #expect(await upstream.missing?.contains("is missing") == true)
@@ -233,5 +233,9 @@ struct StoredSessionTests {
         #expect(await failure(upstream) != nil)
         #expect(signIns == 1)
         #expect(try store.load() == nil)
+    }
+
+    private func unexpected() {
+        Issue.record("it went another way")
     }
 }
