@@ -32,7 +32,8 @@ package struct Tokens: Sendable, Equatable {
     static func isSendable(_ token: String) -> Bool { TokenPlace.bearer.accepts(token) }
 }
 
-/// The file that stores a sign-in: `{"token","refresh_token","expires_at","renews_at"}`, mode 0600.
+/// The file that stores a sign-in: `{"token","refresh_token","expires_at"}`, mode 0600, with `renews_at` for tokens that
+/// live briefly.
 package struct TokenStore: Sendable {
     package let path: String
 
@@ -42,10 +43,12 @@ package struct TokenStore: Sendable {
 
     /// Returns once the tokens would survive a power loss. When it throws, the previous ones are still there.
     package func save(_ tokens: Tokens) throws(TokenFileError) {
-        let text = JSONText.object([
-            "token": .string(tokens.access), "refresh_token": .string(tokens.refresh),
-            "expires_at": .string(tokens.expiresAt?.description), "renews_at": .string(tokens.renewsAt?.description),
-        ])
+        var members: [(key: String, value: JSONText)] = [
+            ("token", .string(tokens.access)), ("refresh_token", .string(tokens.refresh)),
+            ("expires_at", .string(tokens.expiresAt?.description)),
+        ]
+        if let renewsAt = tokens.renewsAt { members.append(("renews_at", .string(renewsAt.description))) }
+        let text = JSONText.object(members: members)
         try PrivateFile(path: path).write(text.bytes + [UInt8(ascii: "\n")])
     }
 

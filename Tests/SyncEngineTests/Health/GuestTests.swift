@@ -107,7 +107,7 @@ struct GuestTests {
     func publicRows() async throws {
         try await test.running {
             try await test.engine.sync(SyncRequest(full: true))
-            for round in 1...3 {
+            for round in 1...2 {
                 becomeGuest()
                 server.state.withLock { $0.isPublic = ["o1", "o3", "o4", "o5", "o6"] }
                 try? await test.engine.sync(SyncRequest(full: true))
