@@ -48,7 +48,8 @@ struct SessionTests {
 
     @Test("client credentials are a form with HTTP Basic, or with both in the body")
     func clientCredentials() throws {
-        let plain = try #require(try Self.upstream("{ client_credentials: { token_url: /token, scope: read } }").session)
+        let plain = try #require(
+            try Self.upstream("{ client_credentials: { token_url: /token, scope: read } }").session)
         let secrets = ["client_id": "my app", "client_secret": "s:1"]
         let request = plain.request(secrets: secrets)
         #expect(request.path == "/token" && request.text == "grant_type=client_credentials&scope=read")
@@ -83,9 +84,15 @@ struct SessionTests {
         arguments: [
             ("{ session: { call: POST /in, token: t, body: { a: b } } }", "{$secret.name}"),
             ("{ session: { call: GET /in, token: t, body: { a: '{$secret.p}' } } }", "expected POST and a path"),
-            ("{ session: { call: POST http://a.example/in, token: t, body: { a: '{$secret.p}' } } }", "without encryption"),
+            (
+                "{ session: { call: POST http://a.example/in, token: t, body: { a: '{$secret.p}' } } }",
+                "without encryption"
+            ),
             ("{ session: { call: POST http://127.evil.example/in, token: t, body: { a: '{$secret.p}' } } }", "without"),
-            ("{ session: { call: POST https://u@a.example/in, token: t, body: { a: '{$secret.p}' } } }", "expected a path"),
+            (
+                "{ session: { call: POST https://u@a.example/in, token: t, body: { a: '{$secret.p}' } } }",
+                "expected a path"
+            ),
             ("{ session: { call: POST /in, token: t, body: { a: '{$secret.P}' } } }", "lower-case"),
             ("{ session: { call: POST /in, token: t, body: { a: '{$since}' } } }", "cannot stand here"),
             ("{ session: { call: POST /in, tokn: t } }", "did you mean token?"),

@@ -43,7 +43,9 @@ struct SessionTests {
         let form = "grant_type=client_credentials&scope=read"
         // ada:right, ada:wrong
         let headers = [("Authorization", "Basic YWRhOnJpZ2h0")]
-        #expect(try await harness.send("POST", "/token", form, headers: [("Authorization", "Basic YWRhOndyb25n")]).status == 401)
+        #expect(
+            try await harness.send("POST", "/token", form, headers: [("Authorization", "Basic YWRhOndyb25n")]).status
+                == 401)
         let answer = try await harness.send("POST", "/token", form, headers: headers)
         #expect(try answer.at("expires_in") == 900)
         let bearer = [("Authorization", "Bearer \(try answer.at("access_token").plain)")]

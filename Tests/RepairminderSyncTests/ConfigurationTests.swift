@@ -185,7 +185,8 @@ import Testing
             "--upstream.setting", "a=1", "--upstream.setting", "b=2", "--upstream.secret", "p=/x",
         ])
         let configuration = try options.configuration(environment: folder.environment())
-        #expect(configuration.upstream.settings == ["a": "1", "b": "2"] && configuration.upstream.secrets == ["p": "/x"])
+        #expect(
+            configuration.upstream.settings == ["a": "1", "b": "2"] && configuration.upstream.secrets == ["p": "/x"])
         let wrong = try ConfigurationOptions.parse(["--upstream.setting", "a"])
         #expect(throws: ConfigurationError.self) { try wrong.configuration(environment: folder.environment()) }
     }

@@ -63,7 +63,8 @@ struct AuthReader {
             throw other.error("session is set too, and there is one way to sign in; remove one of them")
         }
         if let basic = self.node.child("send")?.child("basic") {
-            throw basic.error("\(session == nil ? "client_credentials" : "session") answers a token, which is no user:password; remove one")
+            let name = session == nil ? "client_credentials" : "session"
+            throw basic.error("\(name) answers a token, which is no user:password; remove one of them")
         }
         return try session == nil ? ClientCredentialsReader(node: node).call() : SessionReader(node: node).call()
     }

@@ -20,7 +20,8 @@ extension UpstreamPlan.Refresh {
 
     /// Exchanges an access token, which the request carries like any other.
     package func request(carrying accessToken: String, at place: TokenPlace) -> WireRequest {
-        var request = WireRequest(method: "POST", path: path, headers: [WireRequest.Header("Accept", "application/json")])
+        var request = WireRequest(
+            method: "POST", path: path, headers: [WireRequest.Header("Accept", "application/json")])
         request.secretMembers = tokenMembers
         return request.authorized(by: accessToken, at: place)
     }

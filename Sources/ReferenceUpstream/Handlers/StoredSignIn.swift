@@ -19,7 +19,8 @@ extension SignIn {
         }
         let isRight =
             expected.text.map { Array($0.utf8) == request.body }
-            ?? ((try? JSONText(request.body)).flatMap { body in expected.body.map { $0.isEquivalent(to: body) } } ?? false)
+            ?? ((try? JSONText(request.body)).flatMap { body in expected.body.map { $0.isEquivalent(to: body) } }
+                ?? false)
         guard isRight else { throw Self.wrong }
         return issue(token: call.token, refreshToken: call.refreshToken, call.expiry, at: now)
     }
@@ -30,7 +31,9 @@ extension SignIn {
     func jwt(_ random: String, until end: Timestamp) -> String {
         let claims = JSONText.object(["exp": .integer(Int(end.milliseconds / 1000)), "jti": .string(random)])
         return [#"{"alg":"none","typ":"JWT"}"#, claims.text].map { text in
-            Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").filter { $0 != "=" }
+            Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").filter {
+                $0 != "="
+            }
         }.joined(separator: ".") + "."
     }
 }

@@ -28,8 +28,7 @@ struct SignInPace {
             let wait = min(Self.waitAfterRefusal * (1 << min(refusal.count - 1, 10)), Self.longestWait)
             if (.zero..<wait).contains(now.since(refusal.time)) {
                 throw .unauthorized(
-                    "\(refusal.error.message). They are sent again at \(refusal.time + wait), and at once when they change"
-                )
+                    "\(refusal.error.message). They are sent again at \(refusal.time + wait), or when they change")
             }
         }
         guard useless >= Self.mostUseless, let lastToken else { return }
@@ -53,7 +52,8 @@ struct SignInPace {
 
     /// The upstream refused a token that should have counted.
     mutating func noteRefusal(of tokens: Tokens, at now: Timestamp) {
-        guard let lastToken, lastToken.text == tokens.access, !tokens.hasEnded(at: now), now.since(lastToken.time) < Self.freshness
+        guard let lastToken, lastToken.text == tokens.access, !tokens.hasEnded(at: now),
+            now.since(lastToken.time) < Self.freshness
         else {
             useless = 0
             return

@@ -46,14 +46,16 @@ actor TokenVerifier {
         let call = "\(check.method) \(check.path)"
         if let failure = caller.failure(response, to: request) {
             switch failure {
-            case .unauthorized, .barred, .gone, .refused: return "\(call) shows that the token no longer counts: \(failure.message)"
+            case .unauthorized, .barred, .gone, .refused:
+                return "\(call) shows that the token no longer counts: \(failure.message)"
             case .offline, .unclear, .throttled, .changed, .malformed, .held, .cancelled: throw failure
             }
         }
         guard let account = check.account else { return response.isMarkup ? "\(call) answered a web page" : nil }
         do throws(UpstreamError) {
             let named = account.value(in: try caller.json(response, check.path)).map(\.plain) ?? ""
-            return named.isEmpty ? "\(call) names no account at \(account.description), so the token no longer counts" : nil
+            guard named.isEmpty else { return nil }
+            return "\(call) names no account at \(account.description), so the token no longer counts"
         } catch {
             guard case .barred(_, let message) = error else { throw error.withoutSecrets(request.secrets) }
             return message

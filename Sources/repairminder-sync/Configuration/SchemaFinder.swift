@@ -46,7 +46,9 @@ struct SchemaFinder {
             environment.names(in: folder).filter { $0.hasSuffix(".yaml") }.sorted().compactMap { name in
                 let path = "\(folder)/\(name)"
                 let text = try? environment.text(of: path)
-                return text.flatMap { try? EntitySchema(yaml: $0, file: path, settings: configuration.upstream.settings) }
+                return text.flatMap {
+                    try? EntitySchema(yaml: $0, file: path, settings: configuration.upstream.settings)
+                }
             }
         }.filter { seen.insert($0.name).inserted }
     }

@@ -130,7 +130,8 @@ extension Service {
         let plan = setup.schema.upstream
         guard plan.refresh != nil || plan.session != nil else { return nil }
         return RotatingToken(
-            plan: plan, refresh: plan.refresh, secrets: SecretFiles(paths: configuration.upstream.secrets), baseURL: configuration.upstream.baseURL,
+            plan: plan, refresh: plan.refresh, secrets: SecretFiles(paths: configuration.upstream.secrets),
+            baseURL: configuration.upstream.baseURL,
             transport: transport, store: TokenStore(path: configuration.signInFile), clock: clock, budget: budget,
             now: host.now)
     }

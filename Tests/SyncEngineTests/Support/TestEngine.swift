@@ -4,7 +4,6 @@ import Logging
 import Synchronization
 import TestSupport
 import Testing
-
 import Upstream
 
 @testable import CacheStore

@@ -167,7 +167,8 @@ struct StoredSessionTests {
     @Test("an unreachable or failing upstream is no refusal of the credentials")
     func unclear() async throws {
         let upstream = try upstream()
-        for answer in [HTTPResponse(status: 503), HTTPResponse(status: 429, headers: [HTTPHeader("Retry-After", "7")])] {
+        for answer in [HTTPResponse(status: 503), HTTPResponse(status: 429, headers: [HTTPHeader("Retry-After", "7")])]
+        {
             server.state.withLock { $0.answers["/sign-in"] = answer }
             switch await failure(upstream) {
             case .unclear(503, _), .throttled(.seconds(7), _): break
@@ -202,7 +203,9 @@ struct StoredSessionTests {
     @Test("`with: access` refreshes with the old token while it counts, and signs in afterwards")
     func access() async throws {
         let upstream = try upstream {
-            $0.replacing("    check:", with: "    refresh: { call: POST /refresh, with: access, token: token, expires: jwt }\n    check:")
+            $0.replacing(
+                "    check:",
+                with: "    refresh: { call: POST /refresh, with: access, token: token, expires: jwt }\n    check:")
         }
         _ = try await orders(upstream)
         let first = try #require(store.load()?.access)

@@ -38,7 +38,9 @@ struct TokenCheckTests {
         return try await upstream.page(PageRequest(path: "/orders", list: list)).count
     }
 
-    @Test("an empty list is read again with another token, if the check names no account or fails", arguments: ["/me", "/strict"])
+    @Test(
+        "an empty list is read again with another token, if the check names no account or fails",
+        arguments: ["/me", "/strict"])
     func emptyList(_ path: String) async throws {
         let upstream = try upstream(path)
         #expect(try await orders(upstream) == 2)

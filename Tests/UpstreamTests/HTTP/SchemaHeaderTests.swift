@@ -46,7 +46,9 @@ struct SchemaHeaderTests {
 
     @Test(
         "those that the daemon sets itself, and those that would break a request, are refused",
-        arguments: ["{ Authorization: x }", "{ content-type: x }", "{ host: x }", #"{ "X-A: b": c }"#, #"{ X-A: "a\r\nB: c" }"#])
+        arguments: [
+            "{ Authorization: x }", "{ content-type: x }", "{ host: x }", #"{ "X-A: b": c }"#, #"{ X-A: "a\r\nB: c" }"#,
+        ])
     func refused(headers: String) {
         #expect(throws: SchemaError.self) { try schema(headers) }
     }

@@ -1,9 +1,9 @@
-@testable import EntitySchema
 import Foundation
 import JSONText
 import Synchronization
 import TestSupport
 
+@testable import EntitySchema
 @testable import Upstream
 
 /// An upstream with a clock, one user, and tokens that expire into empty answers: what a caller without a token gets is

@@ -32,7 +32,10 @@ struct RefreshReader {
 extension SchemaNode {
     /// `expires`, or the older `expires_in`.
     func tokenExpiry() throws(SchemaError) -> TokenExpiry? {
-        guard let expires = child("expires") else { return try child("expires_in").map { node throws(SchemaError) in .place(try node.place()) } }
+        guard let expires = child("expires") else {
+            guard let older = child("expires_in") else { return nil }
+            return .place(try older.place())
+        }
         if let other = child("expires_in") { throw other.error("expires says the same; remove expires_in") }
         if expires.value.text == "jwt" { return .jwt }
         return .place(try expires.place())
@@ -53,10 +56,13 @@ extension SchemaNode {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw error("expected an address in ASCII") }
         if text.hasPrefix("/") { return text }
         guard elsewhere else { throw error("expected a path that begins with /") }
-        let (scheme, rest) = text.hasPrefix("https://") ? ("https://", text.dropFirst(8)) : ("http://", text.dropFirst(7))
+        let scheme = text.hasPrefix("https://") ? "https://" : "http://"
+        let rest = text.dropFirst(scheme.count)
         guard text.hasPrefix(scheme), let host = rest.split(separator: "/", maxSplits: 1).first, !host.contains("@"),
             rest.first != "/", !text.contains("#"), !text.contains("\\")
-        else { throw error("expected a path that begins with /, or an address such as https://login.example.com/token") }
+        else {
+            throw error("expected a path that begins with /, or an address such as https://login.example.com/token")
+        }
         guard scheme == "https://" || Self.isLoopback(host) else {
             throw error("credentials are sent to \(host) without encryption; expected https://")
         }

@@ -10,8 +10,7 @@ struct SessionReader {
         ])
         let call = SignInCall(
             address: try node.required("call").postAddress(elsewhere: true), headers: try headers(),
-            basic: try basic(), body: try node.child("body").map { node throws(SchemaError) in try body(node) } ?? .none,
-            isForm: try isForm(), token: try node.required("token").place(),
+            basic: try basic(), body: try body(), isForm: try isForm(), token: try node.required("token").place(),
             refreshToken: try node.child("refresh_token")?.place(), expiry: try node.tokenExpiry(),
             key: "upstream.auth.session")
         guard !call.secretNames.isEmpty else {
@@ -46,7 +45,8 @@ struct SessionReader {
         }
     }
 
-    private func body(_ node: SchemaNode) throws(SchemaError) -> CredentialBody {
+    private func body() throws(SchemaError) -> CredentialBody {
+        guard let node = node.child("body") else { return .none }
         guard node.isMapping else { throw node.error("expected a mapping (name: value)") }
         return try value(node)
     }
