@@ -90,9 +90,13 @@ struct StateChecks {
         guard let problem = secrets.problem(with: session.secretNames) else {
             return .ok("token", "the daemon signs in by itself")
         }
+        guard session.secretNames.allSatisfy({ secrets.paths[$0] != nil }) else {
+            return .warning(
+                "token", problem, "store the credential, unless systemd passes it to the service as upstream-NAME")
+        }
         return tokens == nil
-            ? .error("token", problem, "store the credential; see docs/guides/securing.md")
-            : .warning("token", problem, "store the credential before the current token expires")
+            ? .error("token", problem, "correct that file; see docs/guides/securing.md")
+            : .warning("token", problem, "correct that file before the current token expires")
     }
 
     private func secretKey() -> Finding {
