@@ -7,6 +7,10 @@ package protocol Upstream: Sendable {
     /// Whose records they are; nil when the schema has no account call.
     func account() async throws(UpstreamError) -> SignedInAccount?
 
+    /// Returns if the token counts now, or if nothing can show that. Throws `.unauthorized` if it does not, and then has
+    /// renewed it: what was read before may be what a caller without a token gets to see.
+    func confirmToken() async throws(UpstreamError)
+
     /// One page of a list.
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page
 
@@ -51,6 +55,7 @@ package protocol Upstream: Sendable {
 
 extension Upstream {
     package var missing: String? { nil }
+    package func confirmToken() async throws(UpstreamError) {}
     package func networkChanged() {}
     package func taking(_ turn: RequestTurn) -> any Upstream { self }
     package var budget: RequestBudget.Balance? { nil }

@@ -8,16 +8,17 @@ package struct UpstreamPlan: Sendable, Equatable {
         package var name: TextPattern?
     }
 
-    /// How an expired access token is exchanged for another: `POST path {send: refresh token}`.
+    /// How an access token is exchanged for another: `POST path {send: refresh token}`, or a POST without a body that
+    /// carries the access token itself.
     package struct Refresh: Sendable, Equatable {
         package var path: String
-        /// The name under which the refresh token is sent.
-        package var send: String
+        /// The name under which the refresh token is sent; nil if the access token is sent in its usual place instead.
+        package var send: String?
         package var token: Place
         /// The next refresh token, if they rotate.
         package var refreshToken: Place?
-        /// The lifetime of the new access token in seconds.
-        package var expiresIn: Place?
+        /// When the new access token expires.
+        package var expiry: TokenExpiry?
     }
 
     /// How the upstream identifies a version of a record.
@@ -52,6 +53,10 @@ package struct UpstreamPlan: Sendable, Equatable {
     /// Where every request but those of a sign-in carries the token.
     package var tokenPlace = TokenPlace.bearer
     package var refresh: Refresh?
+    /// How the daemon signs in by itself.
+    package var session: SignInCall?
+    /// Asked whether the token still counts when an answer looks empty or gone.
+    package var check: TokenCheck?
     /// How you get the first tokens; the first method is the default.
     package var login: [LoginWay] = []
     /// Called with a token to revoke it.

@@ -50,6 +50,8 @@ struct SchemaReader {
             account: try account(node.child("account")),
             tokenPlace: try auth?.tokenPlace(beside: headers) ?? .bearer,
             refresh: try auth?.refresh(),
+            session: try auth?.session(),
+            check: try auth?.check(),
             login: try auth?.login() ?? [],
             logout: try auth?.logout(),
             probe: try node.child("probe")?.urlPath() ?? "/",
@@ -66,7 +68,7 @@ struct SchemaReader {
         var headers: [UpstreamPlan.Header] = []
         for (name, value) in try node?.members() ?? [] {
             let text = try value.string()
-            try value.checkHeader(name, text)
+            try value.checkHeader(name, text, mayAccept: true)
             guard name.lowercased() != "authorization" else {
                 throw value.error("\(name) is set by the daemon itself; say how in auth.send")
             }

@@ -62,6 +62,19 @@ package struct WireRequest: Sendable, Equatable {
         WireRequest(path: address, headers: [Header("Accept", "*/*")])
     }
 
+    /// Adds the headers that the schema wants in every request. Its `Accept` replaces that for JSON.
+    package mutating func add(_ more: [UpstreamPlan.Header]) {
+        guard !more.isEmpty else { return }
+        for header in more {
+            if header.name.lowercased() == "accept" {
+                guard let place = headers.firstIndex(where: { $0.name == "Accept" && $0.value == "application/json" })
+                else { continue }
+                headers.remove(at: place)
+            }
+            headers.append(Header(header.name, header.value))
+        }
+    }
+
     /// The same request with a token, which errors must not repeat either; unchanged without one.
     package func authorized(by token: String?, at place: TokenPlace) -> WireRequest {
         token.map { place.authorizing(self, by: $0) } ?? self

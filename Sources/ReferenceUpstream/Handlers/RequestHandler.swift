@@ -70,6 +70,7 @@ struct RequestHandler: Sendable {
         switch match.target {
         case .account:
             return .json(200, envelope.account(settings.account, named: settings.accountName))
+        case .check: return .json(200, envelope.parts(accountAtCheck))
         case .list(let name):
             return try ListHandler(handler: self, request: request, now: now).list(name, &store)
         case .record(let name):
@@ -79,9 +80,14 @@ struct RequestHandler: Sendable {
                 parent, child, match.placeholders, &store)
         case .dashboard:
             return try DashboardHandler(handler: self, request: request, now: now).answer(store)
-        case .probe, .push, .content, .upload, .removal, .login, .refresh, .logout:
+        case .probe, .push, .content, .upload, .removal, .login, .refresh, .session, .logout:
             throw .notFound("such path")
         }
+    }
+
+    /// What names the account to a token that counts.
+    var accountAtCheck: [SignIn.Part] {
+        (schema.upstream.check?.account).map { [(place: $0, value: .string(settings.account))] } ?? []
     }
 
     private func record(

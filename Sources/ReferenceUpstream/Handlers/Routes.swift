@@ -8,6 +8,8 @@ struct Routes: Sendable {
         case probe
         case login(LoginWay, step: Int)
         case refresh
+        case session(SignInCall)
+        case check
         case logout
         case dashboard
         case list(entity: String)
@@ -85,6 +87,10 @@ struct Routes: Sendable {
             way.steps.enumerated().map { Self.post($1.path, .login(way, step: $0)) }
         }
         if let refresh = plan.refresh { routes.append(Self.post(refresh.path, .refresh)) }
+        if let call = plan.session, !call.isElsewhere { routes.append(Self.post(call.address, .session(call))) }
+        if let check = plan.check {
+            routes.append(Route(method: check.method, path: [.text(check.path)], target: .check))
+        }
         if let path = plan.logout { routes.append(Self.post(path, .logout)) }
         return routes
     }

@@ -23,6 +23,10 @@ struct GuardedUpstream: Upstream {
         try await guarded(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.account() }
     }
 
+    func confirmToken() async throws(UpstreamError) {
+        try await guarded(RequestOrigin()) { () async throws(UpstreamError) in try await upstream.confirmToken() }
+    }
+
     func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         var request = request
         request.mayQuoteAnswer = secretMembers(of: request.entity).isEmpty

@@ -40,7 +40,7 @@ struct HTTPCaller: Sendable {
     ) async throws(UpstreamError) -> HTTPResponse {
         guard let baseURL else { throw .held(Self.missingAddress) }
         var call = call.authorized(by: token, at: tokenPlace)
-        call.headers += headers.map { WireRequest.Header($0.name, $0.value) }
+        call.add(headers)
         var request = HTTPRequest(call, base: baseURL, deadline: deadline)
         request.maximumBody = call.method == "GET" ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
         transfer.apply(to: &request)
@@ -155,6 +155,27 @@ struct HTTPCaller: Sendable {
         case 409, 412: return .changed(status: status, message)
         default: return .refused(status: status, message)
         }
+    }
+}
+
+extension HTTPCaller {
+    /// `baseURL` replaces the plan's.
+    init(
+        plan: UpstreamPlan, baseURL: String?, transport: any HTTPTransport, deadline: Duration,
+        clock: ServerClock? = nil, budget: RequestBudget? = nil, now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.init(
+            baseURL: baseURL ?? plan.baseURL, transport: transport, deadline: deadline, maximumBody: 1 << 20,
+            answers: plan.answers, headers: plan.headers, tokenPlace: plan.tokenPlace, clock: clock, budget: budget,
+            now: now)
+    }
+
+    /// The same for whole addresses on other hosts. They get none of the upstream's headers, and their clocks and limits
+    /// are not the upstream's.
+    var elsewhere: HTTPCaller {
+        HTTPCaller(
+            baseURL: "", transport: transport, deadline: deadline, maximumBody: maximumBody, answers: answers,
+            headers: [], tokenPlace: tokenPlace, clock: nil, now: now)
     }
 }
 

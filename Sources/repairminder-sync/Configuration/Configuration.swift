@@ -27,6 +27,10 @@ struct Configuration: Sendable, Equatable {
         /// Without a trailing slash; nil for the schema's.
         var baseURL: String?
         var tokenFile: String?
+        /// What the schema names `{$setting.NAME}`: name → text.
+        var settings: [String: String] = [:]
+        /// The files with what the schema names `{$secret.NAME}`: name → path.
+        var secrets: [String: String] = [:]
         /// The maximum number of requests in flight.
         var parallel: Int
         /// The limit for one request and its response.
