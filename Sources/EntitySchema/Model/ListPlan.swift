@@ -21,6 +21,16 @@ package struct ListPlan: Sendable, Equatable {
         case headerURL(name: String)
         /// Everything in one response.
         case single
+
+        /// What stands for the position of a page in templates of the list; nil if it is never sent as a value.
+        package var positionName: String? {
+            switch self {
+            case .page: "page"
+            case .offset: "offset"
+            case .cursor, .lastRecord, .header: "cursor"
+            case .link, .nextURL, .headerURL, .single: nil
+            }
+        }
     }
 
     package var style: Style

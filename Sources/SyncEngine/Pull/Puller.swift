@@ -34,10 +34,10 @@ struct Puller: Sendable {
         guard let pull else { return nil }
         // A change acknowledged after this point is newer than the page.
         let position = try store.position()
-        var request = PageRequest(
-            entity: entity, path: plan.path, query: plan.query, list: plan.list, position: pull.position)
-        if case .since(let parameter, _) = plan.mode {
-            request.since = pull.since.map(parameter.item)
+        var request = plan.request(of: entity, at: pull.position, since: pull.since, delta: pull.delta)
+        // The same for all pages, so that a list that it limits does not move under them.
+        if plan.call != nil, let started = pull.started {
+            request.values.now = started + (serverNow()?.since(now()) ?? .zero)
         }
         return FetchedPage(page: try await upstream.page(request), askedAt: pull.position, position: position)
     }
@@ -75,6 +75,8 @@ struct PullSummary: Equatable {
     var heldTombstones: [String] = []
     /// The list changed while it was read: some records may not have been on any page.
     var hasGap = false
+    /// What is wrong with the list as a whole, although its records could be used.
+    var problem: String?
     /// By the children's entity.
     var children: [String: ChildOutcome] = [:]
     /// The problem of the first record whose children could not be read.

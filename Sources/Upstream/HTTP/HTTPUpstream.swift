@@ -59,6 +59,7 @@ package struct HTTPUpstream: Upstream {
 
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let list = request.list
+        let request = try await filled(request)
         let response = try await send(request.request)
         let answer = try ListAnswer(response, at: list.records) { () throws(UpstreamError) in
             try caller.json(response, request.path)
@@ -75,10 +76,27 @@ package struct HTTPUpstream: Upstream {
             next: try next.position(
                 in: response, envelope, count: count, total: total,
                 last: list.isByLastRecord ? records.elements.last : nil), age: response.age)
-        if page.next == nil, count > 0 {
-            page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list)
+        if page.next == nil {
+            page.delta = try next.delta(in: envelope)
+            if count > 0 { page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list) }
         }
         return page
+    }
+
+    /// The request with what its placeholders stand for that only the upstream knows: whose records they are, and its
+    /// time.
+    private func filled(_ request: PageRequest) async throws(UpstreamError) -> PageRequest {
+        guard request.call?.namesSurroundings == true else { return request }
+        var request = request
+        request.values.now = request.values.now ?? caller.now() + (caller.clock?.offset ?? .zero)
+        if plan.account != nil {
+            if let known = identity.last?.account {
+                request.values.account = known
+            } else {
+                request.values.account = try await account()?.id
+            }
+        }
+        return request
     }
 
     private func noList(
