@@ -50,9 +50,11 @@ extension CacheStore {
     private func prepare(_ page: PulledPage) throws -> PreparedPage {
         let table = try table(page.entity)
         let children = try page.children.map { (pulled: try sealed($0), table: try self.table($0.entity)) }
-        let clear = IncomingPage(page.records, of: table.entity)
+        let areDeletions = page.deletions != nil
+        let clear = IncomingPage(page.records, of: table.entity, areDeletions: areDeletions)
         let page = try sealed(page)
-        let incoming = table.isSealed ? IncomingPage(page.records, of: table.entity) : clear
+        let incoming =
+            table.isSealed ? IncomingPage(page.records, of: table.entity, areDeletions: areDeletions) : clear
         return PreparedPage(page: page, table: table, clear: clear, incoming: incoming, children: children)
     }
 
@@ -61,7 +63,7 @@ extension CacheStore {
         let bounds = PageApplier.Bounds(
             position: page.position, watermark: page.watermark.flatMap(Timestamp.init(iso8601:)),
             isNew: page.isOfFirstPull, hasMore: page.cursor != nil, serverNow: page.serverNow,
-            tombstones: page.tombstones, view: page.view)
+            tombstones: page.tombstones, holdsUndated: page.deletions == .dated, view: page.view)
         let applier = PageApplier(table: table, context: context)
         let unmoved = try page.details.filter { try isUnmoved($0, table, db) }
         // Before the page makes the store forget deletions that are older than it.

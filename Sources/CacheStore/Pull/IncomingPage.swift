@@ -18,8 +18,8 @@ struct IncomingPage {
 
     private(set) var records: [Record] = []
 
-    /// `page`: an array that was validated before.
-    init(_ page: String, of entity: Entity) {
+    /// `page`: an array that was validated before. `areDeletions`: each record only says that it was deleted.
+    init(_ page: String, of entity: Entity, areDeletions: Bool = false) {
         let text = JSONText(validated: Array(page.utf8))
         let changedAt = entity.pull?.changedAt.flatMap { entity[field: $0]?.source }
         text.bytes.withUnsafeBufferPointer { bytes in
@@ -34,7 +34,8 @@ struct IncomingPage {
                     Record(
                         text: text.part(walk.element), key: key,
                         unreadableKey: key == nil ? Self.unreadable(text.part(walk.element), entity) : nil,
-                        isDeleted: key != nil && mark != nil && mark?.kind != .null && mark?.boolean != false,
+                        isDeleted: key != nil
+                            && (areDeletions || mark != nil && mark?.kind != .null && mark?.boolean != false),
                         changed: member(2) ?? changedAt.flatMap { text.part(walk.element).at(path: $0) }))
             }
         }

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Reads how an entity is pulled and pushed.
 struct PlanReader {
     let entity: SchemaNode
@@ -33,7 +35,9 @@ struct PlanReader {
             list: list,
             mode: mode,
             changedAt: changedAt,
-            deleted: try node.child("deleted")?.string(),
+            deleted: try node.child("deleted").flatMap { (node) throws(SchemaError) in
+                node.isMapping ? nil : try node.string()
+            },
             single: try single(node.child("record"), request, node.child("call") ?? node))
         if let detail = node.child("detail") {
             let read = try DetailReader(node: detail, base: self.list).read()
@@ -43,7 +47,7 @@ struct PlanReader {
     }
 
     /// What a list's templates may name.
-    private func names(of list: ListPlan, _ since: SchemaNode?) -> TemplateNames {
+    func names(of list: ListPlan, _ since: SchemaNode?) -> TemplateNames {
         var names = TemplateNames(values: ["account"], hasNow: true)
         if let name = list.style.positionName { names.values.insert(name) }
         if list.style != .single { names.values.insert("size") }
@@ -195,6 +199,10 @@ extension SchemaNode {
 
     /// One path or a list of alternatives.
     func place() throws(SchemaError) -> Place {
-        isSequence ? Place(paths: try strings()) : Place(paths: [try string()])
+        let paths = isSequence ? try strings() : [try string()]
+        for path in paths where !JSONPath.isValid(path) {
+            throw error("\(path) is no place; put quotes around each name with a dot in it, such as '\"@odata.nextLink\"'")
+        }
+        return Place(paths: paths)
     }
 }

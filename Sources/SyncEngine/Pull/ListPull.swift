@@ -333,24 +333,10 @@ struct ListPull {
 
     /// Tombstones beyond the guard are believed once each record was asked for by its key.
     private mutating func settleTombstones() async throws {
-        let keys = summary.heldTombstones
-        guard !keys.isEmpty else { return }
-        let (store, position) = (puller.store, try puller.store.position())
-        let suspects = try keys.prefix(AbsenceJudge.most).compactMap { key in
-            try store.remote(of: entity.name, key: key).map { CacheStore.UnseenRecord(key: key, remote: $0) }
-        }
-        var findings: AbsenceJudge.Findings?
-        do {
-            if keys.count <= AbsenceJudge.most {
-                findings = try await puller.judge.findings(on: suspects, of: entity)
-            }
-        } catch let error as UpstreamError where !error.concernsWholeUpstream {}
-        let gone = findings?.gone ?? []
-        progress.summary.deleted += try await store.delete(
-            gone, of: entity.name, position: position, at: puller.now())
-        let left = keys.count - gone.count - (findings?.here.count ?? 0)
-        guard left > 0 else { return }
-        hold(left, "the upstream marks \(left.grouped) \(entity.name) as deleted at once")
+        let tombstones = HeldTombstones(puller: puller, entity: entity, keys: summary.heldTombstones)
+        let (deleted, left) = try await tombstones.settle()
+        progress.summary.deleted += deleted
+        hold(left, tombstones.words(left))
     }
 
     private mutating func hold(_ count: Int, _ reason: String?) {

@@ -21,6 +21,21 @@ struct Puller: Sendable {
     /// Resumes an interrupted pull; `full` pulls everything, regardless of the watermark.
     func pull(_ entity: Entity, full: Bool) async throws -> PullSummary {
         guard let plan = entity.pull else { return PullSummary() }
+        guard let list = entity.tombstones else { return try await pull(entity, plan, full: full) }
+        let tombstones = TombstonePull(puller: self, entity: entity, list: list)
+        // Without its time, a deletion must be applied before a record that was created again since comes.
+        guard list.at == nil else {
+            var summary = try await pull(entity, plan, full: full)
+            summary.add(try await tombstones.run())
+            return summary
+        }
+        let outcome = try await tombstones.run()
+        var summary = try await pull(entity, plan, full: full)
+        summary.add(outcome)
+        return summary
+    }
+
+    private func pull(_ entity: Entity, _ plan: PullPlan, full: Bool) async throws -> PullSummary {
         var first = try ListPull(self, entity, plan, full: full)
         let summary = try await first.run()
         guard summary.hasGap || !first.isWhole else { return summary }
@@ -89,6 +104,12 @@ struct PullSummary: Equatable {
         setAside += outcome.setAside
         for (entity, outcome) in outcome.children { children[entity, default: ChildOutcome()] += outcome }
         heldTombstones += outcome.heldTombstones
+    }
+
+    mutating func add(_ outcome: TombstonePull.Outcome) {
+        deleted += outcome.deleted
+        held += outcome.held
+        heldReason = outcome.reason ?? heldReason
     }
 
     var wrote: Bool { written + deleted > 0 || children.values.contains { $0.changed } }

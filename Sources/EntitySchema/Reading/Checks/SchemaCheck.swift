@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// Checks a schema as a whole: every name that is used must be defined.
 struct SchemaCheck {
     let schema: EntitySchema
@@ -58,6 +60,10 @@ struct SchemaCheck {
     }
 
     private func check(_ relation: Relation, of entity: Entity) throws(SchemaError) {
+        guard !relation.name.hasPrefix("_") else {
+            throw error(
+                entity, place(of: relation), "a relation cannot begin with _, as \(relation.name) does; name it with as:")
+        }
         if EntitySchema.reservedRelationNames.contains(relation.name) {
             throw error(
                 entity, place(of: relation),
@@ -120,6 +126,9 @@ struct SchemaCheck {
         try check(pull.single.body, of: entity, at: "pull.record.body")
         for name in pull.single.path.placeholders { try field(name, of: entity, at: "pull.record.path") }
         if let name = pull.whenChanged { try field(name, of: entity, at: "pull.detail.when_changed") }
+        if let name = pull.whenChanged, let source = entity[field: name]?.source, JSONPath.isThroughList(source) {
+            throw error(entity, "pull.detail.when_changed", "\(name) goes through a list; name another field, or any")
+        }
         for detail in pull.details { try check(detail, of: entity) }
     }
 
