@@ -70,6 +70,9 @@ package struct Place: Sendable, Equatable {
         return nil
     }
 
+    /// Whether it is there, and null.
+    package func isNull(in answer: JSONText) -> Bool { paths.contains { answer.at(path: $0)?.kind == .null } }
+
     package var description: String { paths.map { $0.isEmpty ? "the answer" : $0 }.joined(separator: " or ") }
 }
 

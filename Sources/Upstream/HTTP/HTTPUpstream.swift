@@ -116,6 +116,8 @@ package struct HTTPUpstream: Upstream {
             return nil
         }
         let body = try caller.json(response, request.path)
+        // As GraphQL says that there is no such record.
+        if !single.isPlaceInherited, single.place.isNull(in: body) { return nil }
         guard let record = single.place.record(in: body, key: entity.key, isInherited: single.isPlaceInherited) else {
             throw .malformed(
                 "\(request.path) answered no record with \(entity.key) at \(single.place.description); correct "
