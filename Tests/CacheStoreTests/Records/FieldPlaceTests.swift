@@ -1,4 +1,5 @@
 import EntitySchema
+import GRDB
 import JSONText
 import TestSupport
 import Testing
