@@ -22,12 +22,12 @@ struct ListCallTests {
 
     private static let graphql = """
         call: POST /graphql
-                  body:
-                    query: "query($after: String) { notes(after: $after) { nodes { id } } }"
-                    variables: { after: "{$cursor}", since: "{$since:epoch}", first: "{$size}", tags: [a, "{$cursor}"] }
-                    fixed: { number: 1, text: "1", nothing: null, yes: true }
-                  since: { field: changed }
-                  pagination: { style: cursor, next: data.next, page_size: 50 }
+              body:
+                query: "query($after: String) { notes(after: $after) { nodes { id } } }"
+                variables: { after: "{$cursor}", since: "{$since:epoch}", first: "{$size}", tags: [a, "{$cursor}"] }
+                fixed: { number: 1, text: "1", nothing: null, yes: true }
+              since: { field: changed }
+              pagination: { style: cursor, next: data.next, page_size: 50 }
         """
 
     @Test("a first page leaves out what has no value, and braces of a query stand for themselves")
@@ -173,14 +173,14 @@ struct ListCallTests {
         ])
     func refusals(_ pull: String, _ words: String) {
         #expect {
-            try Self.plan(pull.replacing("\n      ", with: "\n          "))
+            try Self.plan(pull)
         } throws: { ($0 as? SchemaError)?.problem.contains(words) == true }
     }
 
     @Test("the account can be named only where the schema says who it is")
     func account() {
         #expect {
-            try Self.plan("path: /notes\n          query: { by: \"{$account}\" }", upstream: "probe: /")
+            try Self.plan("path: /notes\n      query: { by: \"{$account}\" }", upstream: "probe: /")
         } throws: { ($0 as? SchemaError)?.problem.contains("upstream.account") == true }
     }
 }

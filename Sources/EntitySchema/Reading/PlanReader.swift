@@ -85,6 +85,7 @@ struct PlanReader {
             (single.method, single.path) = try target(call, ["GET", "POST"])
         } else if node?.child("path") == nil {
             single.isServed = list.call == nil || list.call?.method == "GET" && list.call?.path == nil
+            if !single.isServed { single.path = Template(parts: [.text(list.path)]) }
         }
         if let body = node?.child("body") {
             guard single.method == "POST" else { throw body.error("a record with a body is asked for by call: POST …") }
