@@ -14,7 +14,7 @@ struct PlanReader {
         guard let node = entity.child("pull") else { return nil }
         try node.requireKeys([
             "path", "call", "query", "body", "records", "pagination", "mode", "since", "changed_at", "deleted", "record",
-            "detail",
+            "detail", "where", "keep",
         ])
         let list = try ListReader(node: node, base: list).list()
         var request = try ListCallReader(node: node, names: names(of: list, node.child("since"))).read()

@@ -28,6 +28,8 @@ package struct Metrics: Sendable {
     let written = LabelledSeries<String, Tally> { Tally() }
     let deleted = LabelledSeries<String, Tally> { Tally() }
     let retries = Tally()
+    /// Refused callers, by reason.
+    let refused = LabelledSeries<String, Tally> { Tally() }
     /// Time since a fixed moment, by a monotonic clock.
     let uptime: @Sendable () -> Duration
 
