@@ -98,6 +98,8 @@ package struct Page: Sendable, Equatable {
     /// The position of the next page for `PageRequest.position`, opaque to callers; still valid after a restart. Nil on
     /// the last page.
     package var next: String?
+    /// What the next pull asks with (`ListValues.delta`), if this page says so.
+    package var delta: String?
     /// Where the last page names another one that the schema does not follow; nil if it names none.
     package var unfollowed: String?
     /// How old the answer is, if a gateway repeated one that it had kept; nil if it came from the server.

@@ -38,7 +38,7 @@ package enum LookUp: Sendable, Equatable {
     /// The upstream keeps the key that the record was created with.
     case key
     /// Lists the upstream's records and looks for one, unknown before the attempt, with the same values in `fields`.
-    case match(fields: [String], path: Template, query: [QueryItem], list: ListPlan)
+    case match(fields: [String], path: Template, query: [QueryItem], call: ListCall?, list: ListPlan)
 }
 
 /// Which side wins when a field was changed both locally and upstream.

@@ -32,12 +32,24 @@ package struct WireRequest: Sendable, Equatable {
     package var secretMembers: Set<String> = []
     /// False if an error must not quote the answer at all: it may hold secrets of any record.
     package var mayQuoteAnswer = true
+    /// Changes nothing at the upstream, whatever its method: it may be sent twice, and its answer may be a large list.
+    package var isReading = false
 
     package init(method: String = "GET", path: String, headers: [Header] = [], body: JSONText? = nil) {
         self.method = method
         self.path = path
         self.headers = headers
         self.body = body
+        isReading = method == "GET"
+    }
+
+    /// Asks for a JSON document with a JSON document.
+    static func query(_ path: String, _ body: JSONText?) -> WireRequest {
+        var headers = [Header("Accept", "application/json")]
+        if body != nil { headers.append(Header("Content-Type", "application/json")) }
+        var request = WireRequest(method: "POST", path: path, headers: headers, body: body)
+        request.isReading = true
+        return request
     }
 
     /// Asks for a JSON document.

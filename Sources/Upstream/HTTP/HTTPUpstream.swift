@@ -62,6 +62,7 @@ package struct HTTPUpstream: Upstream {
 
     package func page(_ request: PageRequest) async throws(UpstreamError) -> Page {
         let list = request.list
+        let request = try await filled(request)
         let response = try await send(request.request, isDoubtful: { isEmpty($0, request) })
         let answer = try ListAnswer(response, at: list.records) { () throws(UpstreamError) in
             try caller.json(response, request.path)
@@ -78,8 +79,9 @@ package struct HTTPUpstream: Upstream {
             next: try next.position(
                 in: response, envelope, count: count, total: total,
                 last: list.isByLastRecord ? records.elements.last : nil), age: response.age)
-        if page.next == nil, count > 0 {
-            page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list)
+        if page.next == nil {
+            page.delta = try next.delta(in: envelope)
+            if count > 0 { page.unfollowed = UnfollowedPage.found(in: response, envelope, of: list) }
         }
         return page
     }
@@ -97,6 +99,22 @@ package struct HTTPUpstream: Upstream {
             try caller.json(response, request.path)
         }
         return answer?.records.elementCount == 0
+    }
+
+    /// The request with what its placeholders stand for that only the upstream knows: whose records they are, and its
+    /// time.
+    private func filled(_ request: PageRequest) async throws(UpstreamError) -> PageRequest {
+        guard request.call?.namesSurroundings == true else { return request }
+        var request = request
+        request.values.now = request.values.now ?? caller.now() + (caller.clock?.offset ?? .zero)
+        if plan.account != nil {
+            if let known = identity.last?.account {
+                request.values.account = known
+            } else {
+                request.values.account = try await account()?.id
+            }
+        }
+        return request
     }
 
     private func noList(
@@ -121,6 +139,8 @@ package struct HTTPUpstream: Upstream {
             return nil
         }
         let body = try caller.json(response, request.path)
+        // As GraphQL says that there is no such record.
+        if !single.isPlaceInherited, single.place.isNull(in: body) { return nil }
         guard let record = single.record(in: body, of: entity) else {
             throw .malformed(
                 "\(request.path) answered no record with \(entity.key) at \(single.place.description); correct "

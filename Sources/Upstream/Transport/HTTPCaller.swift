@@ -42,7 +42,7 @@ struct HTTPCaller: Sendable {
         var call = call.authorized(by: token, at: tokenPlace)
         call.add(headers)
         var request = HTTPRequest(call, base: baseURL, deadline: deadline)
-        request.maximumBody = call.method == "GET" ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
+        request.maximumBody = call.isReading ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
         transfer.apply(to: &request)
         let pass = try await pass()
         let sentAt = clock?.instant
