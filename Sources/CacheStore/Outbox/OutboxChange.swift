@@ -42,6 +42,12 @@ package struct OutboxChange: Sendable, Equatable {
 
     package var isTried: Bool { tried > 0 }
 
+    /// Begins the key of a change that went out in a batch without its own key.
+    static let hiddenKeyMark = "batch/"
+
+    /// Whether the upstream has seen the change's own key at every attempt, and so recognises a repeat by it.
+    package var hasShownKey: Bool { !idempotencyKey.hasPrefix(Self.hiddenKeyMark) }
+
     /// It changes the record's content and none of its fields.
     package var isContentOnly: Bool { content != nil && operation == .update }
 

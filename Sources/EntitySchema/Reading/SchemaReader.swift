@@ -23,7 +23,7 @@ struct SchemaReader {
             dashboard: try dashboard(root.child("dashboard"), entities),
             reminders: try reminders(root.child("reminders"), entities))
         try SchemaCheck(schema: schema, root: root).run()
-        return schema.withForeignKeys.withTies.withEmbeddedSecrets.withFarNames
+        return schema.withForeignKeys.withTies.withEmbeddedSecrets.withFarNames.withBatches
     }
 
     private func dashboard(_ node: SchemaNode?, _ entities: [Entity]) throws(SchemaError) -> DashboardPlan? {
@@ -40,7 +40,7 @@ struct SchemaReader {
         try node.requireKeys([
             "base_url", "auth", "account", "probe", "error_message", "success", "account_errors", "answers",
             "pagination", "records", "record", "idempotency_header", "headers", "version", "limits",
-            "settle",
+            "settle", "batch",
         ])
         let auth = try authReader(node.child("auth"))
         let headers = try headers(node.child("headers"))
@@ -57,6 +57,7 @@ struct SchemaReader {
             idempotencyHeader: try node.child("idempotency_header")?.string(),
             headers: headers,
             version: try version(node.child("version")),
+            batch: try batch(node.child("batch")),
             limits: try limits(node.child("limits")),
             settle: try settle(node.child("settle")))
     }
@@ -77,6 +78,11 @@ struct SchemaReader {
     private func limits(_ node: SchemaNode?) throws(SchemaError) -> RequestLimits? {
         guard let node else { return nil }
         return try LimitsReader(node: node).limits()
+    }
+
+    private func batch(_ node: SchemaNode?) throws(SchemaError) -> BatchPlan? {
+        guard let node else { return nil }
+        return try BatchReader(node: node).shared()
     }
 
     private func settle(_ node: SchemaNode?) throws(SchemaError) -> Duration {

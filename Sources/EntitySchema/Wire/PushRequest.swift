@@ -105,7 +105,7 @@ package struct PushRequest: Sendable, Equatable {
 
 extension UpstreamPlan {
     /// The header that carries the version that a change is based on.
-    fileprivate func header(ofVersion text: String) -> WireRequest.Header {
+    func header(ofVersion text: String) -> WireRequest.Header {
         if case .field(let field) = version {
             WireRequest.Header(field.header, field.sent(text))
         } else {
