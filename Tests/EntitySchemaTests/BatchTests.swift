@@ -34,7 +34,9 @@ struct BatchTests {
         """
 
     /// The request for one change of each kind.
-    private static func sent(_ schema: EntitySchema, _ operations: [Operation] = Operation.allCases) throws -> WireRequest {
+    private static func sent(_ schema: EntitySchema, _ operations: [Operation] = Operation.allCases) throws
+        -> WireRequest
+    {
         let entity = try #require(schema["notes"])
         var elements: [BatchRequest.Element] = []
         var plan: BatchPlan?

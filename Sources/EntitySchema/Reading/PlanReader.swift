@@ -90,7 +90,9 @@ struct PlanReader {
     }
 
     func route(_ node: SchemaNode) throws(SchemaError) -> PushRoute {
-        try node.requireKeys(["call", "when", "fields", "body", "encoding", "html", "file", "record", "look_up", "batch"])
+        try node.requireKeys([
+            "call", "when", "fields", "body", "encoding", "html", "file", "record", "look_up", "batch",
+        ])
         let body = node.child("body").map { BodyReader(node: $0) }
         let call = try node.required("call")
         let words = try call.string().split(separator: " ")

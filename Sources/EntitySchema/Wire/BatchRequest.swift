@@ -76,9 +76,6 @@ package struct BatchRequest: Sendable, Equatable {
         }
     }
 
-    /// The names of `value`, without the `$`.
-    package static let valueNames: Set<String> = ["method", "path", "operation", "id", "key", "type", "version"]
-
     /// The same for the same elements in the same order.
     private static func idempotencyKey(of body: JSONText) -> String {
         "batch-" + KeyForm.text(alphabet: Array("0123456789abcdef"), length: 32).key(from: body.text)

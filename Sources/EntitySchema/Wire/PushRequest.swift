@@ -1,10 +1,5 @@
 package import JSONText
 
-/// What can happen to a record.
-package enum Operation: String, Sendable, Equatable, CaseIterable {
-    case create, update, delete
-}
-
 /// A change as the schema's route sends it, with the placeholders of its path filled in.
 package struct PushRequest: Sendable, Equatable {
     /// The entity of the record that it changes.

@@ -83,7 +83,8 @@ struct BatchHandler {
     private func single(_ candidate: Candidate, _ reading: BatchTemplate.Reading) -> Request? {
         let route = candidate.route
         let method = reading.values[.value("method")]?.plain ?? route.method
-        let path = reading.values[.value("path")]?.plain
+        let path =
+            reading.values[.value("path")]?.plain
             ?? route.path.filled { name in
                 let fields = reading.slots[.fields] ?? reading.slots[.body]
                 let value = reading.values[.field(name)] ?? fields?[name]

@@ -57,7 +57,8 @@ final class BatchRoutes: Sendable {
     func restriction(at now: Timestamp) -> String? {
         state.withLock { state in
             state.limits.filter { $0.value.until > now }.sorted { $0.key < $1.key }.first.map { call, limit in
-                let how = limit.size < 2 ? "changes are sent one by one" : "at most \(limit.size) changes are sent at a time"
+                let how =
+                    limit.size < 2 ? "changes are sent one by one" : "at most \(limit.size) changes are sent at a time"
                 return "\(how), because \(limit.reason)"
             }
         }

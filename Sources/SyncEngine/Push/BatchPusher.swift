@@ -77,7 +77,8 @@ struct BatchPusher {
         }
     }
 
-    private func takeBack(_ changes: [BatchedChange], after error: UpstreamError? = nil) async throws -> UpstreamError? {
+    private func takeBack(_ changes: [BatchedChange], after error: UpstreamError? = nil) async throws -> UpstreamError?
+    {
         try await inParallel(changes.map { ($0, .success(.accepted())) }) { pusher, sent, _ in
             try await pusher.settle(sent.change, as: .notSent, after: error)
         }
@@ -140,7 +141,8 @@ extension BatchResult {
     /// The upstream answered that it has not applied this change.
     fileprivate var appliedNothing: Bool {
         switch self {
-        case .failure(.refused), .failure(.changed), .failure(.gone), .failure(.unauthorized), .failure(.throttled): true
+        case .failure(.refused), .failure(.changed), .failure(.gone), .failure(.unauthorized), .failure(.throttled):
+            true
         case .failure(.barred(let status, _)): status >= 300
         case .success, .failure: false
         }

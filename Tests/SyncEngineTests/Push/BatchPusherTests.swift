@@ -28,11 +28,11 @@ struct BatchPusherTests {
     )
 
     /// An engine with so many orders, each of which is edited.
-    private func test(_ yaml: String, edits: Int) async throws -> TestEngine {
+    private func edited(_ yaml: String, edits: Int) async throws -> TestEngine {
         let test = try TestEngine(schema: yaml)
         let orders = JSONText.array((0..<edits).map { .object(["id": .string("o\($0)"), "notes": "n"]) })
         try test.upstream.set("/orders", orders.text)
-        _ = try await test.store.apply(PulledPage(entity: "orders", records: orders), at: test.clock.timestamp)
+        _ = try await test.store.apply(PulledPage(entity: "orders", records: orders.text), at: test.clock.timestamp)
         for number in 0..<edits { try await test.change("o\(number)", #"{"notes":"w\#(number)"}"#) }
         return test
     }
@@ -77,7 +77,7 @@ struct BatchPusherTests {
 
     @Test("a thousand edits take twenty requests, in the queue's order")
     func requests() async throws {
-        let test = try await test(Self.shop(), edits: 1000)
+        let test = try await edited(Self.shop(), edits: 1000)
         try await drain(test)
         #expect(test.upstream.batches.count == 20 && test.upstream.pushes.isEmpty)
         #expect(test.upstream.batches.allSatisfy { $0.elements.count == 50 })
@@ -91,7 +91,7 @@ struct BatchPusherTests {
     @Test("a change that is ready alone takes its own route, and one batch takes what is ready")
     func few() async throws {
         for (edits, batches) in [(1, []), (2, [2]), (3, [3])] {
-            let test = try await test(Self.shop(), edits: edits)
+            let test = try await edited(Self.shop(), edits: edits)
             try await drain(test)
             #expect(test.upstream.batches.map(\.elements.count) == batches)
             #expect(test.upstream.pushes.count == (edits == 1 ? 1 : 0))
@@ -101,10 +101,10 @@ struct BatchPusherTests {
 
     @Test("a batch has no more elements and bytes than the schema allows")
     func limits() async throws {
-        let test = try await test(Self.shop(size: 4), edits: 10)
+        let test = try await edited(Self.shop(size: 4), edits: 10)
         try await drain(test, slots: 1)
         #expect(test.upstream.batches.map(\.elements.count) == [4, 4, 2])
-        let large = try await test(Self.shop(more: ", max_bytes: 1KiB"), edits: 20)
+        let large = try await edited(Self.shop(more: ", max_bytes: 1KiB"), edits: 20)
         try await drain(large, slots: 1)
         #expect(large.upstream.batches.count > 1)
         for batch in large.upstream.batches {
@@ -131,7 +131,7 @@ struct BatchPusherTests {
     @Test("an edit that a reading precedes goes by itself")
     func readFirst() async throws {
         let yaml = Self.shop().replacing(#""PATCH /orders/{id}""#, with: #""PUT /orders/{id}""#)
-        let test = try await test(yaml, edits: 3)
+        let test = try await edited(yaml, edits: 3)
         try await drain(test)
         #expect(test.upstream.batches.isEmpty && test.upstream.pushes.count == 3)
     }
@@ -140,7 +140,7 @@ struct BatchPusherTests {
 
     @Test("each change is settled by its own result, as if it had been sent by itself")
     func results() async throws {
-        let test = try await test(Self.shop(), edits: 6)
+        let test = try await edited(Self.shop(), edits: 6)
         test.upstream.refuse { request in
             switch request.path {
             case "/orders/o1": .refused(status: 422, "too long")
@@ -164,7 +164,7 @@ struct BatchPusherTests {
 
     @Test("a change without a result is read, and not taken for done")
     func missing() async throws {
-        let test = try await test(Self.shop(), edits: 3)
+        let test = try await edited(Self.shop(), edits: 3)
         test.upstream.withholdResults([1])
         test.upstream.failRecords(.unclear(status: nil, "no answer"))
         try await drain(test)
@@ -177,7 +177,9 @@ struct BatchPusherTests {
 
     // MARK: Lost answers
 
-    @Test("after a lost answer each change is repeated by itself under its own key, and none is doubled", arguments: 0...4)
+    @Test(
+        "after a lost answer each change is repeated by itself under its own key, and none is doubled", arguments: 0...4
+    )
     func lost(applied: Int) async throws {
         let test = try await creations(Self.shop(), 4)
         test.upstream.failBatch(.unclear(status: nil, "no answer"), applying: applied)
@@ -231,7 +233,9 @@ struct BatchPusherTests {
 
     @Test("changes of a batch that could not be sent, or had to wait, are batched again as if they had not been tried")
     func notSent() async throws {
-        for error in [UpstreamError.offline("no route"), .throttled(.seconds(5), "slow down"), .unauthorized("expired")] {
+        for error in [
+            UpstreamError.offline("no route"), .throttled(.seconds(5), "slow down"), .unauthorized("expired"),
+        ] {
             let test = try await creations(Self.shop(element: Self.withoutKeys), 3)
             let keys = try test.store.readyChanges(limit: 9, at: test.clock.timestamp).map(\.idempotencyKey)
             test.upstream.failBatch(error)
@@ -249,12 +253,13 @@ struct BatchPusherTests {
     @Test(
         "an upstream that does not take the batch gets the changes one by one, is said once, and is asked again later",
         arguments: [
-            UpstreamError.gone(status: 404, "POST /batch answered 404"), .refused(status: 405, "POST /batch answered 405"),
+            UpstreamError.gone(status: 404, "POST /batch answered 404"),
+            .refused(status: 405, "POST /batch answered 405"),
             .unclear(status: 501, "POST /batch answered 501"), .barred(status: 403, "POST /batch answered 403"),
             .refused(status: 400, "POST /batch answered 400"), .refused(status: 422, "POST /batch answered 422"),
         ])
     func refusedBatch(_ error: UpstreamError) async throws {
-        let test = try await test(Self.shop(size: 4), edits: 10)
+        let test = try await edited(Self.shop(size: 4), edits: 10)
         let (batches, said) = (BatchRoutes(), Notes())
         test.upstream.failBatch(error, times: 9)
         try await drain(test, batches: batches, notes: said, slots: 1)
@@ -272,7 +277,7 @@ struct BatchPusherTests {
 
     @Test("an upstream that finds the batch too large gets half of it")
     func tooLarge() async throws {
-        let test = try await test(Self.shop(size: 8), edits: 8)
+        let test = try await edited(Self.shop(size: 8), edits: 8)
         let batches = BatchRoutes()
         test.upstream.failBatch(.refused(status: 413, "too large"), times: 1)
         try await drain(test, batches: batches, slots: 1)
@@ -283,9 +288,11 @@ struct BatchPusherTests {
                 == "at most 4 changes are sent at a time, because too large")
     }
 
-    @Test("one refused element of an atomic batch fails alone; the others are sent by themselves", arguments: [true, false])
+    @Test(
+        "one refused element of an atomic batch fails alone; the others are sent by themselves",
+        arguments: [true, false])
     func atomic(asWhole: Bool) async throws {
-        let test = try await test(Self.shop(more: ", atomic: true"), edits: 4)
+        let test = try await edited(Self.shop(more: ", atomic: true"), edits: 4)
         let refusal: @Sendable (PushRequest) -> UpstreamError? = { request in
             request.path == "/orders/o2" ? .refused(status: 422, "too long") : nil
         }
@@ -306,7 +313,7 @@ struct BatchPusherTests {
 
     @Test("an atomic batch without a clear result leaves all of its changes unclear")
     func atomicUnclear() async throws {
-        let test = try await test(Self.shop(more: ", atomic: true"), edits: 3)
+        let test = try await edited(Self.shop(more: ", atomic: true"), edits: 3)
         test.upstream.withholdResults([1])
         test.upstream.failRecords(.unclear(status: nil, "no answer"))
         try await drain(test)
@@ -318,7 +325,7 @@ struct BatchPusherTests {
 
     @Test("an answer that is a web page leaves every change as it would leave one")
     func webPage() async throws {
-        let test = try await test(Self.shop(), edits: 3)
+        let test = try await edited(Self.shop(), edits: 3)
         test.upstream.failBatch(.barred(status: 200, "a web page"))
         try await drain(test)
         #expect(try counts(test) == PendingCount(pending: 3, failed: 0))

@@ -34,6 +34,9 @@ package struct BatchPlan: Sendable, Equatable {
     /// Either all elements are applied, or none.
     package var isAtomic: Bool
 
+    /// The values of a change that an element may name, without the `$`.
+    package static let valueNames: Set<String> = ["method", "path", "operation", "id", "key", "type", "version"]
+
     package static let usualSize = 50
     package static let usualBytes = 1 << 20
 

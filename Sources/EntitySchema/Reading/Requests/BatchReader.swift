@@ -12,7 +12,7 @@ struct BatchReader {
     /// `upstream.batch`: elements say method and path, and may differ by operation.
     func shared() throws(SchemaError) -> BatchPlan {
         try node.requireKeys(Self.keys + Operation.allCases.map(\.rawValue))
-        let names = TemplateNames(values: BatchRequest.valueNames)
+        let names = TemplateNames(values: BatchPlan.valueNames)
         var elements: [Operation: BatchTemplate] = [:]
         for operation in Operation.allCases {
             guard let node = node.child(operation.rawValue) ?? node.child("element") else { continue }
@@ -28,7 +28,7 @@ struct BatchReader {
     /// deletion the key alone.
     func own(key: String) throws(SchemaError) -> BatchPlan {
         try node.requireKeys(Self.keys)
-        var names = TemplateNames(values: BatchRequest.valueNames)
+        var names = TemplateNames(values: BatchPlan.valueNames)
         names.hasFields = true
         var elements: [Operation: BatchTemplate] = [:]
         if let element = node.child("element") {

@@ -17,7 +17,8 @@ struct BatchTemplateReader {
             var members: [BatchTemplate.Member] = []
             for (name, value) in try node.members() {
                 let member = BatchTemplate.Member(name: name, value: try template(value))
-                if member.isSpread, case .slot = member.value {} else if member.isSpread {
+                if member.isSpread, case .slot = member.value {
+                } else if member.isSpread {
                     throw value.error("only $body or $fields can stand after \(BatchTemplate.spread)")
                 }
                 members.append(member)
