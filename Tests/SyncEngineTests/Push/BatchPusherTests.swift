@@ -54,7 +54,7 @@ struct BatchPusherTests {
         let now = test.clock.timestamp + delay
         var pusher = Pusher(
             schema: test.store.schema, store: test.store, upstream: test.upstream,
-            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0 },
+            retry: RetryPolicy(maximumAttempts: 3), now: { now }, monotonicNow: { now }, random: { 0.5 },
             freshness: Freshness(callableSince: test.clock.timestamp), batches: batches)
         pusher.noteBatchLimit = { message, size in notes.all.withLock { $0.append("\(size) \(message)") } }
         let gate = PushAdmission(
@@ -146,20 +146,28 @@ struct BatchPusherTests {
             case "/orders/o1": .refused(status: 422, "too long")
             case "/orders/o2": .changed(status: 412, "another version")
             case "/orders/o3": .unclear(status: 500, "broken")
-            case "/orders/o4": .unauthorized("expired")
             default: nil
             }
         }
         try await drain(test)
         #expect(test.upstream.batches.map(\.elements.count) == [6])
-        // The token's renewal and the merge are matters of requests of their own.
-        #expect(Set(test.upstream.pushes.map(\.request.path)) == ["/orders/o2", "/orders/o4"])
-        #expect(try counts(test) == PendingCount(pending: 3, failed: 1))
+        // Merged, and sent again by itself.
+        #expect(Set(test.upstream.pushes.map(\.request.path)) == ["/orders/o2"])
+        #expect(try counts(test) == PendingCount(pending: 2, failed: 1))
         test.upstream.refuse(nil)
         try await drain(test, after: .seconds(60))
         #expect(try counts(test) == PendingCount(pending: 0, failed: 1))
         #expect(test.upstream.batches.count == 1, "what was tried goes by itself")
         #expect(notes(test) == ["n", "w0", "w2", "w3", "w4", "w5"])
+    }
+
+    @Test("a change whose result refuses the token goes by itself, which renews it")
+    func unauthorized() async throws {
+        let test = try await edited(Self.shop(), edits: 3)
+        test.upstream.refuse { $0.path == "/orders/o1" ? .unauthorized("expired") : nil }
+        await #expect(throws: UpstreamError.unauthorized("expired")) { try await drain(test) }
+        #expect(test.upstream.pushes.map(\.request.path) == ["/orders/o1"])
+        #expect(try counts(test) == PendingCount(pending: 1, failed: 0))
     }
 
     @Test("a change without a result is read, and not taken for done")
