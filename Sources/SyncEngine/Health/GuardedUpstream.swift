@@ -56,13 +56,11 @@ struct GuardedUpstream: Upstream {
         }
         let names = Set(batch.elements.map(\.request.entity))
         let origin = RequestOrigin(entity: names.count == 1 ? names.first : nil, isChange: true)
-        let secrets = batch.elements.map { self.secrets(of: $0.request) }
-        let results = try await guarded(origin, secrets: secrets.flatMap(\.self)) { () async throws(UpstreamError) in
+        let secrets = batch.elements.flatMap { self.secrets(of: $0.request) }
+        let results = try await guarded(origin, secrets: secrets) { () async throws(UpstreamError) in
             try await upstream.push(batch)
         }
-        let clean = zip(results, secrets).map { result, secrets in
-            result.mapError { $0.withoutSecrets(secrets) }
-        }
+        let clean = results.map { result in result.mapError { $0.withoutSecrets(secrets) } }
         if let failure = clean.lazy.compactMap(\.reportable).first { await report(origin, failure) }
         return clean
     }

@@ -21,20 +21,20 @@ struct BatchPusher {
         attempt.pusher = pusher.begun(in: slot)
         let begun = try await pusher.store.begin(
             batch: changes.map(\.change), showsKeys: showsKeys, at: pusher.now())
-        let changes = changes.filter { begun.contains($0.change.id) }
+        let changes = changes.filter { begun.contains($0.change.id) }.map { showsKeys ? $0 : $0.withHiddenKey }
         guard !changes.isEmpty else { return nil }
-        for id in begun { await pusher.passage.begins(id) }
+        for sent in changes { await pusher.passage.begins(sent.change.id) }
         do {
             let error = try await attempt.sendBegun(changes, slot)
-            for id in begun { await pusher.passage.ends(id) }
+            for sent in changes { await pusher.passage.ends(sent.change.id) }
             return error
         } catch {
-            for id in begun { await pusher.passage.ends(id) }
+            for sent in changes { await pusher.passage.ends(sent.change.id) }
             throw error
         }
     }
 
-    private var showsKeys: Bool { pusher.schema.upstream.idempotencyHeader == nil || plan.hasKeys }
+    private var showsKeys: Bool { !pusher.schema.upstream.recognizesRepeats || plan.hasKeys }
 
     private func sendBegun(_ changes: [BatchedChange], _ slot: AsyncSemaphore.Slot) async throws -> UpstreamError? {
         let results: [BatchResult]

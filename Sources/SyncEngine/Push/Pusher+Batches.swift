@@ -8,6 +8,9 @@ struct BatchedChange: Sendable {
     var change: OutboxChange
     var entity: Entity
     var element: BatchRequest.Element
+
+    /// The same once it goes out without its key.
+    var withHiddenKey: BatchedChange { BatchedChange(change: change.withHiddenKey, entity: entity, element: element) }
 }
 
 /// Which changes may go out together.

@@ -79,11 +79,16 @@ struct Pusher {
 
     // MARK: Before an attempt
 
+    /// Whether the upstream knows that a change was sent before by its idempotency key.
+    func recognizesRepeat(of change: OutboxChange) -> Bool {
+        schema.upstream.recognizesRepeats && change.hasShownKey
+    }
+
     /// The change to send, merged with the server's version where needed; nil when there is nothing left to send.
     private func prepared(_ change: OutboxChange, _ entity: Entity) async throws -> OutboxChange? {
         // Sending a content twice is the same as sending it once.
         guard !change.isContentOnly else { return change }
-        let isUnclear = change.isTried && (schema.upstream.idempotencyHeader == nil || !change.hasShownKey)
+        let isUnclear = change.isTried && !recognizesRepeat(of: change)
         if change.operation == .create {
             if isUnclear || change.wasAccepted { return try await lookedUp(change, entity) }
             guard change.isTried, hasLookUp(change, entity) else { return change }

@@ -214,6 +214,16 @@ struct BatchPusherTests {
         #expect(test.upstream.pushes.count == 4 - applied)
     }
 
+    @Test("nor is it repeated for an answer that had no record")
+    func emptyWithoutKeys() async throws {
+        let test = try await creations(Self.shop(element: Self.withoutKeys), 3)
+        test.upstream.answerEmpty(times: 3)
+        for minute in 0...3 { try await drain(test, after: .seconds(61 * minute)) }
+        #expect(try counts(test) == PendingCount(pending: 0, failed: 0))
+        #expect(notes(test) == ["w0", "w1", "w2"])
+        #expect(test.upstream.pushes.isEmpty)
+    }
+
     @Test("so is one whose process ended before the answer, whatever the schema says at the next start")
     func crashed() async throws {
         let yaml = Self.shop(element: Self.withoutKeys).replacing(Self.lookUp.0, with: Self.lookUp.1)
