@@ -1,6 +1,7 @@
 import EntitySchema
 import JSONText
 import ReferenceUpstream
+import SocketServer
 import Testing
 
 /// How the reference upstream serves the batches of a schema.

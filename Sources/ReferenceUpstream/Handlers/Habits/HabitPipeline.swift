@@ -50,7 +50,7 @@ struct HabitPipeline {
             let answer = try batch.answer(&desk, appliesHalf: appliesHalf) { request, desk in
                 desk.store.habits.isEmpty ? ideal(request, &desk) : worded(request, &desk)
             }
-            if let key { desk.memory.remember(key, for: content, answer, at: now) }
+            if let key, !appliesHalf { desk.memory.remember(key, for: content, answer, at: now) }
             return answer
         } catch {
             return .refusal(error, handler.envelope)
