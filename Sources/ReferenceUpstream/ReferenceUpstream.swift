@@ -72,6 +72,7 @@ package final class ReferenceUpstream: Sendable {
             try? await clock.sleep(for: hold)
             throw .unanswered
         }
+        if case .cutBatch = strike.failure { throw .unanswered }
         if strike.latency > .zero {
             do { try await clock.sleep(for: strike.latency) } catch { throw .unanswered }
         }
@@ -104,8 +105,15 @@ package final class ReferenceUpstream: Sendable {
             return answer
         }
         return state.withLock { state in
-            let answer = HabitPipeline(handler: handler, now: now()).answer(request, &state.desk)
-            if answer.applied { state.log.amend(seq) { $0.applied = true } }
+            var pipeline = HabitPipeline(handler: handler, now: now())
+            if case .cutBatch = strike.failure { pipeline.appliesHalf = true }
+            let answer = pipeline.answer(request, &state.desk)
+            if answer.applied {
+                state.log.amend(seq) { entry in
+                    entry.applied = true
+                    entry.appliedText = answer.appliedText
+                }
+            }
             return answer
         }
     }

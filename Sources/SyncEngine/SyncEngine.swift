@@ -210,6 +210,7 @@ package actor SyncEngine: RunSteps {
             isReachable: breaker.offline == nil, clockOffset: environment.clockOffset(),
             retryAfter: breaker.hold(at: monotonicNow).map { $0 + set },
             budget: environment.upstream.budget.map(SyncStatus.Budget.init),
+            batches: environment.batches.restriction(at: monotonicNow),
             entities: run.entities)
     }
 }

@@ -25,6 +25,12 @@ package protocol Upstream: Sendable {
     /// to a request that arrived.
     func push(_ request: PushRequest, idempotencyKey: String) async throws(UpstreamError) -> PushAnswer
 
+    /// Sends several changes as one request. Returns the answer to each in the order of its elements, as if each had been
+    /// sent by itself; `.unclear` with a status of 2xx for one whose result is missing or could be another's.
+    ///
+    /// Throws when there are no results at all.
+    func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult]
+
     /// Sends a change with `source` as its body; otherwise like `push`.
     func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
@@ -59,6 +65,15 @@ extension Upstream {
     package func networkChanged() {}
     package func taking(_ turn: RequestTurn) -> any Upstream { self }
     package var budget: RequestBudget.Balance? { nil }
+}
+
+/// What the upstream answered to one change of a batch.
+package typealias BatchResult = Result<PushAnswer, UpstreamError>
+
+extension Upstream {
+    package func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {
+        throw .refused(status: nil, "this upstream takes no batches")
+    }
 }
 
 /// Defaults for an upstream without content.

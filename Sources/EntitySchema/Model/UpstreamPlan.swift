@@ -71,6 +71,8 @@ package struct UpstreamPlan: Sendable, Equatable {
     /// Sent with every request below the base address.
     package var headers: [Header] = []
     package var version: Version?
+    /// How changes of any entity go out together; nil if each goes by itself.
+    package var batch: BatchPlan?
     /// How many requests it takes; nil for no limit.
     package var limits: RequestLimits?
     /// For how long after an acknowledged change the upstream may still show what it had before.

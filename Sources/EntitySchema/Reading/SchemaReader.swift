@@ -24,7 +24,7 @@ struct SchemaReader {
             dashboard: try dashboard(root.child("dashboard"), entities),
             reminders: try reminders(root.child("reminders"), entities))
         try SchemaCheck(schema: schema, root: root).run()
-        return schema.withForeignKeys.withTies.withWindowIndexes.withEmbeddedSecrets.withFarNames
+        return schema.withForeignKeys.withTies.withWindowIndexes.withEmbeddedSecrets.withFarNames.withBatches
     }
 
     private func dashboard(_ node: SchemaNode?, _ entities: [Entity]) throws(SchemaError) -> DashboardPlan? {
@@ -41,7 +41,7 @@ struct SchemaReader {
         try node.requireKeys([
             "base_url", "auth", "account", "probe", "error_message", "success", "account_errors", "answers",
             "pagination", "records", "record", "idempotency_header", "headers", "version", "limits",
-            "settle",
+            "settle", "batch",
         ])
         let auth = try authReader(node.child("auth"))
         let headers = try headers(node.child("headers"))
@@ -60,6 +60,7 @@ struct SchemaReader {
             idempotencyHeader: try node.child("idempotency_header")?.string(),
             headers: headers,
             version: try version(node.child("version")),
+            batch: try batch(node.child("batch")),
             limits: try limits(node.child("limits")),
             settle: try settle(node.child("settle")))
     }
@@ -80,6 +81,11 @@ struct SchemaReader {
     private func limits(_ node: SchemaNode?) throws(SchemaError) -> RequestLimits? {
         guard let node else { return nil }
         return try LimitsReader(node: node).limits()
+    }
+
+    private func batch(_ node: SchemaNode?) throws(SchemaError) -> BatchPlan? {
+        guard let node else { return nil }
+        return try BatchReader(node: node).shared()
     }
 
     private func settle(_ node: SchemaNode?) throws(SchemaError) -> Duration {

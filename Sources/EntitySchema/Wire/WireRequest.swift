@@ -30,6 +30,8 @@ package struct WireRequest: Sendable, Equatable {
     package var secrets: [String] = []
     /// Members of the answer, at any depth, whose texts no error message may repeat.
     package var secretMembers: Set<String> = []
+    /// The answer is to many changes and may be as large as a page.
+    package var hasManyAnswers = false
     /// False if an error must not quote the answer at all: it may hold secrets of any record.
     package var mayQuoteAnswer = true
     /// Changes nothing at the upstream, whatever its method: it may be sent twice, and its answer may be a large list.

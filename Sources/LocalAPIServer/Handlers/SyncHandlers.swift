@@ -96,6 +96,7 @@ extension Handlers {
                 "clock_offset_ms": .integer(status.clockOffset.map { Int($0.milliseconds) }),
                 "retry_after": time(status.retryAfter),
                 "budget": budget(status.budget),
+                "batches": .string(status.batches),
             ]),
             "schema": .string(schema.name),
             "version": .string(about.version),

@@ -54,7 +54,7 @@ struct RequestHandler: Sendable {
     }
 
     /// Accepts the fixed token or one from a sign-in; without either configured, everyone may call.
-    private func authorize(_ request: Request, _ signIn: SignIn?, at now: Timestamp) throws(Refusal) {
+    func authorize(_ request: Request, _ signIn: SignIn?, at now: Timestamp) throws(Refusal) {
         guard settings.token != nil || signIn != nil else { return }
         let place = schema.upstream.tokenPlace
         guard let token = place.token(in: request),
@@ -80,7 +80,7 @@ struct RequestHandler: Sendable {
                 parent, child, match.placeholders, &store)
         case .dashboard:
             return try DashboardHandler(handler: self, request: request, now: now).answer(store)
-        case .probe, .push, .content, .upload, .removal, .login, .refresh, .session, .logout:
+        case .probe, .push, .content, .upload, .removal, .batch, .login, .refresh, .session, .logout:
             throw .notFound("such path")
         }
     }

@@ -19,6 +19,7 @@ struct Routes: Sendable {
         case content(entity: String)
         case upload(entity: String, PushRoute)
         case removal(entity: String, PushRoute)
+        case batch(BatchPlan, [BatchHandler.Candidate])
     }
 
     struct Match {
@@ -59,7 +60,28 @@ struct Routes: Sendable {
                 }
             }
         }
-        self.routes = routes + schema.entities.flatMap(Self.contents)
+        self.routes = routes + schema.entities.flatMap(Self.contents) + Self.batches(of: schema)
+    }
+
+    /// One for each path, however many push routes share it.
+    private static func batches(of schema: EntitySchema) -> [Route] {
+        var plans: [BatchPlan] = []
+        var candidates: [String: [BatchHandler.Candidate]] = [:]
+        for entity in schema.entities {
+            for operation in Operation.allCases {
+                for route in entity.routes(for: operation) {
+                    guard let plan = route.batch, let element = plan.elements[operation] else { continue }
+                    if !plans.contains(where: { $0.call == plan.call }) { plans.append(plan) }
+                    let candidate = BatchHandler.Candidate(
+                        entity: entity.name, operation: operation, route: route, element: element)
+                    candidates[plan.call, default: []].append(candidate)
+                }
+            }
+        }
+        return plans.map { plan in
+            Route(
+                method: plan.method, path: [.text(plan.path)], target: .batch(plan, candidates[plan.call] ?? []))
+        }
     }
 
     /// Content is served at its own path and where it is uploaded, or else below its record.

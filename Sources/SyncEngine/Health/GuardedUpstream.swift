@@ -52,6 +52,23 @@ struct GuardedUpstream: Upstream {
         }
     }
 
+    /// One request, so at most one failure of it is reported for all of them.
+    func push(_ batch: BatchRequest) async throws(UpstreamError) -> [BatchResult] {
+        var batch = batch
+        for (index, element) in batch.elements.enumerated() {
+            batch.elements[index].request.secretMembers = secretMembers(of: element.request.entity)
+        }
+        let names = Set(batch.elements.map(\.request.entity))
+        let origin = RequestOrigin(entity: names.count == 1 ? names.first : nil, isChange: true)
+        let secrets = batch.elements.flatMap { self.secrets(of: $0.request) }
+        let results = try await guarded(origin, secrets: secrets) { () async throws(UpstreamError) in
+            try await upstream.push(batch)
+        }
+        let clean = results.map { result in result.mapError { $0.withoutSecrets(secrets) } }
+        if let failure = clean.lazy.compactMap(\.reportable).first { await report(origin, failure) }
+        return clean
+    }
+
     func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
     ) async throws(UpstreamError) -> PushAnswer {
@@ -130,6 +147,20 @@ extension JSONText {
             return value
         }
         return texts
+    }
+}
+
+extension BatchResult {
+    /// What the result of one change says about the upstream.
+    fileprivate var reportable: UpstreamError? {
+        switch self {
+        case .failure(let error):
+            switch error {
+            case .throttled, .unclear: error
+            default: nil
+            }
+        case .success: nil
+        }
     }
 }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// An upstream over HTTP, as its schema describes it.
 package struct HTTPUpstream: Upstream {
-    private let plan: UpstreamPlan
+    let plan: UpstreamPlan
     private(set) var caller: HTTPCaller
     private let token: (any Credentials)?
     private let identity = IdentityMemory()
@@ -178,7 +178,7 @@ package struct HTTPUpstream: Upstream {
         }
     }
 
-    private func version(of record: JSONText, _ response: HTTPResponse) -> String? {
+    func version(of record: JSONText, _ response: HTTPResponse) -> String? {
         switch plan.version {
         case nil: nil
         // A weak tag never matches (RFC 9110, 13.1.1), so a change that carried it would always be refused.
@@ -228,8 +228,9 @@ package struct HTTPUpstream: Upstream {
     }
 
     /// The same; also returns the token that was sent, which no error may repeat.
-    private func sendChange(
-        _ request: WireRequest, _ transfer: Transfer, isDoubtful: (HTTPResponse) -> Bool
+    func sendChange(
+        _ request: WireRequest, _ transfer: Transfer = Transfer(),
+        isDoubtful: (HTTPResponse) -> Bool = { _ in false }
     ) async throws(UpstreamError) -> (response: HTTPResponse, secrets: [String]) {
         let carried = try await token?.current()
         try await requireSameAccount(carried)

@@ -11,7 +11,7 @@ struct HTTPCaller: Sendable {
     /// The largest response that is accepted, in bytes.
     let maximumBody: Int
     /// How an answer says whether the request succeeded.
-    let answers: AnswerPlan
+    var answers: AnswerPlan
     /// Sent with every request.
     let headers: [UpstreamPlan.Header]
     /// Where the token is sent.
@@ -42,7 +42,8 @@ struct HTTPCaller: Sendable {
         var call = call.authorized(by: token, at: tokenPlace)
         call.add(headers)
         var request = HTTPRequest(call, base: baseURL, deadline: deadline)
-        request.maximumBody = call.isReading ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
+        let isLarge = call.isReading || call.hasManyAnswers
+        request.maximumBody = isLarge ? maximumBody : min(maximumBody, Self.largestAnswerToChange)
         transfer.apply(to: &request)
         let pass = try await pass()
         let sentAt = clock?.instant
