@@ -18,10 +18,13 @@ struct SchemaReader {
         }
         guard !entities.isEmpty else { throw try root.required("entities").error("expected at least one entity") }
         entities = try DerivationReader(root: root, entities: entities).read()
-        let schema = EntitySchema(
+        var schema = EntitySchema(
             name: name, title: try root.child("title")?.string() ?? name, upstream: plan, entities: entities,
             dashboard: try dashboard(root.child("dashboard"), entities),
             reminders: try reminders(root.child("reminders"), entities))
+        schema.upstream.signals = try SignalReader(
+            node: upstream.child("signals"), entities: entities.map(\.name)
+        ).sources()
         try SchemaCheck(schema: schema, root: root).run()
         return schema.withForeignKeys.withTies.withEmbeddedSecrets.withFarNames
     }
@@ -40,7 +43,7 @@ struct SchemaReader {
         try node.requireKeys([
             "base_url", "auth", "account", "probe", "error_message", "success", "account_errors", "answers",
             "pagination", "records", "record", "idempotency_header", "headers", "version", "limits",
-            "settle",
+            "settle", "signals",
         ])
         let auth = try authReader(node.child("auth"))
         let headers = try headers(node.child("headers"))

@@ -43,6 +43,8 @@ package struct SyncStatus: Sendable, Equatable {
     /// What is left of the upstream's limits; nil if it has none.
     package var budget: Budget?
     package var entities: [String: Entity]
+    /// The schema's sources of signals, in its order.
+    package var signals: [SignalStatus] = []
 }
 
 /// Why a sync failed, sorted by what the caller can do.

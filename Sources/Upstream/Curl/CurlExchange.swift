@@ -105,7 +105,7 @@ final class CurlExchange {
         try easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
             guard let this else { return 0 }
             let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return CurlExchange.from(this).response.takeHeaderLine(line) ? line.count : 0
+            return CurlExchange.from(this).takeHeader(line) ? line.count : 0
         }
         try easy.set(CURLOPT_WRITEDATA, this)
         try easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, this in
@@ -125,6 +125,14 @@ final class CurlExchange {
         let socket = sockets.open(to: address)
         refusal = socket == nil ? "the link to it is down; check this machine's network" : nil
         return socket ?? CURL_SOCKET_BAD
+    }
+
+    private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        let hadHead = response.hasHead
+        guard response.takeHeaderLine(line) else { return false }
+        guard let sink = request.sink, response.hasHead, !hadHead, (200..<300).contains(easy.status) else { return true }
+        refusal = sink.begin(HTTPResponse(status: easy.status, headers: response.headers))
+        return refusal == nil
     }
 
     /// An error response needs less than this.
