@@ -23,7 +23,7 @@ struct SchemaReader {
             dashboard: try dashboard(root.child("dashboard"), entities),
             reminders: try reminders(root.child("reminders"), entities))
         schema.upstream.signals = try SignalReader(
-            node: upstream.child("signals"), entities: entities.map(\.name)
+            node: upstream.child("signals"), entities: entities
         ).sources()
         try SchemaCheck(schema: schema, root: root).run()
         return schema.withForeignKeys.withTies.withEmbeddedSecrets.withFarNames

@@ -42,6 +42,9 @@ struct SignalQueue: Sendable {
 
     private func limits(of entity: String) -> Limits { limits[entity] ?? Limits() }
 
+    /// Everything that is remembered.
+    var count: Int { entries.count }
+
     /// Reads that have begun and not ended.
     private(set) var underWay = 0
 

@@ -2,7 +2,7 @@
 struct SignalReader {
     /// Nil without signals.
     let node: SchemaNode?
-    let entities: [String]
+    let entities: [Entity]
 
     private static let kinds = ["sse", "events", "webhook"]
 
@@ -52,17 +52,28 @@ struct SignalReader {
         try entity.requireKeys(["at", "names"])
         let at = try entity.required("at")
         reading.entity = at.value.text == "$event" ? .event : .member(try at.place())
-        reading.names = Dictionary(entities.map { ($0, $0) }) { first, _ in first }
+        reading.names = Dictionary(pulled.map { ($0, $0) }) { first, _ in first }
         for (name, node) in try entity.child("names")?.members() ?? [] { reading.names[name] = try known(node) }
         return reading
     }
 
     private func known(_ node: SchemaNode) throws(SchemaError) -> String {
         let name = try node.string()
-        guard entities.contains(name) else {
-            throw node.error("there is no entity \(name)\(Suggestion.hint(for: name, among: entities))")
+        guard entities.contains(where: { $0.name == name }) else {
+            throw node.error("there is no entity \(name)\(Suggestion.hint(for: name, among: pulled))")
+        }
+        guard pulled.contains(name) else {
+            throw node.error("\(name) is never pulled, so a signal of it has no effect; expected another entity")
         }
         return name
+    }
+
+    /// Entities with a list of their own, and those that come with their parents.
+    private var pulled: [String] {
+        entities.filter { entity in
+            entity.pull != nil
+                || entities.contains { $0.pull?.details.contains { $0.entity == entity.name } ?? false }
+        }.map(\.name)
     }
 
     // MARK: Streams
