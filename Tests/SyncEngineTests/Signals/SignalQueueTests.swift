@@ -11,13 +11,18 @@ struct SignalQueueTests {
 
     private func at(_ milliseconds: Int) -> Timestamp { start + .milliseconds(milliseconds) }
 
+    /// How many of so many signals added something.
+    private func added(_ count: Int, to queue: Reads, at time: Timestamp) -> Int {
+        (1...count).count { _ in queue.add(order, at: time) }
+    }
+
     @Test("a record that is named often is read once now, and once more after the gap")
     func coalesces() {
-        var queue = SignalQueue(limits: [:])
-        #expect((1...1000).map { _ in queue.add(order, at: start) }.filter(\.self).count == 1)
+        let queue = Reads(limits: [:])
+        #expect(added(1000, to: queue, at: start) == 1)
         #expect(queue.next(at: start) == order)
         // Named again while it is read.
-        #expect((1...1000).map { _ in queue.add(order, at: at(10)) }.filter(\.self).count == 1)
+        #expect(added(1000, to: queue, at: at(10)) == 1)
         #expect(queue.next(at: at(10)) == nil)
         queue.end(order)
         #expect(queue.wait(at: at(100)) == .milliseconds(400))
@@ -29,7 +34,7 @@ struct SignalQueueTests {
 
     @Test("the gap grows while signals go on, up to a second for a record, and shrinks afterwards")
     func gaps() {
-        var queue = SignalQueue(limits: [:])
+        let queue = Reads(limits: [:])
         var reads: [Int] = []
         for time in stride(from: 0, through: 6000, by: 10) {
             _ = queue.add(order, at: at(time))
@@ -50,7 +55,7 @@ struct SignalQueueTests {
 
     @Test("too many records of one entity become one pull, whose gap grows up to the limit")
     func overflow() {
-        var queue = SignalQueue(limits: ["orders": SignalQueue.Limits(records: 3, longestGap: .seconds(2))])
+        let queue = Reads(limits: ["orders": SignalQueue.Limits(records: 3, longestGap: .seconds(2))])
         for key in 1...100 { _ = queue.add(Signal(entity: "orders", key: "\(key)"), at: start) }
         _ = queue.add(Signal(entity: "parts", key: "1"), at: start)
         var next: Set<Signal> = []
@@ -71,7 +76,7 @@ struct SignalQueueTests {
 
     @Test("what was named and not read is drained by entity, and nothing is left")
     func drains() {
-        var queue = SignalQueue(limits: [:])
+        let queue = Reads(limits: [:])
         _ = queue.add(order, at: start)
         _ = queue.add(Signal(entity: "parts"), at: start)
         #expect(queue.drain() == ["orders", "parts"])
@@ -81,11 +86,28 @@ struct SignalQueueTests {
 
     @Test("records of long ago are forgotten, so the queue does not grow")
     func forgets() {
-        var queue = SignalQueue(limits: [:])
+        let queue = Reads(limits: [:])
         for number in 0..<20_000 {
             _ = queue.add(Signal(entity: "orders", key: "\(number)"), at: at(number * 10))
             if let next = queue.next(at: at(number * 10)) { queue.end(next) }
         }
         #expect(queue.count <= 501)
     }
+}
+
+/// A queue whose steps an expectation can make.
+private final class Reads {
+    private var queue: SignalQueue
+
+    init(limits: [String: SignalQueue.Limits]) {
+        queue = SignalQueue(limits: limits)
+    }
+
+    var count: Int { queue.count }
+    var underWay: Int { queue.underWay }
+    func add(_ signal: Signal, at now: Timestamp) -> Bool { queue.add(signal, at: now) }
+    func next(at now: Timestamp) -> Signal? { queue.next(at: now) }
+    func end(_ signal: Signal) { queue.end(signal) }
+    func wait(at now: Timestamp) -> Duration? { queue.wait(at: now) }
+    func drain() -> Set<String> { queue.drain() }
 }

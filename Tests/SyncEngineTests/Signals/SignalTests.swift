@@ -310,7 +310,7 @@ struct SignalTests {
         try await running(source) { test in
             try test.upstream.set("/orders", Self.orders("one", "changed"))
             let hook = try #require(test.store.schema.upstream.signals.first)
-            test.engine.take(["id": "b", "notes": "forged"], from: hook)
+            test.engine.take(.object(["id": "b", "notes": "forged"]), from: hook)
             test.engine.refuseSignal(from: hook)
             try await test.until(step: .milliseconds(50)) { try notes("b", test) == "changed" }
             #expect(test.measurements.all.contains(.signal(source: "webhook /h", .refused)))

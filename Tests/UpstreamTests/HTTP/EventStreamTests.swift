@@ -23,7 +23,7 @@ struct EventStreamTests {
         entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
         """
 
-    private let news = Mutex<[StreamNews]>([])
+    private let news = News()
     private static let head = HTTPResponse(
         status: 200, headers: [HTTPHeader("Content-Type", "text/event-stream; charset=utf-8")])
 
@@ -42,7 +42,7 @@ struct EventStreamTests {
         do throws(UpstreamError) {
             return .success(
                 try await upstream.follow(stream, after: "41", clock: clock) { one in
-                    news.withLock { $0.append(one) }
+                    news.add(one)
                 })
         } catch {
             return .failure(error)
@@ -74,11 +74,11 @@ struct EventStreamTests {
         let stream = try #require(transport.requests.first)
         #expect(stream.headers.contains(HTTPHeader("Accept", "text/event-stream")))
         #expect(stream.headers.contains(HTTPHeader("Last-Event-ID", "41")))
-        let news = news.withLock { $0 }
+        let news = news.all
         #expect(news.contains(.opened))
         #expect(
             news.filter { $0 != .opened } == [
-                .event(StreamEvent(name: "changed", data: ["id": 5], id: "42")),
+                .event(StreamEvent(name: "changed", data: .object(["id": 5]), id: "42")),
                 .event(StreamEvent(name: "changed", data: "plain", id: "42")), .retry(.milliseconds(300)),
             ])
     }
@@ -95,7 +95,7 @@ struct EventStreamTests {
             return
         }
         #expect(message.contains("it is no event stream but has text/html"))
-        #expect(news.withLock { $0 }.isEmpty)
+        #expect(news.all.isEmpty)
     }
 
     @Test("a refused token is renewed once, and the stream opened with the new one")
@@ -139,11 +139,19 @@ struct EventStreamTests {
             guard request.sink?.begin(Self.head) == nil else { throw .unacceptable("refused") }
             _ = Self.sent("event: HELLO\ndata: {\"id\": \"c1\"}\n\n", to: request)
             // Until the subscription was sent, which needs the only place.
-            while !self.news.withLock({ $0.contains(.opened) }) { await Task.yield() }
+            while !self.news.all.contains(.opened) { await Task.yield() }
             return Self.head
         }
         #expect(try await follow(schema: schema, budget: budget, transport) == .success(.closed))
     }
+}
+
+/// What a stream said.
+private final class News: Sendable {
+    private let list = Mutex<[StreamNews]>([])
+
+    var all: [StreamNews] { list.withLock { $0 } }
+    func add(_ one: StreamNews) { list.withLock { $0.append(one) } }
 }
 
 /// Credentials that a test replaces.
