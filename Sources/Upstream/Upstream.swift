@@ -152,13 +152,13 @@ package final class BodySource: Sendable, Equatable {
 
 /// Receives the body of a successful response that is too large to hold in memory.
 package final class BodySink: Sendable, Equatable {
-    /// Called with status and headers before the body comes; a text refuses it and says why.
-    package let begin: @Sendable (HTTPResponse) -> String?
+    /// Called with status and media type before the body comes; a text refuses it and says why.
+    package let begin: @Sendable (_ status: Int, _ type: String) -> String?
     /// False refuses the rest of the body.
     package let take: @Sendable (UnsafeRawBufferPointer) -> Bool
 
     package init(
-        begin: @escaping @Sendable (HTTPResponse) -> String? = { _ in nil },
+        begin: @escaping @Sendable (_ status: Int, _ type: String) -> String? = { _, _ in nil },
         take: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) {
         self.begin = begin

@@ -63,7 +63,8 @@ struct SignalTests {
 
     @Test("a message with very many records is one signal of its entities")
     func many() throws {
-        let source = try source("webhook: { path: /h, records: all, entity: orders, key: id, signature: { header: X } }")
+        let source = try source(
+            "webhook: { path: /h, records: all, entity: orders, key: id, signature: { header: X } }")
         let elements = (1...5000).map { #"{"id":\#($0)}"# }.joined(separator: ",")
         let found = try signals(source, #"{"all":[\#(elements)]}"#)
         #expect(found.count == 1001 && found.last == Signal(entity: "orders"))
@@ -105,7 +106,7 @@ struct SignalTests {
             ("events: { path: /a, entity: orders, every: 1ms, since: { param: a, next: b } }", "expected 100ms to 24h"),
             ("webhook: { path: /a, entity: orders }", "the key signature is missing"),
             ("webhook: { path: \"/a?b\", entity: orders, signature: { header: X } }", "expected a path in plain ASCII"),
-            ("webhook: { path: /a, entity: orders, signature: { header: X, algorithm: sha25 } }", "did you mean sha256?"),
+            ("webhook: { path: /a, entity: orders, signature: { header: X, format: base6 } }", "did you mean base64?"),
             ("webhook: { path: /a, entity: orders, signature: { header: X, over: x } }", "the body is not signed"),
             (
                 "webhook: { path: /a, entity: orders, signature: { header: X, over: \"{$timestamp}.{$body}\" } }",

@@ -88,7 +88,8 @@ struct WebhookReceiverTests {
     func times() throws {
         // HMAC-SHA256 of `<time>.{}`, for the times before, at and after the present one.
         let receiver = try receiver(
-            "header: Signed, prefix: v1=, over: \"{$timestamp}.{$body}\", timestamp: { header: Signed, prefix: t=, tolerance: 5m }",
+            "header: Signed, prefix: v1=, over: \"{$timestamp}.{$body}\", "
+                + "timestamp: { header: Signed, prefix: t=, tolerance: 5m }",
             secrets: ["whsec_test"])
         let now = Int(Timestamp.sample.milliseconds / 1000)
         func header(_ time: Int, signed: Int? = nil) -> [(String, String)] {
@@ -137,7 +138,9 @@ struct WebhookReceiverTests {
         }
         guard case .bytes(let bytes) = answer("a=1&hub.challenge=x%20y").body else { return }
         #expect(String(decoding: bytes, as: UTF8.self) == "x y")
-        for query in [nil, "", "challenge=1", "hub.challenge=%00", "hub.challenge=" + String(repeating: "x", count: 201)] {
+        for query in [
+            nil, "", "challenge=1", "hub.challenge=%00", "hub.challenge=" + String(repeating: "x", count: 201),
+        ] {
             #expect(answer(query).status == 400)
         }
     }

@@ -99,12 +99,8 @@ struct EventPoller: Sendable {
             "the upstream no longer knows where the events were read to; starting over",
             metadata: ["source": "\(source.name)", "error": "\(error.message)"])
         place = Progress()
-        do {
-            try await environment.store.setSetting(setting, to: "")
-        } catch {
-            environment.log.warning(
-                "the position of a list of events could not be stored", metadata: ["error": "\(error)"])
-        }
+        // Should this fail, the next poll finds out again that the position is not known.
+        try? await environment.store.setSetting(setting, to: "")
         desk.noteMissed(by: source)
     }
 }

@@ -1,5 +1,5 @@
-package import EntitySchema
-package import JSONText
+internal import EntitySchema
+internal import JSONText
 internal import Upstream
 
 /// Everything that has to do with signals: the sources, and the reads that they cause.
@@ -46,14 +46,4 @@ struct Signals: Sendable {
     func take(_ message: JSONText, from source: SignalSource) { desk.take(message, from: source) }
 
     func refuse(_ source: SignalSource) { environment.measure(.signal(source: source.name, .refused)) }
-}
-
-extension SyncEngine {
-    /// A message of the upstream that came to this machine, whose signature was checked. Returns at once.
-    package nonisolated func take(_ message: JSONText, from source: SignalSource) {
-        signals.take(message, from: source)
-    }
-
-    /// A call without a valid signature came. It has no effect but being counted.
-    package nonisolated func refuseSignal(from source: SignalSource) { signals.refuse(source) }
 }

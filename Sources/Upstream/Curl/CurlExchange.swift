@@ -130,8 +130,10 @@ final class CurlExchange {
     private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         let hadHead = response.hasHead
         guard response.takeHeaderLine(line) else { return false }
-        guard let sink = request.sink, response.hasHead, !hadHead, (200..<300).contains(easy.status) else { return true }
-        refusal = sink.begin(HTTPResponse(status: easy.status, headers: response.headers))
+        let isNew = response.hasHead && !hadHead
+        guard let sink = request.sink, isNew, (200..<300).contains(easy.status) else { return true }
+        let head = HTTPResponse(status: easy.status, headers: response.headers)
+        refusal = sink.begin(head.status, head.mediaType)
         return refusal == nil
     }
 

@@ -46,10 +46,11 @@ extension HTTPUpstream {
         starts: AsyncStream<JSONText>.Continuation
     ) -> BodySink {
         let parser = Mutex(EventStreamParser())
-        return BodySink { head in
-            guard head.status != 204 else { return "it has no event stream" }
-            guard head.mediaType == "text/event-stream" else {
-                return "it is no event stream but has \(head.shownType); correct signals.sse.path in the schema"
+        return BodySink { status, type in
+            guard status != 204 else { return "it has no event stream" }
+            guard type == "text/event-stream" else {
+                let shown = type.isEmpty ? "no content type" : type
+                return "it is no event stream but has \(shown); correct signals.sse.path in the schema"
             }
             if stream.subscription == nil { receive(.opened) }
             return nil

@@ -20,10 +20,12 @@ extension HTTPCaller {
         request.stall = idle
         let passage = Passage(try await pass(), budget)
         defer { passage.leave() }
-        request.sink = BodySink { head in
+        request.sink = BodySink { status, type in
             passage.leave()
-            return sink.begin(head)
-        } take: { sink.take($0) }
+            return sink.begin(status, type)
+        } take: {
+            sink.take($0)
+        }
         do {
             return try await transport.send(request)
         } catch {

@@ -36,7 +36,8 @@ struct SetupReader: Sendable {
         }
         guard hasWebhooks else {
             setup.configuration.warnings.append(
-                "signals.listen is \(address), but the schema has no webhook in upstream.signals; nothing listens there")
+                "signals.listen is \(address), but the schema has no webhook in upstream.signals; nothing listens there"
+            )
             return
         }
         guard let path = signals.secretFile else {

@@ -17,7 +17,8 @@ struct SignalSecrets {
         let secrets = lines.filter { !$0.isEmpty }
         guard !secrets.isEmpty, secrets.allSatisfy({ $0.count >= Self.shortest }) else {
             throw TokenFileError(
-                message: "\(path) has no usable secret; expected one of at least \(Self.shortest) characters on each line")
+                message: "\(path) has no usable secret; expected one of at least \(Self.shortest) characters on each "
+                    + "line")
         }
         return secrets
     }

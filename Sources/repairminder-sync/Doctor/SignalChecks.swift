@@ -19,7 +19,9 @@ struct SignalChecks {
             ]
         }
         guard let path = configuration.signals.secretFile else {
-            return [.error("signals", "there is no secret", "set signals.secret_file to a file with the webhook's secret")]
+            return [
+                .error("signals", "there is no secret", "set signals.secret_file to a file with the webhook's secret")
+            ]
         }
         do {
             _ = try SignalSecrets(path: path).read()

@@ -35,9 +35,17 @@ struct SignalTests {
         try await shop.call("GET", "/v1/status").body["signals"]?.elements.first ?? .null
     }
 
+    private func hasOrders(_ shop: Shop) async throws -> Bool {
+        try await shop.call("GET", "/v1/orders").body["data"]?.elements.isEmpty == false
+    }
+
+    private func notes(_ key: String, _ shop: Shop) async throws -> String? {
+        try await shop.call("GET", "/v1/orders/\(key)").body["notes"]?.string
+    }
+
     /// The first sync and the pull for what was missed before it are over.
     private func settle(_ shop: Shop) async throws {
-        #expect(try await becomesTrue { try await !shop.call("GET", "/v1/orders").body.at(path: "data")!.elements.isEmpty })
+        #expect(try await becomesTrue { try await hasOrders(shop) })
         #expect(try await becomesTrue { try await status(shop)["connected"] == true })
         try await Task.sleep(for: .seconds(2))
     }
@@ -48,10 +56,7 @@ struct SignalTests {
         for number in 0..<3 {
             let key = try #require(orders[number]["id"]?.plain)
             _ = try await shop.admin("records/orders/\(key)", "PATCH", .object(["notes": .string("told \(number)")]))
-            #expect(
-                try await becomesTrue {
-                    try await shop.call("GET", "/v1/orders/\(key)").body["notes"]?.string == "told \(number)"
-                })
+            #expect(try await becomesTrue { try await notes(key, shop) == "told \(number)" })
         }
         let key = try #require(orders[5]["id"]?.plain)
         _ = try await shop.admin("records/orders/\(key)", "DELETE")
@@ -63,7 +68,8 @@ struct SignalTests {
     @Test("changes that a stream names are here without a poll, also after the stream was cut")
     func stream() async throws {
         let source = """
-            sse: { path: /api/realtime, subscribe: { on: READY, call: POST /api/realtime, body: { me: "{$event.client}" } }, \
+            sse: { path: /api/realtime, \
+            subscribe: { on: READY, call: POST /api/realtime, body: { me: "{$event.client}" } }, \
             entity: { at: record.kind, names: { sales: orders } }, key: record.id }
             """
         try await with(source) { shop in
@@ -74,8 +80,7 @@ struct SignalTests {
             let key = try #require(try await shop.admin("records/orders")[7]["id"]?.plain)
             _ = try await shop.admin("records/orders/\(key)", "PATCH", .object(["notes": "missed"]))
             try await shop.gateway.open()
-            #expect(
-                try await becomesTrue { try await shop.call("GET", "/v1/orders/\(key)").body["notes"]?.string == "missed" })
+            #expect(try await becomesTrue { try await notes(key, shop) == "missed" })
         }
     }
 
@@ -113,10 +118,7 @@ struct SignalTests {
                         method: body == nil ? "GET" : "POST", url: address + path,
                         headers: token.map { [HTTPHeader("X-Token", $0)] } ?? [], body: body.map { Array($0.bytes) }))
             }
-            #expect(
-                try await becomesTrue {
-                    try await !shop.call("GET", "/v1/orders").body.at(path: "data")!.elements.isEmpty
-                })
+            #expect(try await becomesTrue { try await hasOrders(shop) })
             let key = try #require(try await shop.admin("records/orders")[0]["id"]?.plain)
             _ = try await shop.admin("records/orders/\(key)", "PATCH", .object(["notes": "told"]))
             let message = JSONText.object(["id": .string(key), "notes": "forged"])
@@ -125,10 +127,9 @@ struct SignalTests {
             #expect(try await call("/v1/orders", nil).status == 404)
             #expect(try await call("/hooks/orders?hub.challenge=42", nil).body == Array("42".utf8))
             try await Task.sleep(for: .seconds(1))
-            #expect(try await shop.call("GET", "/v1/orders/\(key)").body["notes"]?.string != "told")
+            #expect(try await notes(key, shop) != "told")
             #expect(try await call("/hooks/orders", message, token: "a-long-secret").status == 204)
-            #expect(
-                try await becomesTrue { try await shop.call("GET", "/v1/orders/\(key)").body["notes"]?.string == "told" })
+            #expect(try await becomesTrue { try await notes(key, shop) == "told" })
             let metrics = String(decoding: try await shop.exchange("GET", "/metrics", []).body, as: UTF8.self)
             #expect(metrics.contains("signals_total{source=\"webhook /hooks/orders\",outcome=\"refused\"} 2"))
         }

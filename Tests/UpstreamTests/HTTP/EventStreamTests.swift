@@ -59,7 +59,7 @@ struct EventStreamTests {
                 continuation.yield()
                 return HTTPResponse(status: 204)
             }
-            guard request.sink?.begin(Self.head) == nil else { throw .unacceptable("refused") }
+            guard request.sink?.begin(200, "text/event-stream") == nil else { throw .unacceptable("refused") }
             _ = Self.sent("event: HELLO\ndata: {\"id\": \"c1\"}\n\n", to: request)
             for await _ in subscriptions { break }
             _ = Self.sent("retry: 300\nid: 42\nevent: changed\ndata: {\"id\": 5}\n\n", to: request)
@@ -86,8 +86,7 @@ struct EventStreamTests {
     @Test("an answer that is no event stream is refused before its body is read")
     func otherType() async throws {
         let transport = ScriptedTransport { (request) throws(TransportError) in
-            let page = HTTPResponse(status: 200, headers: [HTTPHeader("Content-Type", "text/html")])
-            throw .unacceptable(request.sink?.begin(page) ?? "taken")
+            throw .unacceptable(request.sink?.begin(200, "text/html") ?? "taken")
         }
         let result = try await follow(transport)
         guard case .failure(.malformed(let message)) = result else {
@@ -133,10 +132,11 @@ struct EventStreamTests {
             "  signals:", with: "  limits: { parallel: 1 }\n  signals:")
         let plan = try EntitySchema(yaml: schema, file: "s.yaml").upstream
         let budget = RequestBudget(
-            limits: try #require(plan.limits), monotonic: { .zero }, sleep: { _ in try await Task.sleep(for: .seconds(60)) })
+            limits: try #require(plan.limits), monotonic: { .zero },
+            sleep: { _ in try await Task.sleep(for: .seconds(60)) })
         let transport = ScriptedTransport { (request) throws(TransportError) in
             guard request.method == "GET" else { return HTTPResponse(status: 204) }
-            guard request.sink?.begin(Self.head) == nil else { throw .unacceptable("refused") }
+            guard request.sink?.begin(200, "text/event-stream") == nil else { throw .unacceptable("refused") }
             _ = Self.sent("event: HELLO\ndata: {\"id\": \"c1\"}\n\n", to: request)
             // Until the subscription was sent, which needs the only place.
             while !self.news.all.contains(.opened) { await Task.yield() }

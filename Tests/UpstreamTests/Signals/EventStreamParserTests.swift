@@ -30,7 +30,10 @@ struct EventStreamParserTests {
         ),
         ("data\n\ndata\ndata\n\ndata:", [("", "message", ""), ("\n", "message", "")]),
         ("data:test\n\ndata: test\n\n", [("test", "message", ""), ("test", "message", "")]),
-        ("event: add\ndata: 73857293\n\nevent: remove\ndata: 2153\n\n", [("73857293", "add", ""), ("2153", "remove", "")]),
+        (
+            "event: add\ndata: 73857293\n\nevent: remove\ndata: 2153\n\n",
+            [("73857293", "add", ""), ("2153", "remove", "")]
+        ),
         // The three ends of a line, mixed.
         ("data: a\r\ndata: b\rdata: c\n\r\n", [("a\nb\nc", "message", "")]),
         ("data: a\r\rdata: b\r\n\r\n", [("a", "message", ""), ("b", "message", "")]),
@@ -53,7 +56,9 @@ struct EventStreamParserTests {
         let events = expected.map { Event(name: $0.name, data: $0.data, id: $0.id) }
         #expect(Self.events([bytes]).events == events)
         #expect(Self.events(bytes.map { [$0] }).events == events)
-        for cut in bytes.indices { #expect(Self.events([bytes[..<cut], bytes[cut...]]).events == events, "cut at \(cut)") }
+        for cut in bytes.indices {
+            #expect(Self.events([bytes[..<cut], bytes[cut...]]).events == events, "cut at \(cut)")
+        }
     }
 
     @Test("retry counts only if it is all digits")

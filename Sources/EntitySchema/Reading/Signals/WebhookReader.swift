@@ -49,7 +49,9 @@ struct WebhookReader {
         var tolerance = Duration.seconds(300)
         if let node = node.child("tolerance") {
             tolerance = try node.duration()
-            guard tolerance >= .seconds(1), tolerance <= .seconds(86_400) else { throw node.error("expected 1s to 24h") }
+            guard tolerance >= .seconds(1), tolerance <= .seconds(86_400) else {
+                throw node.error("expected 1s to 24h")
+            }
         }
         return SignalWebhook.Time(
             header: try node.required("header").headerName(), prefix: try node.child("prefix")?.string() ?? "",

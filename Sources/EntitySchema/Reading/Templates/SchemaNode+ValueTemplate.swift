@@ -19,7 +19,8 @@ struct TemplateNames {
 
     fileprivate func allows(_ name: ValueTemplate.Name) -> Bool {
         switch name {
-        case .value(let name): values.contains(name) || groups.contains { name.hasPrefix("\($0).") && name.count > $0.count + 1 }
+        case .value(let name):
+            values.contains(name) || groups.contains { name.hasPrefix("\($0).") && name.count > $0.count + 1 }
         case .secret(let name): hasSecrets && !name.isEmpty
         case .now: hasNow
         case .field: hasFields
