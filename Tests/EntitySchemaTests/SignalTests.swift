@@ -36,7 +36,7 @@ struct SignalTests {
         #expect(try signals(source, #"{"record":{"kind":"sales","id":"a"}}"#) == [Signal(entity: "orders", key: "a")])
         #expect(try signals(source, #"{"record":{"kind":"parts"},"id":7}"#) == [Signal(entity: "parts", key: "7")])
         #expect(try signals(source, #"{"record":{"kind":"parts"}}"#) == [Signal(entity: "parts")])
-        for message in [#"{"record":{"kind":"other","id":"a"}}"#, "{}", "[]", "7", #""text""#] {
+        for message in [#"{"record":{"kind":"other","id":"a"}}"#, "{}", "[{}]", "7", #""text""#] {
             #expect(try signals(source, message) == [nil])
         }
     }

@@ -78,8 +78,8 @@ struct EventStreamTests {
         #expect(news.contains(.opened))
         #expect(
             news.filter { $0 != .opened } == [
-                .event(StreamEvent(name: "changed", data: .object(["id": 5]), id: "42")),
-                .event(StreamEvent(name: "changed", data: "plain", id: "42")), .retry(.milliseconds(300)),
+                .event(StreamEvent(name: "changed", data: .object(["id": 5]), id: "42")), .retry(.milliseconds(300)),
+                .event(StreamEvent(name: "changed", data: "plain", id: "42")),
             ])
     }
 
