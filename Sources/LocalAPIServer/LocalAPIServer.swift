@@ -62,6 +62,7 @@ package struct LocalAPIServer: Sendable {
             guard let route = match.place.route(for: request.method) else {
                 throw .methodNotAllowed(match.place.methods, of: match.place.entity)
             }
+            try route.shape.check(request)
             return try await answer(request, route, match.id)
         } catch {
             return error.response

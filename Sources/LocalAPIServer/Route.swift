@@ -29,6 +29,8 @@ struct Route: Sendable {
     /// Whether the OpenAPI document includes the call.
     var isDocumented = true
     var operation: OpenAPIOperation
+    /// What a request may have; `RouteTable` sets it, from the operation.
+    var shape = RequestShape(parameters: [], takesBody: false)
     var handler: Handler
 
     /// A call that does not depend on an entity.

@@ -10,10 +10,16 @@ struct RouteTable: Sendable {
     let routes: [Route]
 
     init(_ schema: EntitySchema) {
-        routes =
+        let names = ParameterComponents(schema: schema).queryNames()
+        let routes =
             Self.daemon + Self.schema + Self.syncing + Self.queue + Self.conflicts + Self.watching + Self.reminders
             + [Self.dashboard(isDocumented: schema.dashboard != nil)]
             + schema.entities.flatMap { EntityRoutes(schema: schema, entity: $0).all }
+        self.routes = routes.map { route in
+            var route = route
+            route.shape = route.operation.shape(names)
+            return route
+        }
     }
 
     /// The calls of the OpenAPI document.
@@ -90,7 +96,7 @@ struct RouteTable: Sendable {
             "GET", .drift,
             OpenAPIOperation(
                 "Differences between the upstream's records and the schema", answers: [(200, .json("Drift"))])
-        ) { handlers, request, _ in try handlers.drift(request) },
+        ) { handlers, _, _ in try handlers.drift() },
     ]
 
     // MARK: Changes and search

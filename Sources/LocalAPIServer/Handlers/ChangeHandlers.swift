@@ -10,7 +10,6 @@ extension Handlers {
     /// none comes in time.
     func changes(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
-        try parameters.requireOnly(["since", "epoch", "wait", "limit", "entity", "kind"])
         let limit = try parameters.integer("limit", in: 1...1000, else: 100)
         let wait = try parameters.integer("wait", in: 0...60, else: 0)
         let filter = try changeFilter(parameters)

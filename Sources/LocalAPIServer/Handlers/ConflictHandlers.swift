@@ -8,7 +8,6 @@ extension Handlers {
     /// Newest first; `open=true` lists only unresolved ones.
     func conflicts(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
-        try parameters.requireOnly(["limit", "cursor", "open"])
         let before = try parameters.integer("cursor", in: 0...Int.max, else: Int.max)
         let limit = try parameters.integer("limit", in: 1...1000, else: 50)
         let (conflicts, next) = try store.conflicts(

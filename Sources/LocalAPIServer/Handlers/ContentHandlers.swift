@@ -12,7 +12,7 @@ extension Handlers {
     // MARK: Reading
 
     func content(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        let kept = try await kept(entity, key, request, ["refresh"])
+        let kept = try await kept(entity, key, request)
         let tag = "\"\(kept.content.sha256)\""
         var response: Response
         if EntityTag.isKnown(tag, to: request) {
@@ -43,7 +43,7 @@ extension Handlers {
             let sizes = Thumbnailer.sizes.map(String.init).joined(separator: ", ")
             throw Problem.badRequest("expected a size of \(sizes) pixels", field: "size")
         }
-        let kept = try await kept(entity, key, request, ["refresh", "size"])
+        let kept = try await kept(entity, key, request)
         guard let kind = PictureKind(mediaType: kept.content.type) else {
             throw Problem.notFound("content of type \(kept.content.type) has no thumbnail; only pictures have one")
         }
@@ -97,11 +97,8 @@ extension Handlers {
     }
 
     /// The cached content. Fetches it first if it is missing, if the record now names another, or if `refresh` asks.
-    private func kept(
-        _ entity: Entity, _ key: String, _ request: Request, _ known: [String]
-    ) async throws -> Kept {
+    private func kept(_ entity: Entity, _ key: String, _ request: Request) async throws -> Kept {
         let parameters = try QueryParameters(request)
-        try parameters.requireOnly(known)
         let isAsked = try parameters.flag("refresh")
         guard let contents = engine.contents, var status = try store.contentStatus(of: key, entity.name) else {
             throw notCached(entity, key)
@@ -147,7 +144,6 @@ extension Handlers {
     // MARK: Writing
 
     func putContent(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        try QueryParameters(request).requireOnly([])
         guard let plan = entity.content, let contents = engine.contents, let stream = request.stream else {
             throw Problem.unavailable("content cannot be stored")
         }
@@ -169,7 +165,6 @@ extension Handlers {
     }
 
     func deleteContent(of entity: Entity, _ key: String, _ request: Request) async throws -> Response {
-        try QueryParameters(request).requireOnly([])
         return try await setContent(nil, of: entity, key) { _ in .done }
     }
 

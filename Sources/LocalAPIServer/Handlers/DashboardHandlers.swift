@@ -8,7 +8,6 @@ internal import SocketServer
 extension Handlers {
     func dashboard(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
-        try parameters.requireOnly(["period", "scope", "user"])
         guard let plan = schema.dashboard else {
             throw Problem.notFound("the schema \(schema.name) declares no dashboard")
         }

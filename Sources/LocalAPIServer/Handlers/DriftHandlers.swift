@@ -9,8 +9,7 @@ extension Handlers {
     /// The most set-aside records to show; the status has their total.
     private static let mostSetAside = 100
 
-    func drift(_ request: Request) throws -> Response {
-        try QueryParameters(request).requireOnly([])
+    func drift() throws -> Response {
         let document = JSONText.object([
             "data": .array(try store.drift().map(Self.document)),
             "set_aside": .array(try store.setAsideRecords(limit: Self.mostSetAside).map(Self.document)),

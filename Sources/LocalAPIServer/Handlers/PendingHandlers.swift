@@ -38,7 +38,6 @@ extension Handlers {
     /// Body: the fields to set; `remove=notes,total` removes fields from the change.
     func correct(_ id: String, _ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
-        try parameters.requireOnly(["remove"])
         let removed = try parameters.value("remove")?.split(separator: ",").map(String.init) ?? []
         let id = try number(id)
         let fields = try object(request)
@@ -52,7 +51,6 @@ extension Handlers {
 
     func discard(_ id: String, _ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
-        try parameters.requireOnly(["cascade"])
         let (id, cascade) = (try number(id), try parameters.flag("cascade"))
         let response = try await write(request) { transaction in
             try transaction.discard(id, cascade: cascade)

@@ -29,7 +29,6 @@ extension Handlers {
     /// `GET /v1/search`: full-text search across entities.
     func search(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
-        try parameters.requireOnly(["q", "entity", "limit"])
         guard let query = try parameters.searchQuery("q") else {
             throw Problem.badRequest("q is required: at least two letters or digits", field: "q")
         }

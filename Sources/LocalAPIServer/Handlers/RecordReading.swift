@@ -14,7 +14,6 @@ extension Handlers {
         var outcome: RefreshOutcome?
         if request.query != nil {
             let parameters = try QueryParameters(request)
-            try parameters.requireOnly(["include", "labels", "refresh"])
             include = try parameters.inclusions(of: entity, in: schema)
             labels = try parameters.flag("labels")
             if try parameters.flag("refresh") {
@@ -69,7 +68,6 @@ extension Handlers {
     /// `GET …/history`: why a record is as it is, oldest first.
     func history(of entity: Entity, _ key: String, _ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
-        try parameters.requireOnly(["limit", "cursor"])
         let limit = try parameters.integer("limit", in: 1...1000, else: 50)
         let after = try parameters.position("cursor") ?? 0
         let (entries, next) = try store.history(of: entity.name, key: key, after: after, limit: limit)

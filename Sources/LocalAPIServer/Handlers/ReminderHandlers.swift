@@ -8,7 +8,6 @@ extension Handlers {
     /// Ordered by time; without `state`, all but dismissed ones.
     func reminders(_ request: Request) throws -> Response {
         let parameters = try QueryParameters(request)
-        try parameters.requireOnly(["limit", "cursor", "state"])
         let limit = try parameters.integer("limit", in: 1...1000, else: 50)
         let (reminders, next) = try store.reminders(
             in: try parameters.reminderStates(), after: try parameters.reminderPlace(), limit: limit)

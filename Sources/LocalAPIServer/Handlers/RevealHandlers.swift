@@ -13,7 +13,10 @@ extension Handlers {
         guard request.query != nil else { return nil }
         let parameters = try QueryParameters(request)
         guard let list = try parameters.value("reveal") else { return nil }
-        try parameters.requireOnly(["reveal"])
+        if let other = parameters.items.first(where: { $0.name != "reveal" })?.name {
+            throw Problem.badRequest(
+                "reveal cannot be combined with \(other); ask for the rest by itself", field: other)
+        }
         let names = list.split(separator: ",").map(String.init)
         try requireSecret(names, of: entity)
         let record = try JSONText(recordBytes(entity, key))

@@ -6,13 +6,11 @@ internal import SocketServer
 extension Handlers {
     /// `GET /v1/schema`.
     func schemaDescription(_ request: Request) throws -> Response {
-        try QueryParameters(request).requireOnly([])
         return .tagged(Array(SchemaDescription.json(of: schema).bytes), for: request)
     }
 
     /// `GET /v1/schema/{entity}`.
     func schemaDescription(of name: String, _ request: Request) throws -> Response {
-        try QueryParameters(request).requireOnly([])
         return .tagged(Array(SchemaDescription.json(of: try entity(name)).bytes), for: request)
     }
 }

@@ -19,7 +19,6 @@ extension Handlers {
     /// Body, optional: `{"entities": ["orders"], "full": true, "delete": true}`.
     func sync(_ request: Request) async throws -> Response {
         let parameters = try QueryParameters(request)
-        try parameters.requireOnly(["wait"])
         let wanted = try request.body.isEmpty ? SyncRequest() : syncRequest(object(request))
         guard try parameters.flag("wait") else {
             await engine.requestSync(wanted)

@@ -5,7 +5,7 @@ internal import SQLiteStore
 internal import SocketServer
 internal import SyncEngine
 
-/// Writes whose callers wait for the upstream: `?wait=pushed&timeout=10`.
+/// Writes whose callers wait for the upstream: `?wait=pushed&timeout=10`, or `Prefer: wait=10`.
 extension Handlers {
     /// Does a write to a record and, if the request asks for it, waits for the outcome; `body` returns the record's key
     /// and what the write left.
@@ -29,7 +29,9 @@ extension Handlers {
         engine.noteLocalWrite()
         guard let wait, let queued = written.queued else { return written.result.response }
         let progress = try await within(wait.limit) { try await outcome(of: queued) }
-        return try answer(written.result, entity, queued, progress)
+        var response = try answer(written.result, entity, queued, progress)
+        if let applied = wait.preference { response.headers.append(("Preference-Applied", applied)) }
+        return response
     }
 
     /// Returns when the write is no longer pending, the task is cancelled, or the server stops.
@@ -94,18 +96,25 @@ extension Handlers {
 
 /// How long the caller of a write waits; nil when it does not wait.
 private struct PushWait {
+    /// The longest wait, in seconds.
+    private static let longest = 60
+
     let limit: Duration
+    /// The preference that is honoured, if that is why it waits.
+    var preference: String?
 
     init?(_ request: Request) throws(Problem) {
         let parameters = try QueryParameters(request)
-        let timeout = try parameters.integer("timeout", in: 1...60, else: 10)
+        let timeout = try parameters.integer("timeout", in: 1...Self.longest, else: 10)
         switch try parameters.value("wait") {
         case "pushed": limit = .seconds(timeout)
         case nil:
             guard try parameters.value("timeout") == nil else {
                 throw .badRequest("timeout is only allowed with wait=pushed", field: "timeout")
             }
-            return nil
+            guard let seconds = Preference(request).wait, seconds > 0 else { return nil }
+            limit = .seconds(min(seconds, Self.longest))
+            preference = "wait=\(min(seconds, Self.longest))"
         default: throw .badRequest("expected pushed", field: "wait")
         }
     }

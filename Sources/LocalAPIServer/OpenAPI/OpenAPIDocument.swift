@@ -26,7 +26,8 @@ struct OpenAPIDocument {
                 "schemas": .object(
                     members: try FixedComponents.schemas().members + SchemaComponents.schemas().members
                         + schema.entities.flatMap { RecordSchemas(schema: schema, entity: $0).all }),
-                "parameters": .object(members: try parameters()), "responses": .object(members: problems),
+                "parameters": .object(members: try ParameterComponents(schema: schema).all()),
+                "responses": .object(members: problems),
                 "securitySchemes": .object(["token": .object(["type": "http", "scheme": "bearer"])]),
             ]),
         ])
@@ -44,23 +45,6 @@ struct OpenAPIDocument {
         return paths.map { path in
             (path.key, .object(members: path.calls.map { (key: $0.method.lowercased(), value: $0.json(among: calls)) }))
         }
-    }
-
-    private func parameters() throws -> [(key: String, value: JSONText)] {
-        let entities = schema.entities.map { JSONText.string($0.name) }
-        let searched = schema.entities.filter(\.isSearched).map { JSONText.string($0.name) }
-        let kinds = ChangeLogKind.allCases.map { JSONText.string($0.rawValue) }
-        return try FixedComponents.parameters().members + [
-            ("entity", entity(entities)),
-            ("entities", .parameter("entity", "only these entities", several: .values(entities))),
-            ("searched_entities", .parameter("entity", "only these entities", several: .values(searched))),
-            ("kinds", .parameter("kind", "only these kinds", several: .values(kinds))),
-        ] + schema.entities.flatMap { EntityParameters(schema: schema, entity: $0).all }
-    }
-
-    /// The variable segment of a path that names an entity.
-    private func entity(_ names: [JSONText]) -> JSONText {
-        .object(["name": "entity", "in": "path", "required": true, "schema": .values(names)])
     }
 
     private var problems: [(key: String, value: JSONText)] {

@@ -44,4 +44,13 @@ struct OpenAPIOperation: Sendable {
         self.problems = problems
         self.leads = leads
     }
+
+    /// What a request may have. `names`: component → name in the query.
+    func shape(_ names: [String: String]) -> RequestShape {
+        // A list says itself which filters there are.
+        let hasFilters = parameters.contains { $0.hasSuffix(".comparisons") || $0 == "retry_count" }
+        return RequestShape(
+            parameters: hasFilters ? nil : parameters.compactMap { names[$0] },
+            takesBody: body != nil || !bodyTypes.isEmpty)
+    }
 }

@@ -35,13 +35,6 @@ struct QueryParameters {
         return number
     }
 
-    func requireOnly(_ names: [String]) throws(Problem) {
-        for item in items where !names.contains(item.name) {
-            let known = names.isEmpty ? "it takes none" : "it takes \(names.joined(separator: ", "))"
-            throw .badRequest("this address has no parameter \(item.name); \(known)", field: item.name)
-        }
-    }
-
     /// A position in the change log; nil when it is missing.
     func position(_ name: String) throws(Problem) -> Int64? {
         guard let text = try value(name) else { return nil }

@@ -1,0 +1,25 @@
+internal import EntitySchema
+internal import SocketServer
+
+/// What a call takes besides its path. A request with more is refused, so that no part of it is misunderstood silently.
+struct RequestShape: Sendable {
+    /// The names of its query parameters; nil for a list, which checks its filters itself.
+    var parameters: [String]?
+    var takesBody: Bool
+
+    /// Costs nothing for a request with neither a query nor a body.
+    func check(_ request: Request) throws(Problem) {
+        if request.query != nil, let parameters { try Self.check(QueryParameters(request), against: parameters) }
+        // An empty object asks for nothing, and many clients send one with every POST.
+        guard takesBody || request.body.isEmpty || request.body == Array("{}".utf8) else {
+            throw .badRequest("this call takes no body; send it without one")
+        }
+    }
+
+    private static func check(_ query: QueryParameters, against known: [String]) throws(Problem) {
+        guard let stray = query.items.first(where: { !known.contains($0.name) })?.name else { return }
+        let near = Suggestion.nearest(to: stray, among: known).map { "; did you mean \($0)?" } ?? "."
+        let takes = known.isEmpty ? "It takes none" : "It takes \(known.joined(separator: ", "))"
+        throw .badRequest("this address has no parameter \(stray.prefix(50))\(near) \(takes)", field: stray)
+    }
+}

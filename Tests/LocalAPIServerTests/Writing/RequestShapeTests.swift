@@ -1,0 +1,76 @@
+import JSONText
+import LocalAPI
+import Testing
+
+@testable import CacheStore
+@testable import LocalAPIServer
+
+@Suite("What a call takes")
+struct RequestShapeTests {
+    @Test("no call accepts a parameter that it does not have, and nothing is done")
+    func unknownParameters() async throws {
+        let api = try await TestAPI.filled()
+        for route in RouteTable(api.store.schema).routes where route.streamLimit == nil && route.template != .related {
+            let path = route.path.replacing("{id}", with: "1").replacing("{entity}", with: "orders")
+            let body = route.operation.body == nil ? "" : "{}"
+            let answer = await api.call(route.method, "\(path)?wiat=pushed", body: body)
+            #expect(answer.status == 400, "\(route.method) \(path)")
+            #expect(answer.text.contains("wiat"), "\(route.method) \(path)")
+        }
+        #expect(try api.store.pendingCount().pending == 0)
+    }
+
+    @Test("a mistyped parameter gets a suggestion")
+    func suggestion() async throws {
+        let api = try await TestAPI.filled()
+        let answer = await api.call("PATCH", "/v1/orders/a?wai=pushed", body: #"{"status":"open"}"#)
+        #expect(answer.status == 400)
+        #expect(answer.json["detail"]?.string?.contains("did you mean wait?") == true)
+        #expect(answer.json["errors"]?.elements.first?["field"] == "wai")
+    }
+
+    @Test(
+        "a body is refused where a call takes none",
+        arguments: [
+            ("POST", "/v1/sync/pause", #"{"for":"1h"}"#), ("POST", "/v1/pending/retry", #"{"entity":"orders"}"#),
+            ("POST", "/v1/sync/resume", "[]"), ("GET", "/v1/orders", #"{"status":"ready"}"#),
+        ])
+    func bodies(_ method: String, _ path: String, _ body: String) async throws {
+        let api = try await TestAPI.filled()
+        let answer = await api.call(method, path, body: body)
+        #expect(answer.status == 400)
+        #expect(answer.json["detail"]?.string?.contains("takes no body") == true)
+    }
+
+    @Test("an empty object is no body")
+    func emptyObject() async throws {
+        let api = try await TestAPI.filled()
+        #expect(await api.call("POST", "/v1/pending/retry", body: "{}").status == 200)
+    }
+
+    @Test(
+        "a preference for waiting means the same as wait=pushed",
+        arguments: [
+            ("wait=10", "wait=10"), ("respond-async, wait = \"5\"; x=1", "wait=5"), ("WAIT=600", "wait=60"),
+            ("wait=3, wait=9", "wait=3"),
+        ])
+    func preferences(_ prefer: String, _ applied: String) async throws {
+        let api = try TestAPI(clock: FastClock())
+        _ = try await api.store.apply(PulledPage(entity: "orders", records: #"[{"id":"a"}]"#), at: TestAPI.now)
+        let answer = await api.call(
+            "PATCH", "/v1/orders/a", body: #"{"status":"open"}"#, headers: ["Prefer": prefer])
+        #expect(answer.status == 202)
+        #expect(answer.header("Preference-Applied") == applied)
+    }
+
+    @Test(
+        "other preferences are ignored",
+        arguments: ["wait", "wait=", "wait=0", "wait=-1", "wait=soon", "handling=strict"])
+    func ignored(_ prefer: String) async throws {
+        let api = try await TestAPI.filled()
+        let answer = await api.call(
+            "PATCH", "/v1/orders/a", body: #"{"status":"open"}"#, headers: ["Prefer": prefer])
+        #expect(answer.status == 200)
+        #expect(answer.header("Preference-Applied") == nil)
+    }
+}
