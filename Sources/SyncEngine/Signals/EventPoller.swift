@@ -39,15 +39,26 @@ struct EventPoller: Sendable {
             } catch {
                 guard !Task.isCancelled else { return }
                 desk.noteDisconnected(source, (error as? UpstreamError)?.message ?? "\(error)")
-                failures += 1
                 if let error = error as? UpstreamError { await startOver(&place, after: error) }
-                let longest = max(Self.longestDelay, events.every)
-                delay = min(events.every * (1 << min(failures - 1, 20)), longest)
-                // Full jitter, and never faster than usual.
-                delay = events.every + (delay - events.every) * environment.random()
+                failures += isCounted(error) ? 1 : 0
+                delay = self.delay(failures)
             }
             _ = try? await environment.clock.sleep(for: delay)
         }
+    }
+
+    /// While nothing may be called, the poll costs nothing, and is not to be late afterwards.
+    private func isCounted(_ error: any Error) -> Bool {
+        switch error as? UpstreamError {
+        case .held, .offline: false
+        default: true
+        }
+    }
+
+    /// Full jitter, and never faster than usual.
+    private func delay(_ failures: Int) -> Duration {
+        let longest = min(events.every * (1 << min(max(failures - 1, 0), 20)), max(Self.longestDelay, events.every))
+        return events.every + (longest - events.every) * environment.random()
     }
 
     private func stored() -> String? {
