@@ -160,6 +160,34 @@ struct WebhookReceiverTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: short)
         #expect((try? SignalSecrets(path: short).read()) == nil)
     }
+
+    @Test("a listener without a secret is refused, and one without a webhook is a warning")
+    func setup() throws {
+        let folder = try TemporaryFolder()
+        func setup(_ signals: String, _ settings: String) throws -> Setup {
+            let schema = """
+                schema: s
+                upstream: { base_url: "http://127.0.0.1:1", \(signals) }
+                entities: { orders: { fields: { id: { type: string } }, pull: { path: /orders } } }
+                """
+            try folder.write(schema, to: "s.yaml")
+            let file = try folder.write("schema: ./s.yaml\n\(settings)", to: "config.yaml")
+            return try SetupReader(path: file, flags: [:], environment: folder.environment()).setup()
+        }
+        let webhook = "signals: [{ webhook: { path: /h, entity: orders, signature: { header: X } } }]"
+        let error = #expect(throws: ConfigurationError.self) {
+            try setup(webhook, "signals: { listen: \"127.0.0.1:0\" }")
+        }
+        #expect(error?.place == "signals.secret_file")
+        let secret = try folder.write("short", to: "secret")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret)
+        #expect(throws: ConfigurationError.self) {
+            try setup(webhook, "signals: { listen: \"127.0.0.1:0\", secret_file: secret }")
+        }
+        #expect(try setup(webhook, "").configuration.warnings.first?.contains("signals.listen is off") == true)
+        let stray = try setup("", "signals: { listen: \"127.0.0.1:7\" }").configuration.warnings
+        #expect(stray.first?.contains("the schema has no webhook") == true)
+    }
 }
 
 /// Signs as an upstream does.
