@@ -62,7 +62,7 @@ struct EventStreamTests {
             guard request.sink?.begin(200, "text/event-stream") == nil else { throw .unacceptable("refused") }
             _ = Self.sent("event: HELLO\ndata: {\"id\": \"c1\"}\n\n", to: request)
             for await _ in subscriptions { break }
-            _ = Self.sent("retry: 300\nid: 42\nevent: changed\ndata: {\"id\": 5}\n\n", to: request)
+            _ = Self.sent("retry: 300\nid: 42\nevent: changed\ndata: {\"id\":5}\n\n", to: request)
             _ = Self.sent("event: other\ndata: {}\n\nevent: changed\ndata: plain\n\n", to: request)
             // Lets the caller note that it was subscribed.
             for _ in 1...1000 { await Task.yield() }
