@@ -37,6 +37,10 @@ static inline CURLcode ccurl_set_opensocket_callback(CURL *handle, curl_opensock
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
 }
 
+static inline CURLcode ccurl_set_sockopt_callback(CURL *handle, curl_sockopt_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, callback);
+}
+
 static inline CURLcode ccurl_set_closesocket_callback(CURL *handle, curl_closesocket_callback callback) {
     return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }

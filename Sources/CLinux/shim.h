@@ -32,3 +32,33 @@ extern int clinux_prctl(int option, unsigned long value) __asm__("prctl");
 extern int clinux_malloc_trim(unsigned long kept) __asm__("malloc_trim");
 extern int clinux_mallopt(int option, int value) __asm__("mallopt");
 enum { CLINUX_ARENA_MAX = -8 };
+
+/// `unshare` and `mount` (unshare(2), mount(2)), and the flags used with them.
+extern int clinux_unshare(int flags) __asm__("unshare");
+extern int clinux_mount(
+    const char *source, const char *target, const char *type, unsigned long flags, const void *data) __asm__("mount");
+enum {
+    CLINUX_NEWNS = 0x20000,
+    CLINUX_MS_RDONLY = 1,
+    CLINUX_MS_NOSUID = 2,
+    CLINUX_MS_NODEV = 4,
+    CLINUX_MS_NOEXEC = 8,
+    CLINUX_MS_REMOUNT = 32,
+    CLINUX_MS_BIND = 4096,
+    CLINUX_MS_REC = 16384,
+    CLINUX_MS_SLAVE = 1 << 19,
+};
+
+/// `setfsuid` and `setfsgid` (setfsuid(2)): the ids of this thread for access to files.
+extern int clinux_setfsuid(uint32_t user) __asm__("setfsuid");
+extern int clinux_setfsgid(uint32_t group) __asm__("setfsgid");
+
+/// `openat2` (openat2(2)) through `syscall`: `number` is `CLINUX_OPENAT2`, `how` a `clinux_open_how`, `size` its size.
+extern long clinux_openat2(long number, int folder, const char *path, const void *how, unsigned long size)
+    __asm__("syscall");
+struct clinux_open_how {
+    uint64_t flags;
+    uint64_t mode;
+    uint64_t resolve;
+};
+enum { CLINUX_OPENAT2 = 437, CLINUX_RESOLVE_NO_SYMLINKS = 4 };

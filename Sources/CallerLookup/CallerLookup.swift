@@ -28,6 +28,26 @@ package struct CallerLookup: Sendable {
         return (found ?? UnixCredentials.ofPeer(of: descriptor)).flatMap(overflowIDs.removed(from:))
     }
 
+    /// Who listens at the other end of a connection that this process has opened and not used yet.
+    ///
+    /// On a Unix socket that is the process that called `listen`. On TCP within this machine it is the owner of the
+    /// listening socket, and also of the accepted one once there is one.
+    package func listener(at descriptor: Int32) -> ConnectionListener {
+        guard let tuple = SocketTuple(ofPeerOf: descriptor) else {
+            return ConnectionListener(UnixCredentials.ofPeer(of: descriptor).flatMap(overflowIDs.removed(from:)))
+        }
+        guard tuple.isWithinMachine else { return .otherMachine }
+        guard let diagnosis,
+            diagnosis.networkNamespace == DiagnosisSocket.networkNamespace(of: descriptor),
+            let user = diagnosis.listener(at: tuple.source)
+        else { return .unknown }
+        // The listener that accepted the connection may be closed by now, and another one open.
+        if let accepted = diagnosis.owner(of: tuple), accepted != user { return .unknown }
+        // Checked last: a connection that was not accepted is reset with its listener.
+        guard TCPState(of: descriptor) == .established else { return .unknown }
+        return ConnectionListener(overflowIDs.removed(from: PeerCredentials(user: user)))
+    }
+
     private func owner(of tuple: SocketTuple, connectedTo descriptor: Int32) -> PeerCredentials? {
         guard let diagnosis, tuple.isLoopback,
             diagnosis.networkNamespace == DiagnosisSocket.networkNamespace(of: descriptor),
@@ -49,6 +69,18 @@ package struct PeerCredentials: Sendable, Equatable {
     package init(user: UInt32, groups: [UInt32] = []) {
         self.user = user
         self.groups = groups
+    }
+}
+
+/// Who listens at the other end of a connection.
+package enum ConnectionListener: Sendable, Equatable {
+    case user(UInt32)
+    /// On this machine, but the kernel does not report whose it is.
+    case unknown
+    case otherMachine
+
+    fileprivate init(_ credentials: PeerCredentials?) {
+        self = credentials.map { .user($0.user) } ?? .unknown
     }
 }
 

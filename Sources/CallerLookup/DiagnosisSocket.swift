@@ -31,6 +31,20 @@ final class DiagnosisSocket: Sendable {
 
     /// The owner of the socket at the source end; nil when there is none or the kernel does not report it.
     func owner(of tuple: SocketTuple) -> UInt32? {
+        answer(to: tuple) { SocketDiagnosis.answer($0, to: tuple, sequence: $1) }
+    }
+
+    /// The owner of the socket that listens at this address, or at all addresses.
+    func listener(at end: SocketTuple.End) -> UInt32? {
+        // No connection has port 0, so the kernel finds the listening socket.
+        answer(to: SocketTuple(source: end, destination: end.anyAddress)) {
+            SocketDiagnosis.listener($0, at: end.port, sequence: $1)
+        }
+    }
+
+    private func answer(
+        to tuple: SocketTuple, _ read: (UnsafeRawBufferPointer, _ sequence: UInt32) -> SocketDiagnosis.Answer
+    ) -> UInt32? {
         lastSequence.withLock { last in
             last &+= 1
             let question = SocketDiagnosis.question(tuple, sequence: last)
@@ -41,9 +55,7 @@ final class DiagnosisSocket: Sendable {
                 let count = recv(descriptor, &buffer, buffer.count, 0)
                 if count < 0, errno == EINTR || errno == ENOBUFS { continue }
                 guard count > 0 else { return nil }
-                let answer = buffer.withUnsafeBytes {
-                    SocketDiagnosis.answer(UnsafeRawBufferPointer(rebasing: $0[..<count]), to: tuple, sequence: last)
-                }
+                let answer = buffer.withUnsafeBytes { read(UnsafeRawBufferPointer(rebasing: $0[..<count]), last) }
                 switch answer {
                 case .owner(let user): return user
                 case .noOwner: return nil

@@ -40,19 +40,44 @@ enum SocketDiagnosis {
 
     /// Parses one datagram; ignores anything that does not match the query.
     static func answer(_ datagram: UnsafeRawBufferPointer, to tuple: SocketTuple, sequence: UInt32) -> Answer {
-        guard datagram.count >= headerSize else { return .other }
+        switch message(datagram, sequence: sequence) {
+        case .failure(let answer): return answer
+        case .success(let message):
+            guard tuple == Self.tuple(message) else { return .noOwner }
+            // A socket that its process has closed lingers without an inode, and the kernel would report root as its
+            // owner.
+            guard message.idiag_inode != 0, callerStates.contains(TCPState(rawValue: message.idiag_state)) else {
+                return .noOwner
+            }
+            return .owner(message.idiag_uid)
+        }
+    }
+
+    /// Parses one datagram about a listening socket, which may listen at all addresses and for both families.
+    static func listener(_ datagram: UnsafeRawBufferPointer, at port: UInt16, sequence: UInt32) -> Answer {
+        switch message(datagram, sequence: sequence) {
+        case .failure(let answer): return answer
+        case .success(let message):
+            guard message.idiag_state == TCPState.listen.rawValue, UInt16(bigEndian: message.id.idiag_sport) == port,
+                message.idiag_inode != 0
+            else { return .noOwner }
+            return .owner(message.idiag_uid)
+        }
+    }
+
+    private enum Message {
+        case success(inet_diag_msg)
+        case failure(Answer)
+    }
+
+    private static func message(_ datagram: UnsafeRawBufferPointer, sequence: UInt32) -> Message {
+        guard datagram.count >= headerSize else { return .failure(.other) }
         let header = datagram.loadUnaligned(as: nlmsghdr.self)
-        guard header.nlmsg_seq == sequence, header.nlmsg_len <= datagram.count else { return .other }
+        guard header.nlmsg_seq == sequence, header.nlmsg_len <= datagram.count else { return .failure(.other) }
         guard Int32(header.nlmsg_type) == SOCK_DIAG_BY_FAMILY,
             Int(header.nlmsg_len) >= headerSize + MemoryLayout<inet_diag_msg>.size
-        else { return .noOwner }
-        let message = datagram.loadUnaligned(fromByteOffset: headerSize, as: inet_diag_msg.self)
-        guard tuple == Self.tuple(message) else { return .noOwner }
-        // A socket that its process has closed lingers without an inode, and the kernel would report root as its owner.
-        guard message.idiag_inode != 0, callerStates.contains(TCPState(rawValue: message.idiag_state)) else {
-            return .noOwner
-        }
-        return .owner(message.idiag_uid)
+        else { return .failure(.noOwner) }
+        return .success(datagram.loadUnaligned(fromByteOffset: headerSize, as: inet_diag_msg.self))
     }
 
     /// The socket that the answer describes: when the requested one has gone, the kernel may return a listening socket.

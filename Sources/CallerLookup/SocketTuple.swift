@@ -24,10 +24,16 @@ struct SocketTuple: Equatable {
             self.port = port
         }
 
+        /// The unspecified address of the same family, without a port.
+        var anyAddress: End { End(address: [UInt8](repeating: 0, count: isIPv4 ? 4 : 16), port: 0) }
+
         private static let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
     }
 
     var isLoopback: Bool { source.isLoopback && destination.isLoopback }
+
+    /// Whether both ends are on this machine: the kernel then also uses the called address for the caller.
+    var isWithinMachine: Bool { isLoopback || source.address == destination.address }
 
     init(source: End, destination: End) {
         self.source = source

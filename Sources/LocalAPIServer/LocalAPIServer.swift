@@ -15,6 +15,7 @@ package struct LocalAPIServer: Sendable {
     let handlers: Handlers
     let router: Router
     private let callers: CallerGuard
+    private let refusals: RefusalLog
 
     package init(
         schema: EntitySchema, store: CacheStore, engine: SyncEngine, callers: CallerGuard, about: About,
@@ -23,6 +24,7 @@ package struct LocalAPIServer: Sendable {
         streamLimit: Int = 64, thumbnailer: Thumbnailer? = nil, log: Logger
     ) {
         self.callers = callers
+        refusals = RefusalLog(metrics: metrics, log: log)
         let table = RouteTable(schema)
         router = Router(table, schema)
         handlers = Handlers(
@@ -36,7 +38,7 @@ package struct LocalAPIServer: Sendable {
         let metrics = handlers.metrics
         let start = metrics.uptime()
         var label = RouteLabels.other
-        let response = await respond(to: request, &label)
+        let response = AnswerHeaders.complete(await respond(to: request, &label))
         metrics.record(
             route: label, method: request.method, status: response.status, duration: metrics.uptime() - start)
         return response
@@ -47,6 +49,20 @@ package struct LocalAPIServer: Sendable {
         guard method == "PUT" else { return nil }
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         return router.match(segments)?.place.route(for: method)?.streamLimit
+    }
+
+    /// Refuses a caller that may not call, before its body takes memory; nil for others.
+    package func refusal(ofHead request: Request) -> Response? {
+        do throws(Problem) {
+            try callers.checkHead(request, isOpen: router.isOpen(request.path))
+            return nil
+        } catch {
+            note(error, request)
+            let response = AnswerHeaders.complete(error.response)
+            handlers.metrics.record(
+                route: RouteLabels.other, method: request.method, status: response.status, duration: .zero)
+            return response
+        }
     }
 
     /// Sets `label`, the metric label, as soon as the route is known.
@@ -65,8 +81,13 @@ package struct LocalAPIServer: Sendable {
             try route.shape.check(request)
             return try await answer(request, route, match.id)
         } catch {
+            note(error, request)
             return error.response
         }
+    }
+
+    private func note(_ problem: Problem, _ request: Request) {
+        if let refusal = problem.refusal { refusals.note(refusal, request) }
     }
 
     private func answer(_ request: Request, _ route: Route, _ id: String) async throws(Problem) -> Response {

@@ -57,13 +57,17 @@ struct JPEGSegments {
 
     /// Width and height from the frame header.
     var size: PictureSize? {
-        // SOF0 to SOF15, without the tables in that range.
-        guard
-            let frame = all.first(where: {
-                (0xC0...0xCF).contains($0.marker) && ![0xC4, 0xC8, 0xCC].contains($0.marker)
-            }),
-            let height = picture.number(frame.start + 1, 2, .big), let width = picture.number(frame.start + 3, 2, .big)
+        guard let frame, let height = picture.number(frame.start + 1, 2, .big),
+            let width = picture.number(frame.start + 3, 2, .big)
         else { return nil }
         return PictureSize(width: width, height: height)
+    }
+
+    /// Whether the whole picture must be kept while it is decoded: SOF2, and the rarer progressive and lossless kinds.
+    var isProgressive: Bool { frame.map { ![0xC0, 0xC1].contains($0.marker) } ?? true }
+
+    /// SOF0 to SOF15, without the tables in that range.
+    private var frame: Segment? {
+        all.first { (0xC0...0xCF).contains($0.marker) && ![0xC4, 0xC8, 0xCC].contains($0.marker) }
     }
 }

@@ -4,8 +4,21 @@ internal import Glibc
 /// Makes a thumbnail of an untrusted picture with libgd. Runs only in a separate process (`ThumbnailProcess`), which
 /// contains any damage that a picture does to the decoder.
 struct PictureScaler {
-    /// A decoded pixel takes four bytes, and six more while a progressive JPEG is decoded.
-    static let mostPixels = 40_000_000
+    /// The pixels that fit into the process's memory; never more than a camera's 40 million.
+    static func mostPixels(of kind: PictureKind, isProgressive: Bool) -> Int {
+        // libgd keeps four bytes for a pixel. libjpeg adds six while it decodes a progressive JPEG; for PNG and WebP
+        // libgd keeps the decoder's picture as well.
+        let bytes =
+            switch kind {
+            case .jpeg: isProgressive ? 10 : 4
+            case .png, .webp: 8
+            case .gif: 4
+            }
+        return min(40_000_000, (ThumbnailProcess.memory - overhead) / bytes)
+    }
+
+    /// For the decoder's tables and the thumbnail.
+    private static let overhead = 24 << 20
 
     /// The functions of libgd.
     let gd: cgd
@@ -19,11 +32,13 @@ struct PictureScaler {
         guard let kind = PictureKind(beginningWith: bytes), let claimed = PictureSize(of: picture, kind) else {
             throw .unreadable
         }
-        guard claimed.pixels <= Self.mostPixels else { throw .tooLarge }
+        let mostPixels = Self.mostPixels(
+            of: kind, isProgressive: kind == .jpeg && JPEGSegments(picture: picture).isProgressive)
+        guard claimed.pixels <= mostPixels else { throw .tooLarge }
         guard let image = decoded(kind) else { throw .unreadable }
         defer { gd.gdImageDestroy(image) }
         let size = PictureSize(width: Int(image.pointee.sx), height: Int(image.pointee.sy))
-        guard size.pixels <= Self.mostPixels, let small = scaled(image, from: size) else { throw .tooLarge }
+        guard size.pixels <= mostPixels, let small = scaled(image, from: size) else { throw .tooLarge }
         defer { gd.gdImageDestroy(small) }
         let orientation = kind == .jpeg ? Orientation(of: picture) : .upright
         guard let upright = turned(small, orientation) else { throw .tooLarge }

@@ -1,23 +1,34 @@
 internal import CGD
+internal import CLinux
 internal import Glibc
 
 /// The body of the process that makes one thumbnail: a picture on standard input, the thumbnail on standard output.
 ///
-/// Before it reads the picture, it drops what it does not need: memory, CPU time, and the right to open files or
-/// sockets. If the machine runs out of memory, it is killed first.
+/// Before it reads the picture, it drops what it does not need: memory, CPU time, and every system call but those for
+/// computing. If the machine runs out of memory, it is killed first.
 package enum ThumbnailProcess {
-    /// The memory for decoding, on top of the process's initial size.
-    static let memory = 512 << 20
+    /// The memory for decoding, on top of the process's initial size. The unit's `MemoryMax=` has room for it.
+    static let memory = 192 << 20
     static let seconds = 20
     static let largestInput = 1 << 30
 
-    /// Returns the exit status.
+    /// Makes the kernel kill this process rather than the daemon, whose memory limit it shares. Call it while the process
+    /// is dumpable: after that, /proc/self belongs to root.
+    package static func becomeExpendable() {
+        let file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        _ = Glibc.write(file, "1000", 4)
+        close(file)
+    }
+
+    /// Returns the exit status. Call it while this is the only thread.
     package static func run(side: Int) -> Int32 {
-        guard let gd = library(), giveUpRights() else { return EX_OSERR }
+        guard let gd = library(), limitResources() else { return EX_OSERR }
         var status = stat()
         guard fstat(STDIN_FILENO, &status) == 0, status.st_size > 0, status.st_size <= largestInput,
             let start = mmap(nil, Int(status.st_size), PROT_READ, MAP_PRIVATE, STDIN_FILENO, 0), start != MAP_FAILED
         else { return PictureProblem.unreadable.rawValue }
+        guard confine() else { return EX_OSERR }
         do throws(PictureProblem) {
             let bytes = UnsafeRawBufferPointer(start: start, count: Int(status.st_size))
             var isWritten = false
@@ -28,6 +39,9 @@ package enum ThumbnailProcess {
         }
     }
 
+    /// From here on this thread can only compute, read and write what is open, and end.
+    static func confine() -> Bool { clinux_confine() == 0 }
+
     /// Loads libgd while files may still be opened, and only in a process that makes a thumbnail.
     private static func library() -> cgd? {
         let functions = UnsafeMutablePointer<cgd>.allocate(capacity: 1)
@@ -35,8 +49,7 @@ package enum ThumbnailProcess {
         return cgd_load(functions) != 0 ? functions.pointee : nil
     }
 
-    private static func giveUpRights() -> Bool {
-        sacrifice()
+    private static func limitResources() -> Bool {
         let limits: [(__rlimit_resource, Int)] = [
             (RLIMIT_AS, addressSpace() + memory), (RLIMIT_CPU, seconds), (RLIMIT_FSIZE, 0), (RLIMIT_CORE, 0),
             (RLIMIT_NOFILE, 3),
@@ -45,14 +58,6 @@ package enum ThumbnailProcess {
             var limit = rlimit(rlim_cur: rlim_t(value), rlim_max: rlim_t(value))
             return setrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0
         }
-    }
-
-    /// Makes the kernel kill this process rather than the daemon, whose memory limit it shares.
-    private static func sacrifice() {
-        let file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)
-        guard file >= 0 else { return }
-        _ = Glibc.write(file, "1000", 4)
-        close(file)
     }
 
     /// The current size in bytes.

@@ -37,6 +37,8 @@ actor Connection: EventSource {
     private var hasAnswered = false
     /// What was wrong with the streamed body of the current request.
     private var refusal: Refusal?
+    /// What it holds of the budget for bodies.
+    private var heldBytes = 0
     /// The deadline of that body, extended as bytes arrive.
     private var bodyDue = ContinuousClock.now
 
@@ -69,6 +71,7 @@ actor Connection: EventSource {
         }
         loop.remove(self)
         close(descriptor)
+        holdNothing()
         context.limiter.release(self)
         task = nil
     }
@@ -76,7 +79,9 @@ actor Connection: EventSource {
     private func exchange() async throws {
         do {
             while let message = try await receive() {
-                guard try await answer(message) else { break }
+                let goesOn = try await answer(message)
+                holdNothing()
+                guard goesOn else { break }
             }
         } catch let refusal as Refusal {
             phase = .closing
@@ -96,6 +101,10 @@ actor Connection: EventSource {
         defer { awaitsCaller(since: nil) }
         while true {
             if let message = try parser.next() { return message }
+            if stage != .body, let head = parser.pendingHead, let answer = context.screen(request(head)) {
+                return try await refuse(head, answer)
+            }
+            try hold(parser.heldBytes)
             if parser.takeContinue() { try await send([UInt8]("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
             if stage != parser.stage {
                 due = .now + patience(parser.stage)
@@ -114,6 +123,31 @@ actor Connection: EventSource {
                 throw Refusal.timedOut
             }
         }
+    }
+
+    /// Answers a request whose body has not arrived, and ends the connection.
+    private func refuse(_ head: RequestParser.Message, _ answer: Response) async throws -> RequestParser.Message? {
+        phase = .closing
+        let (bytes, response) = try written(answer, closes: true)
+        if case .bytes(let body) = response.body { try await send(bytes, head.method == "HEAD" ? [] : body) }
+        return nil
+    }
+
+    private func hold(_ bytes: Int) throws {
+        guard context.bodies.change(from: heldBytes, to: bytes) else { throw Refusal.bodiesFull }
+        heldBytes = bytes
+    }
+
+    private func holdNothing() {
+        _ = context.bodies.change(from: heldBytes, to: 0)
+        heldBytes = 0
+    }
+
+    private func request(_ message: RequestParser.Message) -> Request {
+        Request(
+            method: message.method, path: message.path, query: message.query, headers: message.headers,
+            body: message.body, stream: message.isStreamed ? { try await self.piece() } as BodyStream : nil, peer: peer,
+            caller: caller)
     }
 
     private func patience(_ stage: RequestParser.Stage) -> Duration {
@@ -172,12 +206,8 @@ actor Connection: EventSource {
     private func answer(_ message: RequestParser.Message) async throws -> Bool {
         phase = .handling
         noticeClosing()
-        let request = Request(
-            method: message.method, path: message.path, query: message.query, headers: message.headers,
-            body: message.body, stream: message.isStreamed ? { try await self.piece() } as BodyStream : nil, peer: peer,
-            caller: caller)
         bodyDue = .now + limits.body
-        let answer = await context.handler(request)
+        let answer = await context.handler(request(message))
         if let refusal { throw refusal }
         if answer.ending == .unanswered { throw Gone() }
         // The rest of an unread body would be parsed as the next request.
@@ -251,7 +281,7 @@ actor Connection: EventSource {
         var blocked: (at: ContinuousClock.Instant, sent: Int)?
         defer { if blocked != nil { awaitsCaller(since: nil) } }
         while sent < total {
-            let count = sendParts((head, body, tail), from: sent)
+            let count = SocketParts(head, body, tail).send(from: sent, to: descriptor)
             if count >= 0 {
                 sent += count
             } else if errno == EAGAIN {
@@ -262,31 +292,6 @@ actor Connection: EventSource {
                 if phase == .streaming { try Task.checkCancellation() }
             } else if errno != EINTR {
                 throw Gone()
-            }
-        }
-    }
-
-    private func sendParts(_ parts: ([UInt8], [UInt8], [UInt8]), from start: Int) -> Int {
-        parts.0.withUnsafeBytes { first in
-            parts.1.withUnsafeBytes { second in
-                parts.2.withUnsafeBytes { third in
-                    withUnsafeTemporaryAllocation(of: iovec.self, capacity: 3) { vectors in
-                        var skip = start
-                        var count = 0
-                        for part in [first, second, third] {
-                            let used = min(skip, part.count)
-                            skip -= used
-                            guard used < part.count else { continue }
-                            let rest = UnsafeMutableRawPointer(mutating: part.baseAddress?.advanced(by: used))
-                            vectors[count] = iovec(iov_base: rest, iov_len: part.count - used)
-                            count += 1
-                        }
-                        var message = msghdr()
-                        message.msg_iov = vectors.baseAddress
-                        message.msg_iovlen = count
-                        return sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL))
-                    }
-                }
             }
         }
     }

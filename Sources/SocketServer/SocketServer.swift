@@ -16,16 +16,18 @@ package final class SocketServer: Sendable {
     private let threads: Int
     private let lookup: Caller.Lookup?
     private let streams: StreamRule
+    private let screen: HeadScreen
     private let handler: @Sendable (Request) async -> Response
     private let state = Mutex(State())
 
     /// Without a `lookup` all callers are equal and unknown to the handler. A request that `streams` accepts is handled
-    /// as soon as its head has arrived.
+    /// as soon as its head has arrived. `screen` can refuse any other request at that moment, before its body takes memory.
     package init(
         listeners: [Listener], limits: ServerLimits = ServerLimits(), threads: Int = 2,
         handler: @escaping @Sendable (Request) async -> Response, lookup: Caller.Lookup? = nil,
-        streams: @escaping StreamRule = { _, _ in nil }
+        streams: @escaping StreamRule = { _, _ in nil }, screen: @escaping HeadScreen = { _ in nil }
     ) {
+        self.screen = screen
         self.listeners = listeners
         self.limits = limits
         self.threads = max(1, threads)
@@ -64,7 +66,7 @@ package final class SocketServer: Sendable {
     package func run() async throws(ServerError) {
         try bind()
         let (sockets, loops) = try begin()
-        let context = ServerContext(limits: limits, loops: loops, lookup: lookup, streams: streams, handler: handler)
+        let context = ServerContext(limits: limits, loops: loops, lookup: lookup, streams: streams, screen: screen, handler: handler)
         let acceptors = sockets.map { Acceptor(socket: $0, context: context) }
         do throws(ServerError) {
             for loop in loops { try loop.start() }
@@ -118,16 +120,23 @@ final class ServerContext: Sendable {
     let lookup: Caller.Lookup?
     let limiter: ConnectionLimiter
     let streams: StreamRule
+    let screen: HeadScreen
+    let bodies: BodyBudget
 
     init(
         limits: ServerLimits, loops: [EventLoop], lookup: Caller.Lookup?,
-        streams: @escaping StreamRule, handler: @escaping @Sendable (Request) async -> Response
+        streams: @escaping StreamRule, screen: @escaping HeadScreen, handler: @escaping @Sendable (Request) async -> Response
     ) {
         self.limits = limits
         self.loops = loops
         self.lookup = lookup
         limiter = ConnectionLimiter(limits: limits, tellsCallersApart: lookup != nil)
         self.streams = streams
+        self.screen = screen
+        bodies = BodyBudget(limit: limits.allBodiesBytes)
         self.handler = handler
     }
 }
+
+/// Looks at a request without its body; returns the answer that refuses it, after which the connection closes, or nil.
+package typealias HeadScreen = @Sendable (_ head: Request) -> Response?

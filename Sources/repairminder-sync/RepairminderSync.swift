@@ -1,10 +1,8 @@
 import ArgumentParser
-import CLinux
 import Foundation
 import Glibc
 
 /// The command-line tool: `run` is the daemon, most other commands talk to it.
-@main
 struct RepairminderSync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "repairminder-sync",
@@ -25,26 +23,23 @@ struct RepairminderSync: AsyncParsableCommand {
             ImportMirrorCommand.self, ThumbnailCommand.self,
         ])
 
-    static func main() async {
-        // A reader that stops early (`| head`) ends the program silently, even if a parent ignores SIGPIPE.
-        signal(SIGPIPE, SIG_DFL)
-        // Memory holds tokens, passwords and records: no core dumps, whatever the limits say, and no access for other
-        // processes of the same user.
-        _ = clinux_prctl(PR_SET_DUMPABLE, 0)
+    /// Runs a parsed command and ends the process.
+    static func run(_ command: any ParsableCommand) async -> Never {
         do {
-            var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
+                var command = command
                 try command.run()
             }
         } catch {
-            Self.end(with: error)
+            end(with: error)
         }
+        Glibc.exit(CommandStatus.done.rawValue)
     }
 
     /// Prints the error and exits with its `CommandStatus`.
-    private static func end(with error: any Error) -> Never {
+    static func end(with error: any Error) -> Never {
         if let failure = CommandFailure(any: error) {
             if !failure.message.isEmpty {
                 // The prefix marks an error in the journal (sd-daemon(3)).

@@ -11,9 +11,10 @@ enum PictureMaker {
         gdImageFilledRectangle(image, 0, 0, Int32(width / 2 - 1), bottom, 0xFF0000)
         gdImageFilledRectangle(image, 0, 0, Int32(width / 2 - 1), Int32(height / 2 - 1), 0x00FF00)
         var count: Int32 = 0
+        if kind == "progressive" { gdImageInterlace(image, 1) }
         let bytes =
             switch kind {
-            case "jpeg": gdImageJpegPtr(image, &count, 95)
+            case "jpeg", "progressive": gdImageJpegPtr(image, &count, 95)
             case "gif": gdImageGifPtr(image, &count)
             case "webp": gdImageWebpPtrEx(image, &count, 90)
             default: gdImagePngPtr(image, &count)

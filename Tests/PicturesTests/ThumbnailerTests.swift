@@ -74,6 +74,18 @@ struct ThumbnailerTests {
         await expect(.tooLarge, of: PictureMaker.make("png", width: 9000, height: 8000))
     }
 
+    @Test func `scales the largest picture of each kind that it accepts`() async throws {
+        // 40 million pixels; 17 million; 22 million.
+        for (kind, width, height) in [("jpeg", 8000, 5000), ("progressive", 5000, 3500), ("png", 5500, 4000)] {
+            let small = try await thumbnail(PictureMaker.make(kind, width: width, height: height))
+            #expect(PictureMaker.look(at: small)?.width == 64, "\(kind)")
+        }
+    }
+
+    @Test func `rejects a progressive picture whose decoding would take too much memory`() async {
+        await expect(.tooLarge, of: PictureMaker.make("progressive", width: 8000, height: 5000))
+    }
+
     @Test(arguments: ["jpeg", "png", "gif", "webp"])
     func `survives pictures truncated anywhere`(_ kind: String) async throws {
         let whole = PictureMaker.make(kind)

@@ -25,7 +25,7 @@ import Testing
             backup: .init(every: .seconds(86_400), keep: 7, keepDays: 30),
             content: .init(keepSize: 1 << 30),
             listen: .init(
-                tcp: ListenAddress("127.0.0.1:7679"), unix: nil, allowRemote: false, group: "repairminder", rate: nil,
+                tcp: ListenAddress("localhost:7679"), unix: nil, allowRemote: false, group: "repairminder", rate: nil,
                 threads: 2),
             signals: .init(listen: nil, secretFile: nil),
             dashboard: .init(timeZone: nil),

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -25,10 +27,41 @@ import Testing
     @Test("without a socket the configured address is used, with the daemon's token if it is readable")
     func configured() throws {
         try folder.write("secret\n", to: "state/api-token")
+        try #require(chmod(folder.path("state/api-token"), 0o600) == 0)
         let file = try folder.write("listen: {tcp: '127.0.0.1:99'}\nstate_dir: state", to: "config.yaml")
-        #expect(
-            try connection(["--config", file]) == DaemonConnection(place: .tcp("http://127.0.0.1:99"), token: "secret"))
+        let found = try connection(["--config", file])
+        #expect(found.place == .tcp("http://127.0.0.1:99"))
+        #expect(found.token == "secret")
         #expect(try connection([]).token == nil)
+    }
+
+    @Test("a token that others may know, or that another user chose, is not sent")
+    func exposedToken() throws {
+        let token = try folder.write("secret\n", to: "state/api-token")
+        let file = try folder.write("listen: {tcp: '127.0.0.1:99'}\nstate_dir: state", to: "config.yaml")
+        try #require(chmod(token, 0o644) == 0)
+        let open = #expect(throws: CommandFailure.self) { try connection(["--config", file]) }
+        #expect(open?.message.contains("chmod 600") == true)
+        try FileManager.default.moveItem(atPath: token, toPath: folder.path("elsewhere"))
+        try #require(chmod(folder.path("elsewhere"), 0o600) == 0)
+        try #require(symlink(folder.path("elsewhere"), token) == 0)
+        let link = #expect(throws: CommandFailure.self) { try connection(["--config", file]) }
+        #expect(link?.message.contains("is a link") == true)
+    }
+
+    @Test("the owner of a directory is trusted only where no other user could have made it")
+    func trust() throws {
+        var listeners = ListenerGuard()
+        listeners.trustOwner(of: "/usr/bin")
+        #expect(listeners.owners == [0])
+        listeners = ListenerGuard()
+        listeners.trustOwner(of: folder.path)
+        #expect(listeners.owners == [])
+        listeners.trustOwner(of: "/nowhere")
+        #expect(listeners.owners == [])
+        #expect(listeners.isAccepted(0))
+        #expect(listeners.isAccepted(geteuid()))
+        #expect(!listeners.isAccepted(54_321))
     }
 
     @Test("an explicitly named token file must be readable")

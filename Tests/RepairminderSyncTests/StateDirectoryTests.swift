@@ -13,6 +13,7 @@ import Testing
 
     init() throws {
         temporary = try TemporaryFolder()
+        try #require(chmod(temporary.path, 0o700) == 0)
     }
 
     /// Each file contains the address of its upstream, or nothing.

@@ -27,6 +27,40 @@ extension SocketServerTests {
             }
         }
 
+        @Test("a caller who may not call is refused at the end of the head, and only once")
+        func screened() async throws {
+            let server = SocketServer(
+                listeners: [.tcp(host: "127.0.0.1", port: 0)], limits: .quick, handler: TestServer.describe,
+                screen: { $0.headers[single: "X-Who"] == "friend" ? nil : Response(status: 401) })
+            try await TestServer.run(server) { server in
+                // The body never comes.
+                for framing in ["Content-Length: 5", "Transfer-Encoding: chunked"] {
+                    let stranger = try server.connect()
+                    stranger.send("POST / HTTP/1.1\r\nHost: a\r\n\(framing)\r\nExpect: 100-continue\r\n\r\n")
+                    #expect(statuses(try stranger.receiveAll()) == [401])
+                }
+                let friend = try server.connect()
+                friend.send("POST / HTTP/1.1\r\nHost: a\r\nX-Who: friend\r\nContent-Length: 5\r\n\r\nab")
+                friend.send("cde")
+                #expect(try friend.receiveAnswer().body == "POST / abcde")
+            }
+        }
+
+        @Test("bodies over the common limit get 503, and their room is free again afterwards")
+        func allBodies() async throws {
+            var limits = ServerLimits.quick
+            limits.bodyBytes = 200_000
+            limits.allBodiesBytes = 100_000
+            try await TestServer.run(limits: limits) { server in
+                for size in [150_000, 80_000, 150_000, 80_000] {
+                    let client = try server.connect()
+                    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
+                    client.send(String(repeating: "x", count: size))
+                    #expect(try client.receiveAnswer().status == (size > 100_000 ? 503 : 200))
+                }
+            }
+        }
+
         @Test("a connection that never sends anything is closed without a response")
         func silence() async throws {
             var limits = ServerLimits.quick

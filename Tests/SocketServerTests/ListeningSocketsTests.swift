@@ -77,6 +77,57 @@ extension SocketServerTests {
             #expect(attributes[.posixPermissions] as? Int == 0o660)
         }
 
+        /// A listening socket as the service manager would open it.
+        private func opened(_ listener: Listener) throws -> (descriptor: Int32, address: BoundAddress) {
+            var sockets = ListeningSockets()
+            try sockets.change(to: [listener])
+            let server = SocketServer(listeners: try sockets.forServer()) { _ in Response(status: 200) }
+            let address = try #require(try server.bind().first)
+            guard case .descriptor(let descriptor) = try sockets.forServer().first else { return (-1, address) }
+            return (descriptor, address)
+        }
+
+        @Test("an inherited socket serves the listener of its address, and callers wait while nothing serves it")
+        func inherited() async throws {
+            let (descriptor, address) = try opened(.tcp(host: "127.0.0.1", port: 0))
+            guard case .tcp(let end) = address else { return }
+            var sockets = try ListeningSockets(inherited: [descriptor])
+            #expect(sockets.unused == [address])
+            try sockets.change(to: [.tcp(host: "127.0.0.1", port: end.port)])
+            #expect(sockets.unused == [])
+            try await serve(try sockets.forServer(), "first") { #expect($0 == [address]) }
+            sockets.close()
+            let waiting = try TestClient(address)
+            waiting.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            try sockets.change(to: [.tcp(host: "127.0.0.1", port: end.port)])
+            try await serve(try sockets.forServer(), "second") { _ throws in
+                #expect(try waiting.receiveAnswer().body == "second")
+            }
+            close(descriptor)
+        }
+
+        @Test("an inherited Unix socket keeps its permissions and its file")
+        func inheritedFile() throws {
+            var manager = ListeningSockets()
+            try manager.change(to: [.unix(path: path, mode: 0o666, group: nil)])
+            guard case .descriptor(let descriptor) = try manager.forServer().first else { return }
+            #expect(ListeningSockets.paths(of: [descriptor]) == [path])
+            var sockets = try ListeningSockets(inherited: [descriptor])
+            try sockets.change(to: [.unix(path: path, mode: 0o600, group: nil)])
+            #expect(sockets.unused == [])
+            sockets.close()
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o666)
+            close(descriptor)
+        }
+
+        @Test("a descriptor that does not listen is refused")
+        func notListening() throws {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            #expect(throws: ServerError.self) { _ = try ListeningSockets(inherited: [descriptor]) }
+        }
+
         private func addresses(_ listeners: [Listener]) async throws -> [BoundAddress] {
             var result: [BoundAddress] = []
             try await serve(listeners, "") { result = $0 }

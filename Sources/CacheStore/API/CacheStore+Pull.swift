@@ -23,7 +23,7 @@ extension CacheStore {
         before: @escaping @Sendable (Progress, inout PulledPage) -> Void,
         after: @escaping @Sendable (inout Progress, PulledPage, PageOutcome) -> Void
     ) async throws -> (outcomes: [PageOutcome], progress: Progress) {
-        let prepared = try pages.map(prepare)
+        let prepared = try pages.map { try prepare($0, at: now) }
         return try await change(at: now) { context in
             var progress = progress
             var outcomes: [PageOutcome] = []
@@ -47,12 +47,13 @@ extension CacheStore {
         var children: [(pulled: SealedChildren, table: EntityTable)]
     }
 
-    private func prepare(_ page: PulledPage) throws -> PreparedPage {
+    private func prepare(_ page: PulledPage, at now: Timestamp) throws -> PreparedPage {
         let table = try table(page.entity)
+        let window = try window(of: table.entity, at: page.serverNow ?? now)
         let children = try page.children.map { (pulled: try sealed($0), table: try self.table($0.entity)) }
-        let clear = IncomingPage(page.records, of: table.entity)
+        let clear = IncomingPage(page.records, of: table.entity, window: window)
         let page = try sealed(page)
-        let incoming = table.isSealed ? IncomingPage(page.records, of: table.entity) : clear
+        let incoming = table.isSealed ? IncomingPage(page.records, of: table.entity, window: window) : clear
         return PreparedPage(page: page, table: table, clear: clear, incoming: incoming, children: children)
     }
 

@@ -12,7 +12,8 @@ struct CursorRow {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT watermark, pull, last_synced_at, last_full_at, lateness, held_deletions, held, list_gap, error
+                    SELECT watermark, pull, last_synced_at, last_full_at, lateness, held_deletions, held, list_gap, error,
+                      "window", total
                     FROM sync_cursor WHERE entity = ?
                     """
             ),
@@ -23,7 +24,7 @@ struct CursorRow {
             lastSyncedAt: (row["last_synced_at"] as Int64?).map(Timestamp.init(milliseconds:)),
             lastFullAt: (row["last_full_at"] as Int64?).map(Timestamp.init(milliseconds:)),
             lateness: row["lateness"], heldDeletions: row["held_deletions"], held: row["held"],
-            listGap: row["list_gap"], error: row["error"])
+            listGap: row["list_gap"], error: row["error"], window: row["window"], total: row["total"])
     }
 
     func save(_ cursor: PullCursor) throws {
@@ -31,21 +32,23 @@ struct CursorRow {
             sql: """
                 INSERT INTO sync_cursor
                   (entity, watermark, pull, last_synced_at, last_full_at, lateness, held_deletions, held, list_gap,
-                  error)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                  error, "window", total)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET watermark = excluded.watermark, pull = excluded.pull,
                   last_synced_at = excluded.last_synced_at, last_full_at = excluded.last_full_at,
                   lateness = excluded.lateness, held_deletions = excluded.held_deletions, held = excluded.held,
-                  list_gap = excluded.list_gap, error = excluded.error
-                WHERE (watermark, pull, last_full_at, lateness, held_deletions, held, list_gap, error) IS NOT
-                  (excluded.watermark, excluded.pull, excluded.last_full_at, excluded.lateness,
-                  excluded.held_deletions, excluded.held, excluded.list_gap, excluded.error)
+                  list_gap = excluded.list_gap, error = excluded.error,
+                  "window" = excluded."window", total = excluded.total
+                WHERE (watermark, pull, last_full_at, lateness, held_deletions, held, list_gap, error, "window", total)
+                  IS NOT (excluded.watermark, excluded.pull, excluded.last_full_at, excluded.lateness,
+                  excluded.held_deletions, excluded.held, excluded.list_gap, excluded.error, excluded."window",
+                  excluded.total)
                   OR last_synced_at IS NULL AND excluded.last_synced_at IS NOT NULL
                 """
         ).execute(arguments: [
             entity, cursor.watermark, cursor.pull?.json, cursor.lastSyncedAt?.milliseconds,
             cursor.lastFullAt?.milliseconds, cursor.lateness, cursor.heldDeletions, cursor.held,
-            cursor.listGap, cursor.error,
+            cursor.listGap, cursor.error, cursor.window, cursor.total,
         ])
     }
 }
@@ -56,6 +59,7 @@ extension PullInProgress {
             "kind": .string(kind.rawValue), "since": .string(since), "position": .string(position),
             "seen": .integer(seen), "latest": .string(latest),
             "started": .integer(started.map { Int($0.milliseconds) }), "began": .integer(began.map { Int($0) }),
+            "window": .string(window),
         ]).text
     }
 
@@ -68,6 +72,6 @@ extension PullInProgress {
             kind: kind, since: value["since"]?.string, position: value["position"]?.string, seen: seen,
             latest: value["latest"]?.string,
             started: value["started"]?.integer.map { Timestamp(milliseconds: Int64($0)) },
-            began: value["began"]?.integer.map { Int64($0) })
+            began: value["began"]?.integer.map { Int64($0) }, window: value["window"]?.string)
     }
 }

@@ -44,12 +44,13 @@ struct PageApplier {
         var outcome = PageOutcome(records: page.records.count)
         var written = Written(greatestPK: try greatestPK())
         if bounds.isNew, bounds.hasMore, written.greatestPK == 0 {
-            try SecondaryIndexes(table: table, db: db).postpone(in: context.schema)
+            try SecondaryIndexes(table: table, db: db).postpone()
         }
         var times = ChangeTimes(upTo: bounds.serverNow ?? now + Self.clockAllowance)
         var arrivals = try Arrivals(table, context, bounds.view, position: bounds.position)
         var tombstones: [String] = []
         var marked = 0
+        var ties: WindowTies?
         context.records.isQueueKnownEmpty = try context.records.isQueueEmpty()
         defer { context.records.isQueueKnownEmpty = nil }
         for (index, record) in page.records.enumerated() {
@@ -70,13 +71,17 @@ struct PageApplier {
                 else { continue }
                 tombstones.append(key)
             } else if try !arrivals.isDeleted(key) {
-                try write(record, key, index, bounds, &arrivals, &written)
+                if record.isOutside, bounds.view == .list, try !isWanted(key, &ties) {
+                    outcome.outside += 1
+                } else {
+                    try write(record, key, index, bounds, &arrivals, &written)
+                }
             }
         }
         context.records.isQueueKnownEmpty = nil
         times.finish()
         outcome.add(written, times)
-        outcome.hadBefore = outcome.records - outcome.setAside - marked - written.inserted
+        outcome.hadBefore = outcome.records - outcome.setAside - outcome.outside - marked - written.inserted
         try finish(written, clear)
         if tombstones.count > bounds.tombstones {
             outcome.heldTombstones = tombstones
@@ -103,6 +108,14 @@ struct PageApplier {
         mutating func note(known pk: Int64?) {
             if let pk, pk <= greatestPK { known.append(pk) }
         }
+    }
+
+    /// Whether a record outside of the window is in the cache, or a kept record refers to it.
+    private func isWanted(_ key: String, _ ties: inout WindowTies?) throws -> Bool {
+        if try row.exists(key) { return true }
+        let known = ties ?? WindowTies(of: entity, in: context.schema)
+        ties = known
+        return try known.isReferenced(key, db)
     }
 
     private func write(

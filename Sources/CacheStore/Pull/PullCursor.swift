@@ -18,11 +18,15 @@ package struct PullCursor: Sendable, Equatable {
     /// How the list disagrees with itself: see `ListGap`.
     package var listGap: String?
     package var error: String?
+    /// The definition of the window that the last full pull was made with; nil without one.
+    package var window: String?
+    /// How many records the list of an entity with a window last showed; nil when it has no window.
+    package var total: Int?
 
     package init(
         watermark: String? = nil, pull: PullInProgress? = nil, lastSyncedAt: Timestamp? = nil,
         lastFullAt: Timestamp? = nil, lateness: Int64 = 0, heldDeletions: Int = 0, held: String? = nil,
-        listGap: String? = nil, error: String? = nil
+        listGap: String? = nil, error: String? = nil, window: String? = nil, total: Int? = nil
     ) {
         self.watermark = watermark
         self.pull = pull
@@ -33,6 +37,8 @@ package struct PullCursor: Sendable, Equatable {
         self.held = held
         self.listGap = listGap
         self.error = error
+        self.window = window
+        self.total = total
     }
 
     /// The cursor after a page of its pull.
@@ -67,10 +73,12 @@ package struct PullInProgress: Sendable, Equatable {
     package var started: Timestamp?
     /// The end of the change log when a first pull began; nil when there were records already.
     package var began: Int64?
+    /// The definition of the window that it is made with; nil without one.
+    package var window: String?
 
     package init(
         kind: Kind, since: String? = nil, position: String? = nil, seen: Int = 0, latest: String? = nil,
-        started: Timestamp? = nil, began: Int64? = nil
+        started: Timestamp? = nil, began: Int64? = nil, window: String? = nil
     ) {
         self.kind = kind
         self.since = since
@@ -79,6 +87,7 @@ package struct PullInProgress: Sendable, Equatable {
         self.latest = latest
         self.started = started
         self.began = began
+        self.window = window
     }
 
     package mutating func include(_ outcome: PageOutcome) {

@@ -136,6 +136,8 @@ package struct PageOutcome: Sendable, Equatable {
     package var heldTombstones: [String] = []
     /// Without a usable key: listed and left out.
     package var setAside = 0
+    /// Outside of the entity's window, and left out.
+    package var outside = 0
     /// The latest and, for a pull by newest first, the earliest change time of the page, as normalized text.
     package var latestChange: String?
     package var earliestChange: String?

@@ -84,6 +84,8 @@ package struct PullPlan: Sendable, Equatable {
     package var single: Single
     package var details: [Detail] = []
     package var fetch: Fetch?
+    /// Which records the cache keeps; nil for all.
+    package var window: Window?
 
     /// The field whose change means that the record has to be fetched.
     package var whenChanged: String? {

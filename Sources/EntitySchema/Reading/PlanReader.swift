@@ -12,6 +12,7 @@ struct PlanReader {
         guard let node = entity.child("pull") else { return nil }
         try node.requireKeys([
             "path", "query", "records", "pagination", "mode", "since", "changed_at", "deleted", "record", "detail",
+            "where", "keep",
         ])
         let path = try node.required("path")
         let mode = try mode(node)

@@ -18,6 +18,7 @@ struct SchemaReader {
         }
         guard !entities.isEmpty else { throw try root.required("entities").error("expected at least one entity") }
         entities = try DerivationReader(root: root, entities: entities).read()
+        entities = try WindowReader(root: root, entities: entities, hasAccount: plan.account != nil).read()
         var schema = EntitySchema(
             name: name, title: try root.child("title")?.string() ?? name, upstream: plan, entities: entities,
             dashboard: try dashboard(root.child("dashboard"), entities),
@@ -26,7 +27,7 @@ struct SchemaReader {
             node: upstream.child("signals"), entities: entities
         ).sources()
         try SchemaCheck(schema: schema, root: root).run()
-        return schema.withForeignKeys.withTies.withEmbeddedSecrets.withFarNames
+        return schema.withForeignKeys.withTies.withWindowIndexes.withEmbeddedSecrets.withFarNames
     }
 
     private func dashboard(_ node: SchemaNode?, _ entities: [Entity]) throws(SchemaError) -> DashboardPlan? {

@@ -56,20 +56,27 @@ package struct CallerGuard: Sendable {
         try requireJSON(request)
     }
 
+    /// What can be checked before the body has arrived.
+    func checkHead(_ request: Request, isOpen: Bool) throws(Problem) {
+        try requireOwnHost(request)
+        try requireNoForeignPage(request)
+        if !isOpen { try requireKnown(request) }
+    }
+
     private func requireKnown(_ request: Request) throws(Problem) {
         guard request.caller.access == .stranger, !carriesToken(request) else { return }
         if let wait = refusals.take(RateLimit.Key(request)) { throw .flood(wait) }
         throw Problem(
             status: 401, title: "Unauthorized",
             detail: "send Authorization: Bearer with the token in the daemon's api-token file, or use its Unix socket",
-            headers: [("WWW-Authenticate", "Bearer")])
+            headers: [("WWW-Authenticate", "Bearer")], refusal: .unknown)
     }
 
     /// Stops DNS rebinding: a foreign name that resolves to this machine is refused.
     private func requireOwnHost(_ request: Request) throws(Problem) {
         if isRemoteAllowed { return }
         guard let host = request.headers[single: "Host"], Self.ownHosts.contains(Self.name(of: host)) else {
-            throw forbidden("the Host field names another machine; call localhost, 127.0.0.1 or [::1]")
+            throw forbidden("the Host field names another machine; call localhost, 127.0.0.1 or [::1]", .otherHost)
         }
     }
 
@@ -77,11 +84,11 @@ package struct CallerGuard: Sendable {
         let host = request.headers[single: "Host"] ?? ""
         for field in ["Origin", "Referer"] {
             for value in request.headers[all: field] where !isOwn(origin: value, host: host) {
-                throw forbidden("a web page at \(value.prefix(100)) may not call this API")
+                throw forbidden("a web page at \(value.prefix(100)) may not call this API", .webPage)
             }
         }
         for site in request.headers[all: "Sec-Fetch-Site"] where !["same-origin", "none"].contains(site) {
-            throw forbidden("a web page of another site may not call this API")
+            throw forbidden("a web page of another site may not call this API", .webPage)
         }
     }
 
@@ -109,8 +116,8 @@ package struct CallerGuard: Sendable {
         return zip(given, token).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    private func forbidden(_ detail: String) -> Problem {
-        Problem(status: 403, title: "Forbidden", detail: detail)
+    private func forbidden(_ detail: String, _ refusal: RefusedCaller) -> Problem {
+        Problem(status: 403, title: "Forbidden", detail: detail, refusal: refusal)
     }
 
     /// Whether a page comes from the host and port that it calls. A page from another port is foreign.
@@ -138,7 +145,7 @@ extension Problem {
         let seconds = wait.components.seconds + 1
         return Problem(
             status: 429, title: "Too many requests", detail: "this caller asks too often; wait \(seconds) s",
-            headers: [("Retry-After", String(seconds))])
+            headers: [("Retry-After", String(seconds))], refusal: .tooManyCalls)
     }
 }
 

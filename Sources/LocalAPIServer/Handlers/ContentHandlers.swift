@@ -30,6 +30,10 @@ extension Handlers {
                     headers: [("Content-Range", "bytes */\(kept.file.size)")])
             }
             response.headers.append(("Content-Type", kept.content.type))
+            // A browser saves what is no picture, and never shows it.
+            if PictureKind(mediaType: kept.content.type) == nil {
+                response.headers.append(("Content-Disposition", "attachment"))
+            }
         }
         response.headers += Self.contentHeaders(tag) + [("Accept-Ranges", "bytes")]
         if let status = kept.status { response.headers.append(("Cache-Status", status.text)) }

@@ -40,6 +40,11 @@ extension Handlers {
             "\(Self.prefix)queue_oldest_change_age_seconds",
             "Age of the oldest queued change; 0 when there is none.", age ?? 0)
         text.family(
+            "\(Self.prefix)refused_callers_total", .counter, "Requests of callers that may not call, by reason."
+        ) { family in
+            for (reason, count) in metrics.refused.all { family.sample([("reason", reason)], Double(count.value)) }
+        }
+        text.family(
             "\(Self.prefix)push_retries_total", .counter, "Attempts to send a change that are retried later."
         ) {
             $0.sample([], Double(metrics.retries.value))
@@ -117,6 +122,16 @@ extension Handlers {
         text.family("\(Self.prefix)records", .gauge, "Records in the cache.") { family in
             for (entity, count) in measures.rows.sorted(by: { $0.key < $1.key }) {
                 family.sample([("entity", entity)], Double(count))
+            }
+        }
+        if !measures.totals.isEmpty {
+            text.family(
+                "\(Self.prefix)listed_records", .gauge,
+                "Records that the upstream last listed, of an entity of which the cache keeps only some."
+            ) { family in
+                for (entity, count) in measures.totals.sorted(by: { $0.key < $1.key }) {
+                    family.sample([("entity", entity)], Double(count))
+                }
             }
         }
         text.family(

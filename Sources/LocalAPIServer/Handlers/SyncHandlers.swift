@@ -142,7 +142,7 @@ extension Handlers {
                     let error = cursor.error ?? held(cursor, of: rows, entity)
                     var state = status.entities[entity.name]?.state ?? .idle
                     if state == .idle, error != nil { state = .error }
-                    let value = JSONText.object([
+                    var value = JSONText.object([
                         "rows": .integer(rows),
                         "state": .string(state.rawValue),
                         "last_synced_at": time(status.entities[entity.name]?.lastSyncedAt ?? cursor.lastSyncedAt),
@@ -150,6 +150,10 @@ extension Handlers {
                         "error": .string(error),
                         "held": .string(cursor.held),
                     ])
+                    if entity.pull?.window != nil {
+                        value = value.setting("kept", to: .integer(rows))
+                            .setting("total", to: .integer(cursor.total))
+                    }
                     return (key: entity.name, value: value)
                 })
     }

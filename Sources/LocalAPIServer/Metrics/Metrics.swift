@@ -36,6 +36,8 @@ package struct Metrics: Sendable {
     let deleted = LabelledSeries<String, Tally> { Tally() }
     let signals = LabelledSeries<Signal, Tally> { Tally() }
     let retries = Tally()
+    /// Refused callers, by reason.
+    let refused = LabelledSeries<String, Tally> { Tally() }
     /// Time since a fixed moment, by a monotonic clock.
     let uptime: @Sendable () -> Duration
 

@@ -12,6 +12,8 @@ struct Problem: Error {
     /// The changes that prevent this one.
     var dependents: [Int64] = []
     var headers: [(name: String, value: String)] = []
+    /// Set when the caller may not make this request, whatever it asks.
+    var refusal: RefusedCaller?
 
     var response: Response {
         var members: [(key: String, value: JSONText)] = [
@@ -29,6 +31,16 @@ struct Problem: Error {
             status: status, headers: [("Content-Type", "application/problem+json")] + headers,
             body: Array(JSONText.object(members: members).bytes))
     }
+}
+
+/// Why a caller may not call, as the metrics and the log name it.
+enum RefusedCaller: String, Comparable {
+    case unknown = "unknown_caller"
+    case otherHost = "other_host"
+    case webPage = "web_page"
+    case tooManyCalls = "too_many_calls"
+
+    static func < (one: RefusedCaller, other: RefusedCaller) -> Bool { one.rawValue < other.rawValue }
 }
 
 extension Problem {

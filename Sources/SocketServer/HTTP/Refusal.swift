@@ -16,6 +16,8 @@ package struct Refusal: Error, Equatable {
         status: 501, detail: "Only the transfer coding chunked is supported; send the body unencoded.")
     static let otherVersion = Refusal(status: 505, detail: "Only HTTP/1.1 is supported.")
     static let busy = Refusal(status: 503, detail: "Too many connections are open; close some or try again later.")
+    static let bodiesFull = Refusal(
+        status: 503, detail: "The bodies of other requests take all the memory for them; try again in a second.")
     static let brokenResponse = Refusal(
         status: 500, detail: "The response could not be written as HTTP; this is a server error.")
 }

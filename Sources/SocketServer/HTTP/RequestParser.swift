@@ -72,6 +72,20 @@ package struct RequestParser {
         }
     }
 
+    /// The head of the request whose body is arriving; nil when the body streams, or is complete.
+    package var pendingHead: Message? {
+        switch phase {
+        case .requestLine, .fields: nil
+        case .body(let head, _), .chunkSize(let head), .chunk(let head, _), .chunkEnd(let head), .trailers(let head):
+            isStreamed ? nil : Message(
+                method: head.method, path: head.path, query: head.query, headers: head.headers, body: [],
+                keepsAlive: false)
+        }
+    }
+
+    /// The bytes that it keeps of a body that has not been returned yet.
+    package var heldBytes: Int { stage == .body ? body.count + buffer.count : 0 }
+
     /// Whether a streamed body has not been read to its end.
     package var isWithinBody: Bool { isStreamed }
 

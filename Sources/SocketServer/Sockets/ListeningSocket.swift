@@ -16,6 +16,15 @@ struct ListeningSocket: Sendable {
         }
     }
 
+    /// Whether it has the type and address of `listener`.
+    func serves(_ listener: Listener) -> Bool {
+        switch (listener, address) {
+        case (.tcp(let host, let port), .tcp(let endpoint)): endpoint.address == host && endpoint.port == port
+        case (.unix(let path, _, _), .unix(let own)): own == path
+        default: false
+        }
+    }
+
     /// Closes the socket, and removes its file.
     func close() {
         Glibc.close(descriptor)

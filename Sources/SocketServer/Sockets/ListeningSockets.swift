@@ -4,15 +4,42 @@ internal import Glibc
 /// instead of being refused.
 package struct ListeningSockets: ~Copyable {
     private var sockets: [(listener: Listener, socket: ListeningSocket)] = []
+    /// Sockets that the service manager opened; they stay open until the process ends.
+    private let inherited: [ListeningSocket]
 
-    package init() {}
+    package init() { inherited = [] }
 
-    deinit { sockets.forEach { $0.socket.close() } }
+    /// Uses `inherited` where a listener has the same address. Throws when one of them is not a listening stream socket.
+    package init(inherited: [Int32]) throws(ServerError) {
+        var adopted: [ListeningSocket] = []
+        for descriptor in inherited { adopted.append(try ListeningSocket.open(.descriptor(descriptor))) }
+        self.inherited = adopted
+    }
 
-    /// Closes all sockets; new callers are refused.
+    deinit { closeOwn(sockets.map(\.socket)) }
+
+    /// Closes all sockets; new callers are refused. Inherited sockets stay open, and their callers wait.
     package mutating func close() {
-        sockets.forEach { $0.socket.close() }
+        closeOwn(sockets.map(\.socket))
         sockets = []
+    }
+
+    private func closeOwn(_ sockets: [ListeningSocket]) {
+        for socket in sockets where !isInherited(socket) { socket.close() }
+    }
+
+    private func isInherited(_ socket: ListeningSocket) -> Bool {
+        inherited.contains { $0.descriptor == socket.descriptor }
+    }
+
+    /// The paths of those descriptors that are Unix sockets.
+    package static func paths(of descriptors: [Int32]) -> [String] {
+        descriptors.compactMap { if case .unix(let path) = SocketAddress.local(of: $0) { path } else { nil } }
+    }
+
+    /// Inherited sockets that no listener uses. Callers connect there and get no answer.
+    package var unused: [BoundAddress] {
+        inherited.filter { one in !sockets.contains { $0.socket.descriptor == one.descriptor } }.map(\.address)
     }
 
     /// Listens on exactly these: keeps open sockets, opens missing ones and closes the rest. Throws when one fails;
@@ -25,6 +52,8 @@ package struct ListeningSockets: ~Copyable {
             for listener in listeners {
                 if let index = left.firstIndex(where: { $0.listener.isSamePlace(as: listener) }) {
                     wanted.append((listener, left.remove(at: index).socket))
+                } else if let socket = inherited.first(where: { $0.serves(listener) }) {
+                    wanted.append((listener, socket))
                 } else {
                     let socket = try ListeningSocket.open(listener)
                     opened.append(socket)
@@ -32,13 +61,14 @@ package struct ListeningSockets: ~Copyable {
                 }
             }
             for (listener, socket) in wanted where !sockets.contains(where: { $0.listener == listener }) {
-                try socket.setPermissions(of: listener)
+                // The unit sets the permissions of an inherited socket.
+                if !isInherited(socket) { try socket.setPermissions(of: listener) }
             }
         } catch {
             opened.forEach { $0.close() }
             throw error
         }
-        left.forEach { $0.socket.close() }
+        closeOwn(left.map(\.socket))
         sockets = wanted
     }
 

@@ -49,7 +49,10 @@ struct ListPull {
         self.plan = plan
         var cursor = try puller.store.cursor(of: entity.name)
         Self.forgetFuture(in: &cursor, puller)
-        let pull = PullStart(plan: plan, cursor: cursor, full: full).pull
+        let window = try puller.store.windowDefinition(of: entity)
+        // Records of another window have no new change times, nor have those that time brings.
+        let full = full || cursor.window != window || plan.window?.opensWithTime ?? false
+        let pull = PullStart(plan: plan, cursor: cursor, full: full, window: window).pull
         progress = Progress(cursor: cursor, pull: pull)
         reader = PageReader(puller, entity, plan, from: pull)
         isDue = full
@@ -144,9 +147,10 @@ struct ListPull {
             } catch let error as UpstreamError where error.refusesPosition {}
         }
         isResumed = false
-        progress.pull = PullInProgress(kind: pull.kind, since: pull.since, started: puller.now())
+        progress.pull = PullInProgress(
+            kind: pull.kind, since: pull.since, started: puller.now(), window: pull.window)
         if pull.kind != .newest {
-            let nothing = try puller.store.startDeletionSweep(of: entity.name)
+            let nothing = try puller.store.startDeletionSweep(of: entity.name, window: window(moved: .seconds(-300)))
             progress.seen = nothing
             if nothing.knownUpTo == 0 { progress.pull.began = nothing.position }
         }
@@ -240,6 +244,8 @@ struct ListPull {
         let childrenAreOpen = try await settleChildren()
         if countsAsFull {
             if isRemembered { cursor.lastFullAt = puller.now() }
+            cursor.window = pull.window
+            cursor.total = plan.window == nil ? nil : total ?? pull.seen
             try await settleUnseen()
             if childrenAreOpen { cursor.lastFullAt = nil }
         }
@@ -284,6 +290,11 @@ struct ListPull {
 
     // MARK: What seems to be gone
 
+    /// The entity's window, a little before or after now: how late the upstream's own may be is not known.
+    private func window(moved: Duration) throws -> RecordTest? {
+        try puller.store.window(of: entity, at: puller.upstreamTime + moved)
+    }
+
     private mutating func settleUnseen() async throws {
         let reported = reader.cut ?? (isUsualGap ? gap?.words : nil)
         if reported != nil || !isUnstable {
@@ -291,7 +302,8 @@ struct ListPull {
         }
         cursor.heldDeletions = 0
         cursor.held = reported.map { "the list of \(entity.name) is not believed: \($0)" }
-        guard let seen = progress.seen, seen.knownUpTo > 0 else { return }
+        guard var seen = progress.seen, seen.knownUpTo > 0 else { return }
+        seen.limit(to: try window(moved: .seconds(300)))
         let sweep = UnseenSweep(
             puller: puller, entity: entity, seen: seen, listed: pull.seen, doubt: doubt,
             isConfirmed: puller.deletionGuard.confirmed.contains(entity.name) && !isUnstable)

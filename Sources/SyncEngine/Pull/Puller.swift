@@ -16,7 +16,12 @@ struct Puller: Sendable {
     /// Called after each page with the records seen so far and the upstream's total.
     let progress: @Sendable (_ seen: Int, _ total: Int?) async -> Void
 
-    var judge: AbsenceJudge { AbsenceJudge(store: store, upstream: upstream, schema: schema, now: now) }
+    var judge: AbsenceJudge {
+        AbsenceJudge(store: store, upstream: upstream, schema: schema, now: now, serverNow: { upstreamTime })
+    }
+
+    /// The server's time, or this machine's while that was never measured.
+    var upstreamTime: Timestamp { serverNow() ?? now() }
 
     /// Resumes an interrupted pull; `full` pulls everything, regardless of the watermark.
     func pull(_ entity: Entity, full: Bool) async throws -> PullSummary {

@@ -52,6 +52,11 @@ struct CurlEasy: ~Copyable {
         try check(ccurl_set_opensocket_callback(handle, callback), CURLOPT_OPENSOCKETFUNCTION)
     }
 
+    /// Called for each socket that the opener returns.
+    func setSocketConfigurer(_ callback: @escaping curl_sockopt_callback) throws(TransportError) {
+        try check(ccurl_set_sockopt_callback(handle, callback), CURLOPT_SOCKOPTFUNCTION)
+    }
+
     func setSocketCloser(_ callback: @escaping curl_closesocket_callback) throws(TransportError) {
         try check(ccurl_set_closesocket_callback(handle, callback), CURLOPT_CLOSESOCKETFUNCTION)
     }

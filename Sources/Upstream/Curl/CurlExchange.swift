@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// One request in flight: its easy handle, the response so far, and the waiting caller.
 ///
@@ -94,6 +95,9 @@ final class CurlExchange {
             guard let this, let address else { return CURL_SOCKET_BAD }
             return CurlExchange.from(this).openSocket(to: address)
         }
+        if sockets.areConnected {
+            try easy.setSocketConfigurer { _, _, _ in CURL_SOCKOPT_ALREADY_CONNECTED }
+        }
         try easy.set(CURLOPT_PREREQDATA, this)
         try easy.setBeforeRequest { this, address, _, _, _ in
             let address = address.map { String(cString: $0) } ?? ""
@@ -122,9 +126,30 @@ final class CurlExchange {
     }
 
     private func openSocket(to address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        let socket = sockets.open(to: address)
-        refusal = socket == nil ? "the link to it is down; check this machine's network" : nil
-        return socket ?? CURL_SOCKET_BAD
+        if let reason = placeRefusal(address) {
+            refusal = reason
+            return CURL_SOCKET_BAD
+        }
+        switch sockets.open(to: address) {
+        case .socket(let socket):
+            refusal = nil
+            return socket
+        case .refused(let reason):
+            refusal = reason
+            return CURL_SOCKET_BAD
+        }
+    }
+
+    /// Why no connection may be opened to this place; nil when one may.
+    private func placeRefusal(_ address: UnsafeMutablePointer<curl_sockaddr>) -> String? {
+        guard request.isPublicOnly, let offset = MemoryLayout.offset(of: \curl_sockaddr.addr) else { return nil }
+        let end = UnsafeMutableRawPointer(address) + offset
+        let text = LocalAddresses.text(of: end.assumingMemoryBound(to: sockaddr.self)) ?? ""
+        return NetworkAddress.isPublic(text) ? nil : Self.localPlace(text)
+    }
+
+    private static func localPlace(_ address: String) -> String {
+        "it is at \(address), which only this machine or its network can reach"
     }
 
     private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -171,7 +196,7 @@ final class CurlExchange {
     /// although the upstream may have applied the first one. Here a method that is not safe is sent only once.
     private func mayBegin(to address: String) -> Bool {
         guard !request.isPublicOnly || NetworkAddress.isPublic(address) else {
-            refusal = "it is at \(address), which only this machine or its network can reach"
+            refusal = Self.localPlace(address)
             return false
         }
         defer { hasBegun = true }

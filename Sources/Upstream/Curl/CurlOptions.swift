@@ -13,6 +13,10 @@ struct CurlOptions: Sendable {
     let localAddresses: @Sendable () -> Set<String>?
     /// Takes a `sockaddr`.
     let isLinkDown: @Sendable (UnsafeRawPointer) -> Bool
+    /// Addresses to which nothing is sent: those of this program's own API.
+    let ownAddresses: [(address: String, port: UInt16)]
+    /// Takes a connected socket before anything is sent, and returns why nothing may be; nil to send.
+    let refusal: (@Sendable (_ descriptor: Int32) -> String?)?
 
     func apply(to easy: inout CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_USERAGENT, userAgent)

@@ -6,21 +6,54 @@ internal import Glibc
 /// Lives on the thread that runs libcurl, for as long as its multi handle.
 final class CurlSockets {
     private let isLinkDown: @Sendable (UnsafeRawPointer) -> Bool
+    private let ownAddresses: [(address: String, port: UInt16)]
+    private let refusal: (@Sendable (Int32) -> String?)?
     private var open: Set<curl_socket_t> = []
 
-    init(isLinkDown: @escaping @Sendable (UnsafeRawPointer) -> Bool) {
-        self.isLinkDown = isLinkDown
+    /// The longest time to wait for a server on this machine that does not accept connections.
+    private static let connectLimit = timeval(tv_sec: 10, tv_usec: 0)
+
+    init(_ options: CurlOptions) {
+        isLinkDown = options.isLinkDown
+        ownAddresses = options.ownAddresses
+        refusal = options.refusal
     }
 
-    /// Nil when the link to that address is down, so nothing sent there would leave this machine.
-    func open(to address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t? {
-        if let end = MemoryLayout.offset(of: \curl_sockaddr.addr), isLinkDown(UnsafeRawPointer(address) + end) {
-            return nil
+    /// The new socket; when there is none, why.
+    enum Opened {
+        case socket(curl_socket_t)
+        case refused(String)
+    }
+
+    /// Refuses when the link to that address is down, so nothing sent there would leave this machine, and when the
+    /// server is not the right one.
+    func open(to address: UnsafeMutablePointer<curl_sockaddr>) -> Opened {
+        guard let offset = MemoryLayout.offset(of: \curl_sockaddr.addr) else { return .socket(CURL_SOCKET_BAD) }
+        let end = UnsafeRawPointer(address) + offset
+        if LocalAddresses.leads(end, to: ownAddresses) {
+            return .refused("it is this daemon's own API; correct the address of the upstream")
         }
+        if isLinkDown(end) { return .refused("the link to it is down; check this machine's network") }
         let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
         let made = socket(address.pointee.family, type, address.pointee.protocol)
-        if made >= 0 { open.insert(made) }
-        return made
+        guard made >= 0 else { return .socket(made) }
+        if let refusal, let reason = Self.connected(made, to: end, address.pointee.addrlen) ?? refusal(made) {
+            Glibc.close(made)
+            return .refused(reason)
+        }
+        open.insert(made)
+        return .socket(made)
+    }
+
+    /// Whether a socket is connected when `open` returns it.
+    var areConnected: Bool { refusal != nil }
+
+    /// Nil when connected, otherwise why not.
+    private static func connected(_ socket: Int32, to end: UnsafeRawPointer, _ length: UInt32) -> String? {
+        var limit = connectLimit
+        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        let result = connect(socket, end.assumingMemoryBound(to: sockaddr.self), socklen_t(length))
+        return result == 0 ? nil : String(cString: strerror(errno))
     }
 
     /// Stops all packets of connections from other addresses, even those that close them.

@@ -20,17 +20,23 @@ package final class CurlTransport: HTTPTransport {
     ///
     /// `unixSocketPath` sends every request over that socket. `caFile` (PEM) replaces the system's certificates.
     /// `proxy` is a URL; proxies in the environment are ignored. `localAddresses` are those from which packets can
-    /// leave this machine. `isLinkDown` returns whether the link to a `sockaddr` is down; then nothing is sent. Throws
-    /// `.unreachable` when the machine has no thread or memory left.
+    /// leave this machine. `isLinkDown` returns whether the link to a `sockaddr` is down; then nothing is sent.
+    /// Nothing is sent to `ownAddresses`, where this program serves callers itself.
+    /// `refusal` looks at each connection before anything is sent, and returns why nothing may be; it is for servers on
+    /// this machine, because connecting then blocks the thread. Throws `.unreachable` when the machine has no thread or
+    /// memory left.
     package init(
         userAgent: String, unixSocketPath: String? = nil, caFile: String? = nil, proxy: String? = nil,
         localAddresses: @escaping @Sendable () -> Set<String>? = LocalAddresses.usable,
-        isLinkDown: @escaping @Sendable (UnsafeRawPointer) -> Bool = { _ in false }
+        isLinkDown: @escaping @Sendable (UnsafeRawPointer) -> Bool = { _ in false },
+        ownAddresses: [(address: String, port: UInt16)] = [],
+        refusal: (@Sendable (_ descriptor: Int32) -> String?)? = nil
     ) throws(TransportError) {
         guard Self.libraryState == CURLE_OK else { throw .unreachable("libcurl cannot be initialised") }
         let options = CurlOptions(
             userAgent: userAgent, unixSocketPath: unixSocketPath, caFile: caFile, proxy: proxy,
-            localAddresses: localAddresses, isLinkDown: isLinkDown)
+            localAddresses: localAddresses, isLinkDown: isLinkDown, ownAddresses: ownAddresses,
+            refusal: refusal)
         thread = Mutex(try CurlThread.start(mailbox, options))
     }
 

@@ -18,7 +18,7 @@ final class CurlWorker {
         self.mailbox = mailbox
         self.options = options
         self.multi = multi
-        sockets = CurlSockets(isLinkDown: options.isLinkDown)
+        sockets = CurlSockets(options)
         ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.keptConnections)
         mailbox.setSleeper(UInt(bitPattern: multi))
     }

@@ -17,6 +17,29 @@ package enum LocalAddresses {
         return found
     }
 
+    /// Whether a `sockaddr` is one of `ends` (an address as text, and a port), or leads to it: the unspecified address
+    /// leads to this machine, and a server at it is reached at all addresses.
+    package static func leads(_ address: UnsafeRawPointer, to ends: [(address: String, port: UInt16)]) -> Bool {
+        let pointer = UnsafeMutableRawPointer(mutating: address).assumingMemoryBound(to: sockaddr.self)
+        guard var text = text(of: pointer), let port = port(of: address) else { return false }
+        if text.hasPrefix("::ffff:") { text = String(text.dropFirst(7)) }
+        return ends.contains { end in
+            guard end.port == port else { return false }
+            let everywhere = ["0.0.0.0", "::"]
+            if end.address == text || everywhere.contains(text) { return true }
+            return everywhere.contains(end.address)
+                && (text == "::1" || text.hasPrefix("127.") || usable()?.contains(text) == true)
+        }
+    }
+
+    private static func port(of address: UnsafeRawPointer) -> UInt16? {
+        switch Int32(address.loadUnaligned(as: sa_family_t.self)) {
+        case AF_INET: UInt16(bigEndian: address.loadUnaligned(as: sockaddr_in.self).sin_port)
+        case AF_INET6: UInt16(bigEndian: address.loadUnaligned(as: sockaddr_in6.self).sin6_port)
+        default: nil
+        }
+    }
+
     static func text(of address: UnsafeMutablePointer<sockaddr>?) -> String? {
         guard let address else { return nil }
         let raw = UnsafeRawPointer(address)

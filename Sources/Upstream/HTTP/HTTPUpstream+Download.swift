@@ -21,8 +21,16 @@ extension HTTPUpstream {
 
     private var base: BaseAddress? { caller.baseURL.map { BaseAddress($0) } }
 
+    /// The address without user and password: a record must not choose the credentials of a request.
+    static func withoutUser(_ address: String) -> String {
+        guard let start = address.firstRange(of: "://")?.upperBound else { return address }
+        let authority = address[start...].prefix { !"/?#\\".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return address }
+        return String(address[..<start] + address[at...].dropFirst())
+    }
+
     private func downloadElsewhere(_ address: String, _ transfer: Transfer) async throws(UpstreamError) -> String? {
-        var request = HTTPRequest(.download(address), deadline: caller.deadline)
+        var request = HTTPRequest(.download(Self.withoutUser(address)), deadline: caller.deadline)
         transfer.apply(to: &request)
         // If the upstream itself is local, the addresses in its records may be local too.
         request.isPublicOnly = base?.isLoopback != true

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
+import Glibc
 import LocalAPI
+import Upstream
 
 /// The flags that locate the daemon; without them the configuration does.
 struct ConnectionOptions: ParsableArguments {
@@ -26,8 +28,23 @@ struct ConnectionOptions: ParsableArguments {
     func connection(
         environment: Environment, systemSocket: String = Self.systemSocket
     ) throws(CommandFailure) -> DaemonConnection {
-        if let socket { return DaemonConnection(place: .unix(socket), token: try givenToken(environment)) }
-        if let address { return DaemonConnection(place: .tcp(Self.url(address)), token: try givenToken(environment)) }
+        var connection = try place(environment, systemSocket)
+        if let tokenFile {
+            let path = environment.absolute(tokenFile)
+            connection.token = try Self.token(path)
+            connection.listeners.trustOwner(of: path)
+        }
+        connection.listeners.trustOwner(of: (systemSocket as NSString).deletingLastPathComponent)
+        return connection
+    }
+
+    private func place(_ environment: Environment, _ systemSocket: String) throws(CommandFailure) -> DaemonConnection {
+        if let socket {
+            var connection = DaemonConnection(place: .unix(socket))
+            connection.listeners.trustOwner(of: (socket as NSString).deletingLastPathComponent)
+            return connection
+        }
+        if let address { return DaemonConnection(place: .tcp(Self.url(address))) }
         let configuration: Configuration
         do {
             configuration = try ConfigurationReader(path: config, flags: [:], environment: environment)
@@ -36,40 +53,52 @@ struct ConnectionOptions: ParsableArguments {
             throw CommandFailure(error)
         }
         // Only without --config: an explicit configuration must not lead to another daemon's socket.
-        var connection = try Self.configured(configuration, systemSocket: config == nil ? systemSocket : nil)
-        connection.token = try givenToken(environment) ?? connection.token
-        return connection
+        return try Self.configured(configuration, systemSocket: config == nil ? systemSocket : nil)
     }
 
     /// The connection that a configuration describes.
     static func configured(
         _ configuration: Configuration, systemSocket: String?
     ) throws(CommandFailure) -> DaemonConnection {
-        let token = token(configuration.tokenFile)
+        var listeners = ListenerGuard()
+        listeners.trustOwner(of: configuration.stateDirectory)
+        let token = try ownToken(configuration)
         if let socket = [configuration.listen.unix, systemSocket].compactMap(\.self).first(where: isSocket) {
-            return DaemonConnection(place: .unix(socket), token: token)
+            listeners.trustOwner(of: (socket as NSString).deletingLastPathComponent)
+            return DaemonConnection(place: .unix(socket), token: token, listeners: listeners)
         }
         guard let tcp = configuration.listen.tcp else {
             throw CommandFailure(
                 .unreachable,
                 "there is no socket at \(configuration.listen.unix ?? Self.systemSocket); is the daemon running?")
         }
-        return DaemonConnection(place: .tcp("http://\(tcp)"), token: token)
+        return DaemonConnection(place: .tcp("http://\(tcp)"), token: token, listeners: listeners)
     }
 
-    private func givenToken(_ environment: Environment) throws(CommandFailure) -> String? {
-        guard let tokenFile else { return nil }
-        guard let token = Self.token(environment.absolute(tokenFile)) else {
-            throw CommandFailure(.notAllowed, "\(tokenFile): cannot read a token; check the path and the file's owner")
+    /// A token file that the caller names.
+    private static func token(_ path: String) throws(CommandFailure) -> String {
+        do {
+            let text = String(decoding: try PrivateFile(path: path).read() ?? [], as: UTF8.self)
+            let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+            if !token.isEmpty { return token }
+        } catch {
+            throw CommandFailure(.notAllowed, error.message)
         }
-        return token
+        throw CommandFailure(.notAllowed, "\(path): cannot read a token; check the path and the file's owner")
     }
 
-    /// Nil when the file is missing or not readable: the daemon may still identify the caller by its user id.
-    private static func token(_ path: String) -> String? {
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
-        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        return token.isEmpty ? nil : token
+    /// The daemon's token. Nil when the file is missing or not readable: the daemon may still identify the caller by its
+    /// user id. Throws when the token may be known to others.
+    private static func ownToken(_ configuration: Configuration) throws(CommandFailure) -> String? {
+        var status = stat()
+        guard stat(configuration.stateDirectory, &status) == 0,
+            access(configuration.tokenFile, R_OK) == 0 || errno == ELOOP
+        else { return nil }
+        do {
+            return try TokenFile(path: configuration.tokenFile).token(readableBy: status.st_uid)
+        } catch {
+            throw CommandFailure(.notAllowed, error.message)
+        }
     }
 
     private static func url(_ address: String) -> String {

@@ -1,3 +1,4 @@
+import CallerLookup
 import JSONText
 import LocalAPI
 import Upstream
@@ -12,12 +13,14 @@ struct DaemonConnection: Equatable {
 
     var place: Place
     var token: String?
+    /// Decides who may be the daemon.
+    var listeners = ListenerGuard()
 
     /// `deadline` limits each call as a whole.
     func client(deadline: Duration = .seconds(60)) throws(CommandFailure) -> LocalAPIClient {
         let transport: CurlTransport
         do {
-            transport = try CurlTransport(userAgent: "repairminder-sync", unixSocketPath: socket)
+            transport = try CurlTransport(userAgent: "repairminder-sync", unixSocketPath: socket, refusal: refusal)
         } catch {
             throw CommandFailure(.internalError, "cannot create an HTTP client: \(error)")
         }
@@ -34,6 +37,13 @@ struct DaemonConnection: Equatable {
                 throw failure(error)
             }
         }
+    }
+
+    /// Nil where a certificate says whose server it is.
+    private var refusal: (@Sendable (Int32) -> String?)? {
+        if baseURL.hasPrefix("https://") { return nil }
+        let lookup = CallerLookup()
+        return { [listeners] in listeners.refusal(of: $0, lookup) }
     }
 
     private var socket: String? {

@@ -51,17 +51,15 @@ struct StateFiles {
         }
     }
 
-    /// Runs `body` while holding the daemon's lock, then gives new files to the daemon's user.
-    ///
-    /// Throws `StateError` when the daemon is running, or when the directory belongs to another user.
+    /// Runs `body` while holding the daemon's lock. Throws `StateError` when the daemon is running.
     func whileStopped<Result>(_ body: () async throws -> Result) async throws -> Result {
-        let owner = try StateOwner(folder: configuration.stateDirectory)
         let lock = try directory.lock()
         defer { lock.release() }
-        let result = try await body()
-        try owner.ownEverything(in: configuration.stateDirectory)
-        return result
+        return try await body()
     }
+
+    /// A new name in the state directory, for a file that this command deletes again.
+    func temporaryPath() -> String { "\(configuration.stateDirectory)/copy-\(Self.makeID()).tmp" }
 
     var secretKey: SecretKeyFile { SecretKeyFile(configuration) }
 

@@ -84,7 +84,7 @@ struct ConfigurationReader {
 
     private func listen() throws(ConfigurationError) -> Configuration.Listen {
         let listen = Configuration.Listen(
-            tcp: try values.address(.listenTCP, else: "127.0.0.1:7679"), unix: try unixSocket(),
+            tcp: try values.address(.listenTCP, else: "localhost:7679"), unix: try unixSocket(),
             allowRemote: try values.boolean(.listenAllowRemote, else: false),
             group: try values.name(.listenGroup, else: "repairminder"),
             rate: try rate(),
@@ -163,7 +163,9 @@ struct ConfigurationReader {
 
     private func unixSocket() throws(ConfigurationError) -> String? {
         if layers[.listenUnix]?.text == "off" { return nil }
-        let path = try path(.listenUnix) ?? environment.systemdDirectory("RUNTIME_DIRECTORY").map { $0 + "/api.sock" }
+        let path =
+            try path(.listenUnix) ?? environment.systemdDirectory("RUNTIME_DIRECTORY").map { $0 + "/api.sock" }
+            ?? environment.inheritedSocket
         // sockaddr_un holds 108 bytes, the last of them zero (unix(7)).
         guard let path, path.utf8.count > 107 else { return path }
         throw ConfigurationError(

@@ -9,6 +9,8 @@ struct Environment: Sendable {
     var workingDirectory: String
     /// The directory of the system-wide configuration and schemas.
     var systemFolder: String
+    /// The path of a Unix socket that the service manager opened for this process.
+    var inheritedSocket: String?
 
     static func ofThisProcess() -> Environment {
         let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

@@ -20,7 +20,9 @@ struct Setup: Sendable, Equatable {
 
     var listeners: [Listener] {
         var listeners: [Listener] = []
-        if let tcp = configuration.listen.tcp { listeners.append(.tcp(host: tcp.host, port: UInt16(tcp.port))) }
+        for tcp in configuration.listen.tcp?.addresses ?? [] {
+            listeners.append(.tcp(host: tcp.host, port: tcp.port))
+        }
         // Only the group can connect; without a group, only the daemon's user.
         if let unix = configuration.listen.unix {
             listeners.append(.unix(path: unix, mode: group == nil ? 0o600 : 0o660, group: group))

@@ -41,6 +41,7 @@ actor Daemon {
     /// Returns after SIGTERM or SIGINT, once requests in flight have finished; the queue is kept.
     func run() async throws {
         for warning in setup.configuration.warnings { log.warning("\(warning)") }
+        sockets = try ListeningSockets(inherited: host.inherited)
         let lock = try StateDirectory(setup).lock()
         defer { lock.release() }
         // Trapped from the start, so no signal triggers its default action.
@@ -81,7 +82,7 @@ actor Daemon {
                     place: "state_dir",
                     problem: "changed to \(new.configuration.stateDirectory), which requires a restart")
             }
-            try sockets.change(to: new.listeners)
+            try changeSockets(to: new)
             next = new
             rejection = nil
             log.notice("reloaded the configuration")
@@ -148,8 +149,16 @@ actor Daemon {
     }
 
     private func listen() throws -> [Listener] {
-        try sockets.change(to: setup.listeners)
+        try changeSockets(to: setup)
         return try sockets.forServer()
+    }
+
+    private func changeSockets(to setup: Setup) throws {
+        let before = sockets.unused
+        try sockets.change(to: setup.listeners)
+        for address in sockets.unused where !before.contains(address) || serving == nil {
+            log.warning("a socket of the service manager is not used", metadata: ["address": "\(address)"])
+        }
     }
 
     private func noteReady() {
@@ -163,6 +172,8 @@ actor Daemon {
 /// What the daemon uses of its process and machine; a reload does not change it.
 struct DaemonHost: Sendable {
     let notifier: ServiceNotifier
+    /// The descriptors of listening sockets that the service manager opened.
+    let inherited: [Int32]
     /// The time between watchdog signals; nil when the service manager wants none.
     let watchdogInterval: Duration?
     let startedAt: Timestamp

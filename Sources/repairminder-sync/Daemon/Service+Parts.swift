@@ -92,7 +92,8 @@ extension Service {
 
     private func transport() throws -> CurlTransport {
         try CurlTransport(
-            userAgent: "repairminder-sync/\(ProgramVersion.text)", isLinkDown: { OutgoingLink.isDown(to: $0) })
+            userAgent: "repairminder-sync/\(ProgramVersion.text)", isLinkDown: { OutgoingLink.isDown(to: $0) },
+            ownAddresses: (configuration.listen.tcp?.addresses ?? []).map { ($0.host, $0.port) })
     }
 
     private func upstream(_ clock: ServerClock) throws -> HTTPUpstream {
@@ -165,6 +166,7 @@ extension Service {
         return SocketServer(
             listeners: listeners, threads: configuration.listen.threads,
             handler: { await api.respond(to: $0) },
-            lookup: { callers.caller(lookup.credentials(ofPeerOf: $0), over: $1) }, streams: api.streamLimit)
+            lookup: { callers.caller(lookup.credentials(ofPeerOf: $0), over: $1) }, streams: api.streamLimit,
+            screen: api.refusal)
     }
 }

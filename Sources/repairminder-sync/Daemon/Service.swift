@@ -77,7 +77,7 @@ struct Service: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 async let _ = watchNetwork(for: engine)
-                async let _ = completeSearch(in: store)
+                async let _ = completeLoads(of: store)
                 try await engine.run()
             }
             group.addTask {
@@ -117,13 +117,16 @@ struct Service: Sendable {
         }
     }
 
-    /// Returns when every record is in the search index: one of an older version is built again.
-    private func completeSearch(in store: CacheStore) async {
+    /// Returns when what earlier runs left is done: figures that waited for the end of a load, and the search index,
+    /// which is built again when it is of an older version.
+    private func completeLoads(of store: CacheStore) async {
         do {
+            try await store.completeFigures(at: host.now())
             try await store.completeSearch()
         } catch {
             log.warning(
-                "the search index could not be completed; the next sync tries again", metadata: ["error": "\(error)"])
+                "figures and search index could not be completed; the next sync tries again",
+                metadata: ["error": "\(error)"])
         }
     }
 

@@ -49,8 +49,9 @@ struct CommandFailure: Error, Equatable {
         case CacheError.incompatible(let message): CommandFailure(.badConfiguration, message)
         case CacheError.damaged(let message): CommandFailure(.badData, message)
         case CacheError.unwritable(let message): CommandFailure(.temporaryFailure, message)
+        case let error as StateError where error.isOwnedByAnother: CommandFailure(.notAllowed, error.message)
         case let error as StateError:
-            CommandFailure(error.isOwnedByAnother ? .notAllowed : .temporaryFailure, error.message)
+            CommandFailure(error.isOpenToOthers ? .badConfiguration : .temporaryFailure, error.message)
         case ServerError.unusable(let message), ServerError.notPermitted(let message):
             CommandFailure(.badConfiguration, message)
         case let error as ServerError: CommandFailure(.temporaryFailure, "\(error)")

@@ -23,7 +23,7 @@ struct LogLine {
             ("message", .string(message)),
         ]
         if !metadata.isEmpty { members.append(("metadata", Self.json(.dictionary(metadata)))) }
-        return JSONText.object(members: members).text
+        return TerminalText.safe(JSONText.object(members: members).text)
     }
 
     private var event: String {
@@ -45,14 +45,14 @@ struct LogLine {
 
     /// The value unquoted when its end is unambiguous, otherwise as a JSON string.
     private static func quoted(_ value: String) -> String {
-        let isPlain = value.unicodeScalars.allSatisfy { !isControl($0) && !" \"=\\".unicodeScalars.contains($0) }
+        let isPlain = value.unicodeScalars.allSatisfy { !TerminalText.isUnsafe($0) && !" \"=\\".unicodeScalars.contains($0) }
         return isPlain && !value.isEmpty ? value : escaped(JSONText.string(value).text)
     }
 
-    /// Text with line breaks and terminal control characters escaped.
+    /// Text without anything that breaks the line or that a terminal obeys.
     private static func escaped(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        return text.unicodeScalars.map { isControl($0) ? escape($0) : String($0) }.joined()
+        guard text.unicodeScalars.contains(where: TerminalText.isUnsafe) else { return text }
+        return text.unicodeScalars.map { TerminalText.isUnsafe($0) ? escape($0) : String($0) }.joined()
     }
 
     private static func escape(_ scalar: Unicode.Scalar) -> String {
@@ -60,14 +60,7 @@ struct LogLine {
         case "\n": "\\n"
         case "\r": "\\r"
         case "\t": "\\t"
-        default: "\\u{\(String(scalar.value, radix: 16))}"
-        }
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator: true
-        default: false
+        default: TerminalText.escape(scalar)
         }
     }
 

@@ -13,7 +13,18 @@ struct StandardStream: Sendable {
     }
 
     /// Nil when the whole text was written, otherwise the reason of the failure.
+    ///
+    /// What a terminal would obey is escaped. Standard error often ends up in a terminal later, so there it is always.
     func writeAll(_ text: String) -> String? {
+        send(descriptor == STDERR_FILENO || isTerminal ? TerminalText.safe(text) : text)
+    }
+
+    /// Writes a screen that controls the terminal. Every part from elsewhere must be a `TerminalText.line`.
+    func draw(_ screen: String) {
+        _ = send(screen)
+    }
+
+    private func send(_ text: String) -> String? {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -10,7 +10,9 @@ struct MirrorFile {
     /// Calls `body` with a function that appends text. The file is unchanged when this throws.
     func write(_ body: (_ piece: @escaping (String) throws -> Void) throws -> Void) throws {
         let fresh = "\(path).new"
-        let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        // Left by a crash. The new file must be ours alone: another one, or a link, could lead anywhere.
+        unlink(fresh)
+        let file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure("create", fresh) }
         do {
             defer { close(file) }

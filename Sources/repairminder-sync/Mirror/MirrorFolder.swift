@@ -1,6 +1,7 @@
 import CacheStore
 import EntitySchema
 import Foundation
+import Glibc
 import JSONText
 
 /// The directory of a mirror: `<entity>.json` for each entity, `_queue.json` with unsent changes, `_reminders.json`
@@ -30,13 +31,22 @@ struct MirrorFolder {
     private var remindersPath: String { "\(path)/_reminders.json" }
     private func recordsPath(_ entity: String) -> String { "\(path)/\(entity).json" }
 
-    /// Creates the directory if needed, for its owner only.
+    /// Creates the directory if needed, for its owner only. Throws when another user may change it.
     func make() throws {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw MirrorError(message: "cannot create \(path) (\(error)); set mirror.directory to another directory")
+        }
+        var status = stat()
+        guard stat(path, &status) == 0, [geteuid(), 0].contains(status.st_uid) else {
+            throw MirrorError(
+                message: "\(path) belongs to another user, who could replace files in it; set mirror.directory to a "
+                    + "directory of the daemon's user")
+        }
+        guard status.st_mode & 0o022 == 0 else {
+            throw MirrorError(message: "other users can change files in \(path); run chmod go-w \(path)")
         }
     }
 

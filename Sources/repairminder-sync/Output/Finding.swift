@@ -29,8 +29,8 @@ struct Finding: Equatable, Sendable {
         func padded(_ text: String, _ width: Int) -> String {
             text + String(repeating: " ", count: max(width - text.count, 0))
         }
-        let line = "\(padded(level.rawValue, 7))  \(padded(check, 11))  \(Table.printable(message))\n"
-        return line + (advice.map { String(repeating: " ", count: 22) + "→ \(Table.printable($0))\n" } ?? "")
+        let line = "\(padded(level.rawValue, 7))  \(padded(check, 11))  \(TerminalText.line(message))\n"
+        return line + (advice.map { String(repeating: " ", count: 22) + "→ \(TerminalText.line($0))\n" } ?? "")
     }
 
     var json: JSONText {

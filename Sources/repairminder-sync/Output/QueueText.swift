@@ -23,7 +23,7 @@ enum QueueText {
         var facts = names.map { ($0.replacing("_", with: " "), change[$0]?.plain ?? "") }
         facts.append(("error", [error?["class"], error?["message"]].compactMap { $0?.plain }.joined(separator: ": ")))
         let lines = facts.filter { !$0.1.isEmpty }.map { name, value in
-            name + String(repeating: " ", count: 17 - name.count) + Table.printable(value)
+            name + String(repeating: " ", count: 17 - name.count) + TerminalText.line(value)
         }
         return (lines + request(change["request"])).joined(separator: "\n") + "\n"
     }
@@ -37,7 +37,7 @@ enum QueueText {
         let body = request["body"].flatMap { $0.kind == .null ? nil : $0.text }
         return [""]
             + ([head] + fields + (body.map { ["", $0] } ?? [])).map { line in
-                line.isEmpty ? "" : "    " + Table.printable(line)
+                line.isEmpty ? "" : "    " + TerminalText.line(line)
             }
     }
 }

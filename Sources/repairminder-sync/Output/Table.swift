@@ -11,7 +11,7 @@ struct Table {
     /// The header and one line per row, each ending in a newline. With a `width`, cuts the widest columns until lines
     /// fit.
     func rendered(width: Int?) -> String {
-        let shown = rows.map { $0.map(Self.printable) }
+        let shown = rows.map { $0.map(TerminalText.line) }
         var widths = header.indices.map { column in
             ([header] + shown).map { TextWidth.of($0[column]) }.max() ?? 0
         }
@@ -35,15 +35,5 @@ struct Table {
             line += cut + String(repeating: " ", count: width - TextWidth.of(cut)) + gap
         }
         return String(line.reversed().drop { $0 == " " }.reversed())
-    }
-
-    /// One line without control characters: records contain text from strangers.
-    static func printable(_ cell: String) -> String {
-        let isPlain = cell.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        if isPlain { return cell }
-        let scalars = cell.unicodeScalars.filter {
-            $0.properties.generalCategory != .control || $0 == "\n" || $0 == "\t"
-        }
-        return scalars.map { $0.properties.generalCategory == .control ? " " : String($0) }.joined()
     }
 }

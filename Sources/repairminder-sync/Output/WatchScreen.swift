@@ -18,7 +18,7 @@ struct WatchScreen {
     /// The text to print: a new frame in a terminal, otherwise lines for new changes.
     mutating func text(status: JSONText, changes: [JSONText], size: (columns: Int, rows: Int)?) -> String {
         guard isTerminal else {
-            return changes.map { Self.line($0) + "\n" }.joined() + lineIfNew(Self.summary(status))
+            return changes.map { TerminalText.line(Self.line($0)) + "\n" }.joined() + lineIfNew(Self.summary(status))
         }
         recent = (recent + changes).suffix(Self.mostRecent)
         let size = size ?? Self.standardSize
@@ -34,7 +34,7 @@ struct WatchScreen {
 
     private mutating func lineIfNew(_ line: String) -> String {
         defer { lastLine = line }
-        return line == lastLine ? "" : line + "\n"
+        return line == lastLine ? "" : TerminalText.line(line) + "\n"
     }
 
     /// Moves to the first line of the previous frame, redraws, and clears the rest (ECMA-48: CPL, ED, EL).
@@ -42,13 +42,8 @@ struct WatchScreen {
         let back = drawn > 0 ? "\u{1B}[\(drawn)F" : ""
         drawn = lines.count
         // A wrapped line would count as two when moving back.
-        let shown = lines.map { TextWidth.cut(Self.plain($0), to: max(columns - 1, 1)) + "\u{1B}[K\n" }
+        let shown = lines.map { TextWidth.cut(TerminalText.line($0), to: max(columns - 1, 1)) + "\u{1B}[K\n" }
         return back + shown.joined() + "\u{1B}[J"
-    }
-
-    /// The line without control characters.
-    private static func plain(_ line: String) -> String {
-        String(String.UnicodeScalarView(line.unicodeScalars.filter { $0.properties.generalCategory != .control }))
     }
 
     // MARK: Lines

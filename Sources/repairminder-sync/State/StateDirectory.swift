@@ -36,8 +36,30 @@ struct StateDirectory {
             throw StateError(
                 message: "cannot create state_dir \(path) (\(error)); choose a directory that you can write to")
         }
+        try check(path)
         // Files created from here on, by SQLite or the daemon, are readable only by this user.
         umask(0o077)
+    }
+
+    /// Throws `StateError` unless the directory belongs to this user and is closed to all others.
+    private static func check(_ path: String) throws(StateError) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw StateError(message: "state_dir \(path) cannot be read (\(reason)); check its owner and permissions")
+        }
+        guard status.st_uid == geteuid() else {
+            let owner = StateOwner.name(of: status.st_uid)
+            throw StateError(
+                message: "state_dir \(path) belongs to \(owner), who could replace its files at any time; run this as "
+                    + "\(owner), or choose another directory",
+                isOwnedByAnother: true)
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw StateError(
+                message: "other users can read or change files in state_dir \(path) (mode "
+                    + "\(String(status.st_mode & 0o7777, radix: 8))); run chmod go= \(path)",
+                isOpenToOthers: true)
+        }
     }
 
     // MARK: Databases
@@ -154,30 +176,13 @@ struct StateDirectory {
 
     // MARK: Token
 
-    /// The local API's token; created at the first start in a file of mode 0600.
+    /// The local API's token; created at the first start in a file of mode 0600. Throws when others may read the file.
     func apiToken() throws -> String {
-        let path = "\(folder)/api-token"
-        if let token = try? String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(
-            in: .whitespacesAndNewlines),
-            !token.isEmpty
-        {
-            return token
-        }
+        let file = TokenFile(path: "\(folder)/api-token")
+        if let token = try file.token(readableBy: geteuid()) { return token }
         var generator = SystemRandomNumberGenerator()
         let token = (0..<4).map { _ in String(generator.next() as UInt64, radix: 16) }.joined()
-        let fresh = "\(path).new"
-        unlink(fresh)
-        let file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else {
-            throw StateError(message: "cannot write \(path) (\(Self.reason)); check state_dir")
-        }
-        defer { Glibc.close(file) }
-        let bytes = Array("\(token)\n".utf8)
-        guard write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0, rename(fresh, path) == 0,
-            DatabaseFile.syncFolder(of: path)
-        else {
-            throw StateError(message: "cannot write \(path) (\(Self.reason)); check state_dir")
-        }
+        try file.write(token)
         return token
     }
 
@@ -192,9 +197,12 @@ struct StateDirectory {
     /// Locks the directory against a second daemon until released or until this process ends.
     func lock() throws -> Lock {
         let path = "\(folder)/lock"
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw StateError(message: "cannot open \(path) (\(Self.reason)); check who owns state_dir")
+            throw StateError(
+                message: errno == ELOOP
+                    ? "\(path) is a link, which the daemon never makes; find out who made it, then delete it"
+                    : "cannot open \(path) (\(Self.reason)); check who owns state_dir")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             Glibc.close(descriptor)
@@ -218,6 +226,8 @@ struct StateError: Error, CustomStringConvertible {
     var message: String
     /// The directory belongs to another user, and only that user or root may change it.
     var isOwnedByAnother = false
+    /// Other users can read or change what only the daemon may.
+    var isOpenToOthers = false
 
     var description: String { message }
 }

@@ -1,41 +1,107 @@
-import Foundation
-import Glibc
+internal import CLinux
+internal import Foundation
+internal import Glibc
 
-/// The owner of the state directory, who must be able to read every file in it.
+/// The user that owns the state directory.
+///
+/// A command that root runs becomes this user before it touches a file there: whoever controls the daemon's user could
+/// otherwise plant links in the directory, and have root follow them.
 struct StateOwner {
+    private let folder: String
     private let user: uid_t
     private let group: gid_t
+    /// Tells the directory apart from one that takes its name later.
+    private let identity: Identity
 
-    /// Throws when this process runs neither as the directory's owner nor as root.
-    init(folder: String) throws(StateError) {
-        var status = stat()
-        guard stat(folder, &status) == 0 else {
-            throw StateError(message: "\(folder) cannot be read; check state_dir")
-        }
+    private struct Identity: Equatable {
+        var device: dev_t
+        var inode: ino_t
+    }
+
+    /// Nil when there is no such directory.
+    init?(folder: String) {
+        guard let status = Self.status(of: folder), status.st_mode & S_IFMT == S_IFDIR else { return nil }
+        self.folder = folder
         user = status.st_uid
         group = status.st_gid
-        guard user == geteuid() || geteuid() == 0 else {
-            let name = getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "\(user)"
-            throw StateError(
-                message: "\(folder) belongs to \(name), and its daemon could not read what this command writes; "
-                    + "run this command as \(name)",
-                isOwnedByAnother: true)
+        identity = Identity(device: status.st_dev, inode: status.st_ino)
+    }
+
+    /// Whether this process is root, and the directory belongs to another user.
+    var differsFromRoot: Bool { geteuid() == 0 && user != 0 }
+
+    /// Lets the owner reach the directory by its path. Does nothing unless `differsFromRoot`.
+    func makeReachable() throws(StateError) {
+        if differsFromRoot, !isReachable { try mountReachably() }
+    }
+
+    /// Makes this process the directory's owner for good. Does nothing unless `differsFromRoot`.
+    ///
+    /// Call it while this is the only thread. No other process of the owner can look into this one afterwards, because
+    /// the kernel makes a process that changes its user non-dumpable (prctl(2)).
+    func become() throws(StateError) {
+        guard differsFromRoot else { return }
+        guard setgroups(0, nil) == 0, setgid(group) == 0, setuid(user) == 0, setuid(0) != 0, geteuid() == user else {
+            throw StateError(message: "cannot become \(name), who owns \(folder) (\(Self.reason)); run this as \(name)")
         }
     }
 
-    /// Changes the owner of every entry in a directory, of links themselves too; not recursive.
-    func ownEverything(in folder: String) throws(StateError) {
-        guard user != geteuid() else { return }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        for name in names where lchown("\(folder)/\(name)", user, group) != 0 {
-            throw StateError(
-                message: "\(folder)/\(name) cannot be given to the daemon's user; run this command as that user")
-        }
+    private var name: String { Self.name(of: user) }
+
+    /// The user's name; its number when it has none.
+    static func name(of user: uid_t) -> String {
+        getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "uid \(user)"
     }
 
-    /// Changes the owner of a file to the directory's owner.
-    func own(_ file: String) throws(StateError) {
-        guard user != geteuid(), chown(file, user, group) != 0 else { return }
-        throw StateError(message: "\(file) cannot be given to the daemon's user; run this command as that user")
+    // MARK: Reaching the directory
+
+    /// Whether the owner can reach the directory by its path.
+    private var isReachable: Bool {
+        _ = clinux_setfsgid(group)
+        _ = clinux_setfsuid(user)
+        defer {
+            _ = clinux_setfsuid(0)
+            _ = clinux_setfsgid(0)
+        }
+        return Self.status(of: folder).map { Identity(device: $0.st_dev, inode: $0.st_ino) } == identity
     }
+
+    /// Shows the directory at its path to this process alone, inside an empty parent that the owner can enter.
+    ///
+    /// systemd keeps the directories of dynamic users in /var/lib/private, which only root can enter, and does the same
+    /// for the service (systemd.exec(5), `DynamicUser=`).
+    private func mountReachably() throws(StateError) {
+        let apart = UInt(CLINUX_MS_REC | CLINUX_MS_SLAVE)
+        let plain = UInt(CLINUX_MS_NOSUID | CLINUX_MS_NODEV | CLINUX_MS_NOEXEC)
+        guard clinux_unshare(Int32(CLINUX_NEWNS)) == 0, clinux_mount(nil, "/", nil, apart, nil) == 0,
+            let real = realpath(folder, nil)
+        else { throw unreachable }
+        defer { free(real) }
+        let place = String(cString: real)
+        let parent = (place as NSString).deletingLastPathComponent
+        // Opened after `unshare`: only a directory of the new mount namespace can be mounted there.
+        let descriptor = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unreachable }
+        defer { close(descriptor) }
+        guard clinux_mount("tmpfs", parent, "tmpfs", plain, "mode=0755,size=64k") == 0, mkdir(place, 0o700) == 0,
+            clinux_mount("/proc/self/fd/\(descriptor)", place, nil, UInt(CLINUX_MS_BIND), nil) == 0,
+            // Nothing else can be written there, because it would be lost.
+            clinux_mount("tmpfs", parent, "tmpfs", plain | UInt(CLINUX_MS_REMOUNT | CLINUX_MS_RDONLY), nil) == 0,
+            isReachable
+        else { throw unreachable }
+    }
+
+    private var unreachable: StateError {
+        StateError(
+            message: "\(name), who owns \(folder), cannot enter a directory above it; run this command as \(name), or "
+                + "run chmod o+x on the directories above it",
+            isOwnedByAnother: true)
+    }
+
+    private static func status(of path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
+
+    private static var reason: String { String(cString: strerror(errno)) }
 }

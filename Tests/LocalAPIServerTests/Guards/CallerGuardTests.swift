@@ -128,6 +128,46 @@ struct CallerGuardTests {
         #expect(await api.call("POST", "/v1/sync/pause", headers: ["Content-Type": type]).status == 415)
     }
 
+    @Test("an unknown caller is refused at the end of the head, and a known one is not")
+    func head() throws {
+        let api = try TestAPI().api
+        func head(_ path: String, _ fields: [(String, String)], user: UInt32?) -> Int? {
+            let caller = user.map { Caller(user: $0, access: .owner) } ?? .unknown
+            var headers = Headers()
+            for (name, value) in fields { headers.append(name: name, value: value) }
+            return api.refusal(ofHead: Request(method: "POST", path: path, headers: headers, caller: caller))?.status
+        }
+        #expect(head("/v1/orders", [("Host", "localhost")], user: nil) == 401)
+        #expect(head("/v1/orders", [("Host", "localhost")], user: 1000) == nil)
+        #expect(head("/v1/orders", [("Host", "evil.example")], user: 1000) == 403)
+        #expect(head("/healthz", [("Host", "localhost")], user: nil) == nil)
+    }
+
+    @Test("refused callers are counted by reason")
+    func counted() async throws {
+        let api = try TestAPI()
+        for _ in 1...3 { _ = await api.call("GET", "/v1/status", headers: ["Authorization": nil]) }
+        _ = await api.call("GET", "/v1/status", headers: ["Host": "evil.example"])
+        _ = await api.call("GET", "/v1/status", headers: ["Origin": "https://evil.example"])
+        let metrics = await api.call("GET", "/metrics").text
+        #expect(metrics.contains(#"refused_callers_total{reason="unknown_caller"} 3"#))
+        #expect(metrics.contains(#"refused_callers_total{reason="other_host"} 1"#))
+        #expect(metrics.contains(#"refused_callers_total{reason="web_page"} 1"#))
+    }
+
+    @Test("browsers and proxies are told to keep nothing and to guess nothing")
+    func answerHeaders() async throws {
+        let api = try await TestAPI.filled()
+        for path in ["/v1/status", "/v1/nothing", "/healthz"] {
+            let answer = await api.call("GET", path)
+            #expect(answer.header("X-Content-Type-Options") == "nosniff", "\(path)")
+            #expect(answer.header("Cache-Control") == "no-store", "\(path)")
+            #expect(answer.header("Cross-Origin-Resource-Policy") == "same-origin", "\(path)")
+        }
+        #expect(await api.call("GET", "/v1/orders/a").header("Cache-Control") == "private, no-cache")
+        #expect(await api.call("GET", "/v1/status", headers: ["Authorization": nil]).header("Cache-Control") == "no-store")
+    }
+
     private static let tcp = Peer.tcp(
         remote: Peer.Endpoint(address: "127.0.0.1", port: 1), local: Peer.Endpoint(address: "127.0.0.1", port: 2))
 }

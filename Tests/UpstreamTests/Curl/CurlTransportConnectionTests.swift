@@ -13,6 +13,42 @@ struct CurlTransportConnectionTests {
         transport = try CurlTransport(userAgent: "test")
     }
 
+    @Test(
+        "nothing is connected to this program's own API, by any of its names",
+        arguments: ["127.0.0.1", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]"])
+    func ownAPI(_ host: String) async throws {
+        let server = try ScriptedServer([.receive, Self.ok])
+        let careful = try CurlTransport(userAgent: "test", ownAddresses: [("127.0.0.1", server.port)])
+        let error = await #expect(throws: TransportError.self) {
+            try await careful.send(HTTPRequest(url: "http://\(host):\(server.port)"))
+        }
+        guard case .unreachable = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(server.acceptedConnections == 0)
+        let other = try ScriptedServer([.receive, Self.ok])
+        #expect(try await careful.send(HTTPRequest(url: other.url)).status == 200)
+    }
+
+    @Test("a server that is refused after connecting receives nothing, and one that is not is asked as usual")
+    func refusedServer() async throws {
+        let server = try ScriptedServer([.receive, Self.ok], [.receive, Self.ok])
+        let strict = try CurlTransport(userAgent: "test", refusal: { _ in "a stranger listens there" })
+        let error = await #expect(throws: TransportError.self) { try await strict.send(HTTPRequest(url: server.url)) }
+        guard case .unreachable(let message) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(message.contains("a stranger listens there"))
+        let lenient = try CurlTransport(userAgent: "test", refusal: { $0 >= 0 ? nil : "" })
+        #expect(try await lenient.send(HTTPRequest(url: server.url)).body == Array("ok".utf8))
+        for await request in server.requests {
+            #expect(request.hasPrefix("GET / HTTP/1.1\r\n"))
+            break
+        }
+    }
+
     @Test("a connection is reused")
     func keepAlive() async throws {
         let server = try ScriptedServer([.receive, Self.ok, .receive, Self.ok, .receive, Self.ok])

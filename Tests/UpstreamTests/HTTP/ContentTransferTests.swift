@@ -69,6 +69,16 @@ struct ContentTransferTests {
         #expect(request.isPublicOnly)
     }
 
+    @Test(arguments: [
+        ("https://ada:secret@cdn.example/1.png?a=@b", "https://cdn.example/1.png?a=@b"),
+        ("https://a@b@cdn.example/1.png", "https://cdn.example/1.png"),
+        ("https://cdn.example/a@b", "https://cdn.example/a@b"),
+        ("https://ada@cdn.example", "https://cdn.example"),
+    ])
+    func `takes no user and password from a record`(_ address: String, _ asked: String) async throws {
+        #expect(try await self.asked(for: address).url == asked)
+    }
+
     @Test func `follows no redirect`() async throws {
         let transport = ScriptedTransport { _ in
             HTTPResponse(status: 302, headers: [HTTPHeader("Location", "http://127.0.0.1/")])

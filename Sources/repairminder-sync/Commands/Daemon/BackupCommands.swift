@@ -1,9 +1,10 @@
 import ArgumentParser
 import CacheStore
 import EntitySchema
+import Glibc
 internal import SQLiteStore
 
-struct BackupCommand: AsyncParsableCommand {
+struct BackupCommand: AsyncParsableCommand, StateCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy the configured database to a file and verify the copy.",
         discussion: """
@@ -16,14 +17,37 @@ struct BackupCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Configuration") var options: ConfigurationOptions
 
-    func run() async throws {
-        let target = Environment.ofThisProcess().absolute(file)
-        try DatabaseCopy.make(of: StateFiles(options).database(), at: target)
-        StandardStream.output.write("backed up to \(target)\n")
+    private var target: NamedFile?
+
+    private enum CodingKeys: CodingKey {
+        case file, options
     }
+
+    mutating func openAsRoot() throws { target = try NamedFile(creating: path) }
+
+    func run() async throws {
+        let files = try StateFiles(options)
+        if let target {
+            let copy = files.temporaryPath()
+            defer { unlink(copy) }
+            do {
+                try DatabaseCopy.make(of: files.database(), at: copy)
+                try target.fill(from: copy)
+            } catch {
+                // The state directory's owner cannot delete what root created.
+                StandardStream.error.write("\(path) is empty: delete it\n")
+                throw error
+            }
+        } else {
+            try DatabaseCopy.make(of: files.database(), at: path)
+        }
+        StandardStream.output.write("backed up to \(path)\n")
+    }
+
+    private var path: String { Environment.ofThisProcess().absolute(file) }
 }
 
-struct RestoreCommand: AsyncParsableCommand {
+struct RestoreCommand: AsyncParsableCommand, StateCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Replace the database with a backup; the daemon must be stopped.",
         discussion: """
@@ -37,10 +61,25 @@ struct RestoreCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Configuration") var options: ConfigurationOptions
 
+    private var source: NamedFile?
+
+    private enum CodingKeys: CodingKey {
+        case file, options
+    }
+
+    /// Nil for a file that only the state directory's owner may name, such as one behind a link.
+    mutating func openAsRoot() throws { source = NamedFile(reading: path) }
+
     func run() async throws {
         let files = try StateFiles(options)
-        let backup = Environment.ofThisProcess().absolute(file)
         let report = try await files.whileStopped {
+            var backup = path
+            let copy = files.temporaryPath()
+            defer { unlink(copy) }
+            if let source, access(backup, R_OK) != 0 {
+                try source.copy(to: copy)
+                backup = copy
+            }
             guard CacheOrigin(ofDatabaseAt: backup).map(files.origin.includes) == true else {
                 throw CommandFailure(.badData, "\(backup) is not a backup of \(files.origin)")
             }
@@ -61,4 +100,6 @@ struct RestoreCommand: AsyncParsableCommand {
         if let replaced = report.replaced { lines.append("the previous database is \(replaced)") }
         StandardStream.output.write(lines.joined(separator: "\n") + "\n")
     }
+
+    private var path: String { Environment.ofThisProcess().absolute(file) }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import EntitySchema
 
-struct CheckConfigCommand: AsyncParsableCommand {
+struct CheckConfigCommand: AsyncParsableCommand, StateCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
         abstract: "Check the configuration, schema, token and key file as run would read them.",

@@ -4,7 +4,7 @@ import EntitySchema
 import Foundation
 import JSONText
 
-struct DoctorCommand: AsyncParsableCommand {
+struct DoctorCommand: AsyncParsableCommand, StateCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Check everything the daemon needs and suggest fixes.",
         discussion: """

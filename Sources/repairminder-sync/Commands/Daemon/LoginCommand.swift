@@ -6,7 +6,7 @@ import JSONText
 import LocalAPI
 import Upstream
 
-struct LoginCommand: AsyncParsableCommand {
+struct LoginCommand: AsyncParsableCommand, StateCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
         abstract: "Sign in to the upstream and save the tokens for the daemon.",
@@ -32,7 +32,6 @@ struct LoginCommand: AsyncParsableCommand {
         }
         // Before the first question: no sign-in without a place to save the tokens.
         try StateDirectory.make(configuration.stateDirectory)
-        let owner = try StateOwner(folder: configuration.stateDirectory)
         let transport = try Self.transport()
         let questions = Questions()
         do {
@@ -41,7 +40,6 @@ struct LoginCommand: AsyncParsableCommand {
             ).run(way) { try questions.answer(to: $0.text, secret: $0.secret) }
             let store = TokenStore(path: configuration.signInFile)
             try store.save(tokens)
-            try owner.own(configuration.signInFile)
             let account = try await HTTPUpstream(
                 plan: schema.upstream, baseURL: baseURL, transport: transport,
                 token: RotatingToken(

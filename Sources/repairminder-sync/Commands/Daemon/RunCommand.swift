@@ -7,6 +7,7 @@ import Logging
 import ResidentMemory
 internal import SQLiteStore
 import ServiceManager
+import SocketServer
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,26 +21,33 @@ struct RunCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         ResidentMemory.limitHeaps()
         SQLiteLibrary.stopCountingMemory()
-        let environment = Environment.ofThisProcess()
+        var environment = Environment.ofThisProcess()
+        let inherited = InheritedSockets(environment: environment.variables, pid: getpid())
         let notifier = ServiceNotifier(environment: environment.variables)
         do {
+            environment.inheritedSocket = ListeningSockets.paths(of: inherited.descriptors).first
             let reader = options.setupReader(environment: environment)
             try await Daemon(
-                try reader.setup(), host: host(environment, notifier), reread: { try reader.setup() }
+                try reader.setup(), host: host(environment, notifier, inherited), reread: { try reader.setup() }
             ).run()
         } catch {
+            let failure = CommandFailure(any: error)
+            // The service manager does not restart it, unless a caller waits.
+            if failure?.status == .badConfiguration { inherited.closeWaiting() }
             // systemctl shows it next to the exit status while the service is down.
-            notifier.send(.status(CommandFailure(any: error)?.message ?? "\(error)"))
+            notifier.send(.status(failure?.message ?? "\(error)"))
             throw error
         }
     }
 
-    private func host(_ environment: Environment, _ notifier: ServiceNotifier) -> DaemonHost {
+    private func host(
+        _ environment: Environment, _ notifier: ServiceNotifier, _ inherited: InheritedSockets
+    ) -> DaemonHost {
         let now: @Sendable () -> Timestamp = { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
         let start = ContinuousClock.now
         let isJournal = StandardStream.error.isJournal(environment: environment.variables)
         return DaemonHost(
-            notifier: notifier,
+            notifier: notifier, inherited: inherited.descriptors,
             watchdogInterval: Watchdog.interval(environment: environment.variables, pid: getpid()),
             startedAt: now(), metrics: Metrics(uptime: { start.duration(to: .now) }), now: now,
             monotonic: Self.monotonicTime, schemas: SchemaFinder(environment: environment)

@@ -4,8 +4,10 @@ import Pictures
 
 /// Makes one thumbnail and exits. The daemon runs it in a process of its own because a picture may be hostile.
 struct ThumbnailCommand: ParsableCommand {
+    static let name = "thumbnail"
+
     static let configuration = CommandConfiguration(
-        commandName: "thumbnail", abstract: "Turn a picture on standard input into a thumbnail.", shouldDisplay: false)
+        commandName: name, abstract: "Turn a picture on standard input into a thumbnail.", shouldDisplay: false)
 
     @Argument(help: "The longest side, in pixels.")
     var side: Int

@@ -3,7 +3,7 @@ import CacheStore
 import EntitySchema
 import JSONText
 
-struct ImportMirrorCommand: AsyncParsableCommand {
+struct ImportMirrorCommand: AsyncParsableCommand, StateCommand {
     static let configuration = CommandConfiguration(
         commandName: "import-mirror",
         abstract: "Fill an empty cache from the mirror's files; the daemon must be stopped.",

@@ -25,13 +25,13 @@ struct WatchCommand: AsyncParsableCommand {
                 if options.json {
                     StandardStream.output.write(status.text + "\n")
                 } else {
-                    StandardStream.output.write(
+                    StandardStream.output.draw(
                         screen.text(status: status, changes: changes, size: StandardStream.output.size))
                 }
             } catch {
                 switch error {
                 case _ where follower.hasBegun && error.isTemporary:
-                    StandardStream.output.write(
+                    StandardStream.output.draw(
                         screen.text(unreachable: "the daemon is unreachable", StandardStream.output.size))
                 // A gap in the changes does not matter here.
                 case .problem(let problem) where problem.status == 410: follower = ChangeFollower(client: client)

@@ -1,0 +1,42 @@
+internal import Logging
+internal import SocketServer
+internal import Synchronization
+
+/// Counts callers that may not call, and logs them: each reason at most once a minute, whatever they send.
+final class RefusalLog: Sendable {
+    private let metrics: Metrics
+    private let log: Logger
+    private let logged = Mutex<[RefusedCaller: Duration]>([:])
+    private static let pause = Duration.seconds(60)
+
+    init(metrics: Metrics, log: Logger) {
+        self.metrics = metrics
+        self.log = log
+    }
+
+    func note(_ reason: RefusedCaller, _ request: Request) {
+        metrics.refused[reason.rawValue].add(1)
+        let now = metrics.uptime()
+        let isDue = logged.withLock { logged in
+            if let last = logged[reason], now - last < Self.pause { return false }
+            logged[reason] = now
+            return true
+        }
+        guard isDue else { return }
+        log.notice(
+            "refused a caller",
+            metadata: [
+                "reason": "\(reason.rawValue)", "user": "\(request.caller.user.map(String.init) ?? "unknown")",
+                "from": "\(Self.place(request.peer))",
+            ])
+    }
+
+    /// A Unix socket has the process id of its caller; TCP its address.
+    private static func place(_ peer: Peer) -> String {
+        switch peer {
+        case .unix(let pid, _, _): "process \(pid)"
+        case .tcp(let remote, _): remote.address
+        case .unknown: "unknown"
+        }
+    }
+}

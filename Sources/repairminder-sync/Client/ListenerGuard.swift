@@ -1,0 +1,54 @@
+import CallerLookup
+import Foundation
+import Glibc
+
+/// Checks who listens at the daemon's address before a command sends anything there.
+///
+/// While the daemon is stopped, any user of the machine can take its port and would receive the token.
+struct ListenerGuard: Sendable, Equatable {
+    /// The users whose process may be the daemon, besides root and this user.
+    var owners: Set<UInt32> = []
+
+    /// Why nothing may be sent over a new connection; nil when it leads to the daemon, or to another machine.
+    func refusal(of descriptor: Int32, _ lookup: CallerLookup) -> String? {
+        switch lookup.listener(at: descriptor) {
+        case .otherMachine: return nil
+        case .unknown:
+            return "the kernel does not say which user listens there; use the daemon's Unix socket (--socket)"
+        case .user(let user):
+            guard !isAccepted(user) else { return nil }
+            return "\(StateOwner.name(of: user)) listens there, and the daemon belongs to \(expected); "
+                + "start the daemon, and find out why \(StateOwner.name(of: user)) has its address"
+        }
+    }
+
+    func isAccepted(_ user: UInt32) -> Bool { user == 0 || user == geteuid() || owners.contains(user) }
+
+    private var expected: String {
+        let others = owners.subtracting([0, geteuid()]).sorted()
+        let users = others.isEmpty ? [StateOwner.name(of: geteuid())] : others.map(StateOwner.name)
+        return (users + (users == ["root"] ? [] : ["root"])).joined(separator: " or ")
+    }
+
+    // MARK: Owners
+
+    /// Adds the owner of a file or directory that only the daemon or its administrator can have put there.
+    ///
+    /// Ignores paths below a directory in which another user could have created it first, such as /tmp.
+    mutating func trustOwner(of path: String) {
+        guard let real = realpath(path, nil) else { return }
+        defer { free(real) }
+        var status = stat()
+        guard lstat(real, &status) == 0 else { return }
+        let owner = status.st_uid
+        var folder = (String(cString: real) as NSString).deletingLastPathComponent
+        while true {
+            guard lstat(folder, &status) == 0, status.st_mode & 0o022 == 0,
+                [0, geteuid(), owner].contains(status.st_uid)
+            else { return }
+            if folder == "/" { break }
+            folder = (folder as NSString).deletingLastPathComponent
+        }
+        owners.insert(owner)
+    }
+}

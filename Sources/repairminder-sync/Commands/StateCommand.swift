@@ -1,0 +1,24 @@
+import ArgumentParser
+
+/// A command that reads or writes the state directory. When root runs it, it becomes the directory's owner first.
+protocol StateCommand: ParsableCommand, SendableMetatype {
+    var options: ConfigurationOptions { get }
+
+    /// Opens the files that only root can reach, before root becomes the owner; runs only then.
+    mutating func openAsRoot() throws
+}
+
+extension StateCommand {
+    mutating func openAsRoot() throws {}
+
+    /// Call it before the first thread. Does nothing when the configuration is invalid or the directory is missing: the
+    /// command says so itself.
+    mutating func becomeOwner() throws {
+        guard let configuration = try? options.configuration(environment: .ofThisProcess()),
+            let owner = StateOwner(folder: configuration.stateDirectory), owner.differsFromRoot
+        else { return }
+        try owner.makeReachable()
+        try openAsRoot()
+        try owner.become()
+    }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import CLinux
+import Dispatch
+import Glibc
+import Pictures
+
+/// Where the process starts: what must happen before there is a second thread, then the command.
+@main
+enum Program {
+    static func main() {
+        // A reader that stops early (`| head`) ends the program silently, even if a parent ignores SIGPIPE.
+        signal(SIGPIPE, SIG_DFL)
+        if CommandLine.arguments.dropFirst().first == ThumbnailCommand.name { ThumbnailProcess.becomeExpendable() }
+        // Memory holds tokens, passwords and records: no core dumps, whatever the limits say, and no access for other
+        // processes of the same user.
+        _ = clinux_prctl(PR_SET_DUMPABLE, 0)
+        do {
+            var command = try RepairminderSync.parseAsRoot()
+            if var state = command as? any StateCommand {
+                try state.becomeOwner()
+                command = state
+            }
+            // It needs no second thread, and gives up the right to have one.
+            if let thumbnail = command as? ThumbnailCommand { thumbnail.run() }
+            let ready = command
+            Task.detached { await RepairminderSync.run(ready) }
+        } catch {
+            RepairminderSync.end(with: error)
+        }
+        dispatchMain()
+    }
+}

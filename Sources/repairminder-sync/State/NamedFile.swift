@@ -1,0 +1,86 @@
+internal import CLinux
+internal import Glibc
+
+/// A file that root names on the command line, opened by root before the command becomes the state directory's owner.
+///
+/// The path may have no links: inside a directory of the owner they could lead anywhere.
+struct NamedFile {
+    let path: String
+    private let descriptor: Int32
+
+    private static let pieceSize = 1 << 20
+
+    /// Creates the file for root alone; throws `StateError` when it exists.
+    init(creating path: String) throws(StateError) {
+        self.path = path
+        descriptor = Self.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { throw StateError(message: "\(path) already exists; name another file") }
+            throw StateError(
+                message: "cannot create \(path) (\(Self.reason)); check its folder, and name it without links")
+        }
+    }
+
+    /// Nil when root cannot open the file, or when it has another name elsewhere.
+    init?(reading path: String) {
+        self.path = path
+        descriptor = Self.open(path, O_RDONLY | O_NONBLOCK, mode: 0)
+        guard descriptor >= 0 else { return nil }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
+            Glibc.close(descriptor)
+            return nil
+        }
+    }
+
+    /// Copies a file into this one and waits for the disk. When it throws, this file is empty.
+    func fill(from source: String) throws(StateError) {
+        let from = Glibc.open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard from >= 0 else { throw failure("cannot read \(source)") }
+        defer { Glibc.close(from) }
+        guard Self.copy(from, to: descriptor), fsync(descriptor) == 0 else {
+            let error = failure("cannot write \(path)")
+            ftruncate(descriptor, 0)
+            throw error
+        }
+    }
+
+    /// Copies this file into a new one that only this user can read.
+    func copy(to target: String) throws(StateError) {
+        let into = Glibc.open(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard into >= 0 else { throw failure("cannot create \(target)") }
+        defer { Glibc.close(into) }
+        guard Self.copy(descriptor, to: into) else { throw failure("cannot write \(target)") }
+    }
+
+    func close() { Glibc.close(descriptor) }
+
+    private static func copy(_ source: Int32, to target: Int32) -> Bool {
+        var piece = [UInt8](repeating: 0, count: pieceSize)
+        while true {
+            let count = read(source, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count == 0 }
+            var rest = piece[..<count]
+            while !rest.isEmpty {
+                let written = rest.withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
+                guard written > 0 || errno == EINTR else { return false }
+                rest = rest.dropFirst(max(written, 0))
+            }
+        }
+    }
+
+    private static func open(_ path: String, _ flags: Int32, mode: UInt64) -> Int32 {
+        var how = clinux_open_how(
+            flags: UInt64(flags | O_CLOEXEC), mode: mode, resolve: UInt64(CLINUX_RESOLVE_NO_SYMLINKS))
+        return Int32(
+            clinux_openat2(
+                Int(CLINUX_OPENAT2), AT_FDCWD, path, &how, UInt(MemoryLayout<clinux_open_how>.size)))
+    }
+
+    private func failure(_ what: String) -> StateError {
+        StateError(message: "\(what) (\(Self.reason)); check the file and the free space, then try again")
+    }
+
+    private static var reason: String { String(cString: strerror(errno)) }
+}

@@ -1,0 +1,65 @@
+internal import Foundation
+internal import Glibc
+internal import SQLiteStore
+
+/// The file with the local API's token, in the state directory.
+struct TokenFile {
+    let path: String
+
+    /// More than any token needs.
+    private static let largest = 4096
+
+    /// Nil when there is no token. Throws `StateError` when the file is a link, does not belong to `owner`, or may be
+    /// read by others: the token would be another user's choice, or known to them.
+    func token(readableBy owner: uid_t) throws(StateError) -> String? {
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else {
+            switch errno {
+            case ENOENT, ENOTDIR: return nil
+            case ELOOP:
+                throw StateError(
+                    message: "\(path) is a link; replace it by a file, or delete it for a new token",
+                    isOpenToOthers: true)
+            default: throw StateError(message: "\(path) cannot be read (\(Self.reason)); check its owner")
+            }
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == owner else {
+            throw StateError(
+                message: "\(path) is not a file of \(StateOwner.name(of: owner)); delete it, and restart the daemon "
+                    + "for a new token",
+                isOpenToOthers: true)
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw StateError(
+                message: "other users can read or change \(path); run chmod 600 \(path). If they may have read it, "
+                    + "delete it instead, and restart the daemon for a new token",
+                isOpenToOthers: true)
+        }
+        var bytes = [UInt8](repeating: 0, count: Self.largest)
+        let count = read(file, &bytes, bytes.count)
+        let token = String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        return token.isEmpty ? nil : token
+    }
+
+    /// Replaces the file in one step; returns once it would survive a power loss.
+    func write(_ token: String) throws(StateError) {
+        let fresh = "\(path).new"
+        unlink(fresh)
+        let file = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw unwritable }
+        defer { close(file) }
+        let bytes = Array("\(token)\n".utf8)
+        guard Glibc.write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0, rename(fresh, path) == 0,
+            DatabaseFile.syncFolder(of: path)
+        else { throw unwritable }
+    }
+
+    private var unwritable: StateError {
+        StateError(message: "cannot write \(path) (\(Self.reason)); check state_dir")
+    }
+
+    private static var reason: String { String(cString: strerror(errno)) }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Commands that root runs on the state directory of another user, who may have prepared it.
+@Suite("A state directory of another user", .serialized, .enabled(if: getuid() == 0, "only root can act as two users"))
+struct ForeignStateTests {
+    private static let owner: uid_t = 54_321
+
+    private let temporary: TemporaryFolder
+    private let config: String
+    private var state: String { temporary.path("state") }
+    private var mirror: String { temporary.path("mirror") }
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        try Self.make(temporary.path, 0o755)
+        try Self.make(temporary.path("state"), 0o700, Self.owner)
+        config = try Self.configure(temporary, state: temporary.path("state"))
+        try temporary.write(
+            #"{"schema": "home", "upstream": "http://127.0.0.1:1", "epoch": "e"}"#, to: "mirror/_mirror.json")
+        try temporary.write(#"[{"id": "t1", "title": "sweep"}]"#, to: "mirror/tasks.json")
+    }
+
+    private static func configure(_ temporary: TemporaryFolder, state: String) throws -> String {
+        let schema = try temporary.write(
+            """
+            schema: home
+            upstream: { base_url: "http://127.0.0.1:1" }
+            entities:
+              tasks:
+                fields: { id: { type: string }, title: { type: string } }
+                pull: { path: /tasks }
+            """, to: "home.yaml")
+        return try temporary.write("schema: \(schema)\nstate_dir: \(state)\nlisten: { tcp: '127.0.0.1:1' }\n", to: "c.yaml")
+    }
+
+    private static func make(_ folder: String, _ mode: mode_t, _ user: uid_t = 0) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try #require(chmod(folder, mode) == 0 && chown(folder, user, user) == 0)
+    }
+
+    private func run(_ arguments: String...) async throws -> (status: Int32, output: String) {
+        try await Program.run("repairminder-sync", arguments + ["--config", config])
+    }
+
+    private func owners(in folder: String) throws -> Set<uid_t> {
+        Set(
+            try FileManager.default.contentsOfDirectory(atPath: folder).map { name in
+                var status = stat()
+                try #require(lstat("\(folder)/\(name)", &status) == 0)
+                return status.st_uid
+            })
+    }
+
+    private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    @Test("everything that root's commands write belongs to the directory's owner")
+    func ownership() async throws {
+        let imported = try await run("import-mirror", mirror)
+        #expect(imported.status == 0, "\(imported.output)")
+        #expect(imported.output.contains("imported 1 record"))
+        #expect(try owners(in: state) == [Self.owner])
+        #expect(try await run("check-config").status == 0)
+        #expect(try await run("doctor").output.contains("passes the integrity check"))
+        #expect(try owners(in: state) == [Self.owner])
+    }
+
+    @Test("a link in place of the lock is not followed")
+    func lock() async throws {
+        let target = temporary.path("created-by-root")
+        try #require(symlink(target, "\(state)/lock") == 0)
+        let (status, output) = try await run("import-mirror", mirror)
+        #expect(status == 75)
+        #expect(output.contains("lock is a link"), "\(output)")
+        #expect(!exists(target))
+    }
+
+    @Test("a link in place of the database leads to nothing that only root may read or write")
+    func database() async throws {
+        try Self.make(temporary.path("secret"), 0o700)
+        try #require(symlink("\(temporary.path)/secret/created.db", "\(state)/home-new.db") == 0)
+        #expect(try await run("import-mirror", mirror).status != 0)
+        #expect(!exists(temporary.path("secret/created.db")))
+    }
+
+    @Test("root's backup goes to a folder of root, and can be restored from there")
+    func backup() async throws {
+        _ = try await run("import-mirror", mirror)
+        try Self.make(temporary.path("root"), 0o700)
+        let file = temporary.path("root/copy.db")
+        let (status, output) = try await run("backup", file)
+        #expect(status == 0, "\(output)")
+        #expect(try owners(in: temporary.path("root")) == [0])
+        #expect(try await run("backup", file).output.contains("already exists"))
+        let restored = try await run("restore", file)
+        #expect(restored.status == 0, "\(restored.output)")
+        #expect(try owners(in: state) == [Self.owner])
+        let names = try FileManager.default.contentsOfDirectory(atPath: state)
+        #expect(!names.contains { $0.hasSuffix(".tmp") }, "\(names)")
+    }
+
+    @Test("a backup does not follow a link that the owner made on its way, and restore does not read through one")
+    func linkedTarget() async throws {
+        _ = try await run("import-mirror", mirror)
+        try Self.make(temporary.path("root"), 0o700)
+        try #require(symlink(temporary.path("root"), "\(state)/out") == 0)
+        #expect(try await run("backup", "\(state)/out/copy.db").status != 0)
+        #expect(!exists(temporary.path("root/copy.db")))
+        try #require(try await run("backup", temporary.path("root/copy.db")).status == 0)
+        let (status, output) = try await run("restore", "\(state)/out/copy.db")
+        #expect(status != 0, "\(output)")
+    }
+
+    @Test("it works below a directory that only root can enter, as systemd keeps the state of dynamic users")
+    func privateParent() async throws {
+        try Self.make(temporary.path("private"), 0o700)
+        let hidden = temporary.path("private/state")
+        try Self.make(hidden, 0o700, Self.owner)
+        _ = try Self.configure(temporary, state: hidden)
+        let (status, output) = try await run("import-mirror", mirror)
+        #expect(status == 0, "\(output)")
+        #expect(try owners(in: hidden) == [Self.owner])
+    }
+
+    @Test("the daemon itself refuses to run as root on it")
+    func daemon() async throws {
+        let (status, output) = try await run("run")
+        #expect(status == 77)
+        #expect(output.contains("belongs to uid 54321"), "\(output)")
+    }
+
+    @Test("a state directory that others may enter is refused, with the command that closes it")
+    func openFolder() async throws {
+        try #require(chmod(state, 0o755) == 0 && chown(state, 0, 0) == 0)
+        let (status, output) = try await run("run")
+        #expect(status == 78)
+        #expect(output.contains("run chmod go= \(state)"), "\(output)")
+    }
+}
