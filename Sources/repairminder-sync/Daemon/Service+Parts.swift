@@ -143,8 +143,8 @@ extension Service {
             limit: RateLimit(perSecond: 200, burst: 1000, now: { .now }), now: host.now,
             accept: { engine.take($0, from: $1) }, refuse: { engine.refuseSignal(from: $0) })
         return SocketServer(
-            listeners: [.tcp(host: address.host, port: UInt16(address.port))], limits: WebhookReceiver.limits,
-            threads: 1, handler: { receiver.respond(to: $0) })
+            listeners: address.addresses.map { .tcp(host: $0.host, port: $0.port) },
+            limits: WebhookReceiver.limits, threads: 1, handler: { receiver.respond(to: $0) })
     }
 
     func server(
