@@ -77,6 +77,7 @@ package final class ReferenceUpstream: Sendable {
             do { try await clock.sleep(for: strike.latency) } catch { throw .unanswered }
         }
         state.withLock { $0.log.amend(seq) { $0.status = answer.status } }
+        if let stream = answer.stream { return handler.feed.stream(stream, request) }
         var response = answer.response
         if strike.failure == .cutBody, answer.body.count > 1 {
             response.body = .bytes(Array(answer.body.prefix(answer.body.count / 2)))
@@ -108,6 +109,7 @@ package final class ReferenceUpstream: Sendable {
             var pipeline = HabitPipeline(handler: handler, now: now())
             if case .cutBatch = strike.failure { pipeline.appliesHalf = true }
             let answer = pipeline.answer(request, &state.desk)
+            tell(of: state.desk.store.takeChanged())
             if answer.applied {
                 state.log.amend(seq) { entry in
                     entry.applied = true
@@ -131,8 +133,14 @@ package final class ReferenceUpstream: Sendable {
     ) throws(Failure) -> Result {
         try state.withLock { (state) throws(Failure) in
             HabitPipeline(handler: handler, now: now()).applyAccepted(&state.desk)
+            defer { tell(of: state.desk.store.takeChanged()) }
             return try body(&state)
         }
+    }
+
+    /// Sends signals of changed records.
+    private func tell(of changed: [(entity: String, key: JSONText)]) {
+        handler.feed.add(changed.map { SignalFeed.Change(entity: $0.entity, key: $0.key) })
     }
 }
 

@@ -40,6 +40,14 @@ package protocol Upstream: Sendable {
     /// type of the response.
     func download(_ address: String, limit: Int, into sink: BodySink) async throws(UpstreamError) -> String?
 
+    /// Follows an event stream until it ends. `lastEvent` is the id of the last event that arrived earlier.
+    ///
+    /// Throws when it cannot be opened or breaks. `receive` must be quick: the stream waits for it.
+    func follow(
+        _ stream: SignalStream, after lastEvent: String?, clock: any Clock<Duration>,
+        receive: @escaping @Sendable (StreamNews) -> Void
+    ) async throws(UpstreamError) -> StreamEnd
+
     /// Whether an address is below the upstream's own.
     func serves(_ address: String) -> Bool
 
@@ -76,8 +84,15 @@ extension Upstream {
     }
 }
 
-/// Defaults for an upstream without content.
+/// Defaults for an upstream without content and event streams.
 extension Upstream {
+    package func follow(
+        _ stream: SignalStream, after lastEvent: String?, clock: any Clock<Duration>,
+        receive: @escaping @Sendable (StreamNews) -> Void
+    ) async throws(UpstreamError) -> StreamEnd {
+        throw .refused(status: nil, "this upstream has no event streams")
+    }
+
     package func upload(
         _ request: PushRequest, from source: BodySource, idempotencyKey: String
     ) async throws(UpstreamError) -> PushAnswer {
@@ -159,10 +174,16 @@ package final class BodySource: Sendable, Equatable {
 
 /// Receives the body of a successful response that is too large to hold in memory.
 package final class BodySink: Sendable, Equatable {
+    /// Called with status and media type before the body comes; a text refuses it and says why.
+    package let begin: @Sendable (_ status: Int, _ type: String) -> String?
     /// False refuses the rest of the body.
     package let take: @Sendable (UnsafeRawBufferPointer) -> Bool
 
-    package init(take: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool) {
+    package init(
+        begin: @escaping @Sendable (_ status: Int, _ type: String) -> String? = { _, _ in nil },
+        take: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
+    ) {
+        self.begin = begin
         self.take = take
     }
 

@@ -187,6 +187,30 @@ class PocketBase(Convention):
 
     # The gateway
 
+    def respond(self, request):
+        # A stream must not keep others from their answers.
+        return self.realtime(request) if request.path == "/api/realtime" else super().respond(request)
+
+    def realtime(self, request):
+        connection = http.client.HTTPConnection(self.far, timeout=600)
+        names = ("accept", "authorization", "content-type", "last-event-id")
+        connection.request(request.method, request.target, request.body or None,
+                           {name: value for name, value in request.headers.items() if name.lower() in names})
+        answer = connection.getresponse()
+        kind = answer.getheader("Content-Type") or "application/json"
+        if not kind.startswith("text/event-stream"):
+            return Response(answer.status, answer.read() or None, {}, kind)
+
+        def pieces():
+            try:
+                while piece := answer.read1(1 << 16):
+                    yield piece
+            except http.client.HTTPException:
+                pass  # pocketbase has ended
+            finally:
+                connection.close()
+        return Response(answer.status, pieces(), {}, kind)
+
     def answer(self, request):
         connection = http.client.HTTPConnection(self.far, timeout=60)
         headers = {name: value for name, value in request.headers.items() if name.lower() not in ("host", "connection")}
@@ -225,6 +249,45 @@ class PocketBaseSide(Side):
         return {record["id"]: self.row(entity, record) for record in self.server.records(entity)}
 
     def more(self, story):
+        self.told(story)
+        self.files(story)
+
+    def told(self, story):
+        """Changes there are here within a second, without a poll: the interval is an hour."""
+        def status():
+            return story.ask("GET", "/v1/status").json["signals"][0]
+
+        def within(seconds, condition):
+            began = time.monotonic()
+            while not condition():
+                if time.monotonic() - began > seconds:
+                    raise Failed(f"a change there was not here within {seconds} s: {status()}\n{story.daemon.log()}")
+                time.sleep(0.02)
+            return time.monotonic() - began
+
+        def note(key):
+            answer = story.client.call("GET", f"/v1/orders/{key}")
+            return answer.json["note"] if answer.status == 200 else None
+
+        # With a fresh token: one that has expired is renewed by the first call that is refused.
+        story.write_token()
+        story.client.call("POST", "/v1/sync?wait=true", {})
+        story.await_true(lambda: status()["connected"], lambda: f"the stream is not open: {status()}")
+        time.sleep(2)
+        longest = 0
+        keys = story.random.sample(story.untouched("orders"), 6)
+        for number, key in enumerate(keys):
+            self.server.test("edit", entity="orders", id=key, fields={"note": f"Told {number}"})
+            longest = max(longest, within(1, lambda: note(key) == f"Told {number}"))
+        customer = story.untouched("customers")[0]
+        made = self.server.test("create", entity="orders", fields={
+            "customer_id": customer, "number": "T-told", "total": 1.5, "status": "open", "note": "New"})["id"]
+        longest = max(longest, within(1, lambda: note(made) == "New"))
+        self.server.test("delete", entity="orders", id=made)
+        within(2, lambda: story.client.call("GET", f"/v1/orders/{made}").status == 404)
+        story.note(f"signals: 6 edits and a creation there were here within {longest * 1000:.0f} ms, and a deletion")
+
+    def files(self, story):
         """A file arrives, and so does another in its place."""
         key = story.key(story.rows_here("orders")[0])
         for data in (b"%PDF-1.4 first", b"%PDF-1.4 second"):
@@ -266,4 +329,4 @@ class PocketBaseSide(Side):
         return {"settings": f"{{ user: {USER} }}", "secrets": f"{{ password: {password} }}"}
 
 
-SERVER, SIDE = PocketBase, PocketBaseSide
+SERVER, SIDE, SETTINGS = PocketBase, PocketBaseSide, {"sync": {"interval": "1h"}}

@@ -27,6 +27,7 @@ import Testing
             listen: .init(
                 tcp: ListenAddress("localhost:7679"), unix: nil, allowRemote: false, group: "repairminder", rate: nil,
                 threads: 2),
+            signals: .init(listen: nil, secretFile: nil),
             dashboard: .init(timeZone: nil),
             reminders: .init(recipient: nil, deadline: .seconds(30), hour: 9),
             mirror: .init(isEnabled: false, directory: "/home/ada/.local/state/repairminder-sync/mirror"),
@@ -207,7 +208,9 @@ enum Samples {
     static func value(_ key: ConfigurationKey) -> String {
         switch key {
         case .schema: "other"
-        case .mirrorDirectory, .stateDirectory, .secretKeyFile, .upstreamTokenFile, .listenUnix: "/tmp/elsewhere"
+        case .mirrorDirectory, .stateDirectory, .secretKeyFile, .upstreamTokenFile, .listenUnix,
+            .signalsSecretFile:
+            "/tmp/elsewhere"
         case .upstreamBaseURL: "http://127.0.0.1:8080/"
         case .upstreamParallel, .retryMaximumAttempts, .listenRate, .listenThreads, .historyKeepDays: "7"
         case .backupKeep, .backupKeepDays: "5"
@@ -217,7 +220,7 @@ enum Samples {
             "7s"
         case .syncDeleteGuard: "7.5%"
         case .contentKeepSize: "7MiB"
-        case .listenTCP: "[::1]:0"
+        case .listenTCP, .signalsListen: "[::1]:0"
         case .listenAllowRemote: "true"
         case .listenGroup: "staff"
         case .dashboardTimeZone: "Asia/Kolkata"

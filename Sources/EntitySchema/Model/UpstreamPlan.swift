@@ -77,6 +77,8 @@ package struct UpstreamPlan: Sendable, Equatable {
     package var limits: RequestLimits?
     /// For how long after an acknowledged change the upstream may still show what it had before.
     package var settle = Self.defaultSettle
+    /// How it says that something has changed; polling does not depend on it.
+    package var signals: [SignalSource] = []
 
     package static let defaultSettle = Duration.seconds(60)
 

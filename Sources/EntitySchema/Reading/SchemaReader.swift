@@ -19,10 +19,13 @@ struct SchemaReader {
         guard !entities.isEmpty else { throw try root.required("entities").error("expected at least one entity") }
         entities = try DerivationReader(root: root, entities: entities).read()
         entities = try WindowReader(root: root, entities: entities, hasAccount: plan.account != nil).read()
-        let schema = EntitySchema(
+        var schema = EntitySchema(
             name: name, title: try root.child("title")?.string() ?? name, upstream: plan, entities: entities,
             dashboard: try dashboard(root.child("dashboard"), entities),
             reminders: try reminders(root.child("reminders"), entities))
+        schema.upstream.signals = try SignalReader(
+            node: upstream.child("signals"), entities: entities
+        ).sources()
         try SchemaCheck(schema: schema, root: root).run()
         return schema.withForeignKeys.withTies.withWindowIndexes.withEmbeddedSecrets.withFarNames.withBatches
     }
@@ -41,7 +44,7 @@ struct SchemaReader {
         try node.requireKeys([
             "base_url", "auth", "account", "probe", "error_message", "success", "account_errors", "answers",
             "pagination", "records", "record", "idempotency_header", "headers", "version", "limits",
-            "settle", "batch",
+            "settle", "batch", "signals",
         ])
         let auth = try authReader(node.child("auth"))
         let headers = try headers(node.child("headers"))

@@ -8,12 +8,14 @@ struct RequestHandler: Sendable {
     let settings: UpstreamSettings
     let routes: Routes
     let envelope: Envelope
+    let feed: SignalFeed
 
     init(schema: EntitySchema, settings: UpstreamSettings) {
         self.schema = schema
         self.settings = settings
         routes = Routes(schema: schema)
         envelope = Envelope(plan: schema.upstream)
+        feed = SignalFeed(schema: schema)
     }
 
     func answer(
@@ -41,6 +43,9 @@ struct RequestHandler: Sendable {
                 return try remembering(request, &memory, now) { () throws(Refusal) in
                     try contents.delete(from: name, route, matches[0].placeholders, &store)
                 }
+            case .stream(let index): return Answer(status: 200, stream: index)
+            case .subscription(let index): return feed.subscribe(index, request)
+            case .events(let index): return feed.events(index, request)
             case .content(let name): return try contents.content(of: name, matches[0].placeholders, store)
             default: break
             }
@@ -80,7 +85,8 @@ struct RequestHandler: Sendable {
                 parent, child, match.placeholders, &store)
         case .dashboard:
             return try DashboardHandler(handler: self, request: request, now: now).answer(store)
-        case .probe, .push, .content, .upload, .removal, .batch, .login, .refresh, .session, .logout:
+        case .probe, .push, .content, .upload, .removal, .batch, .login, .refresh, .session, .logout, .stream,
+            .subscription, .events:
             throw .notFound("such path")
         }
     }

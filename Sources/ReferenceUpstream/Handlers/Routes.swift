@@ -20,6 +20,10 @@ struct Routes: Sendable {
         case upload(entity: String, PushRoute)
         case removal(entity: String, PushRoute)
         case batch(BatchPlan, [BatchHandler.Candidate])
+        /// A source of signals, by its place in the schema.
+        case stream(Int)
+        case subscription(Int)
+        case events(Int)
     }
 
     struct Match {
@@ -60,7 +64,9 @@ struct Routes: Sendable {
                 }
             }
         }
-        self.routes = routes + schema.entities.flatMap(Self.contents) + Self.batches(of: schema)
+        self.routes =
+            routes + schema.entities.flatMap(Self.contents) + Self.batches(of: schema)
+            + Self.signals(schema.upstream)
     }
 
     /// One for each path, however many push routes share it.
@@ -102,6 +108,20 @@ struct Routes: Sendable {
             routes.append(Route(method: delete.method, path: delete.path.parts, target: target))
         }
         return routes
+    }
+
+    private static func signals(_ plan: UpstreamPlan) -> [Route] {
+        plan.signals.enumerated().flatMap { index, source -> [Route] in
+            switch source.kind {
+            case .stream(let stream):
+                let subscription = stream.subscription.map {
+                    Route(method: $0.method, path: [.text($0.path)], target: .subscription(index))
+                }
+                return [get(stream.path, .stream(index))] + (subscription.map { [$0] } ?? [])
+            case .events(let events): return [get(events.path, .events(index))]
+            case .webhook: return []
+            }
+        }
     }
 
     private static func signIn(_ plan: UpstreamPlan) -> [Route] {

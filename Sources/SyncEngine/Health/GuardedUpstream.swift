@@ -96,6 +96,39 @@ struct GuardedUpstream: Upstream {
         }
     }
 
+    /// A page of a list of events, for signals.
+    func events(_ request: PageRequest) async throws(UpstreamError) -> Page {
+        var request = request
+        request.mayQuoteAnswer = schema.entities.allSatisfy(\.secretMembers.isEmpty)
+        return try await besides { () async throws(UpstreamError) in try await upstream.page(request) }
+    }
+
+    func follow(
+        _ stream: SignalStream, after lastEvent: String?, clock: any Clock<Duration>,
+        receive: @escaping @Sendable (StreamNews) -> Void
+    ) async throws(UpstreamError) -> StreamEnd {
+        try await besides { () async throws(UpstreamError) in
+            try await upstream.follow(stream, after: lastEvent, clock: clock, receive: receive)
+        }
+    }
+
+    /// A request that records do not depend on: its failure says nothing about the upstream, unless it cannot be reached
+    /// or asks to be left alone.
+    private func besides<Answer: Sendable>(
+        _ request: () async throws(UpstreamError) -> Answer
+    ) async throws(UpstreamError) -> Answer {
+        if let refusal = await refusal() { throw refusal }
+        do throws(UpstreamError) {
+            return try await request()
+        } catch {
+            switch error {
+            case .offline, .throttled: await report(RequestOrigin(), error)
+            default: break
+            }
+            throw error
+        }
+    }
+
     func serves(_ address: String) -> Bool { upstream.serves(address) }
 
     func probe() async throws(UpstreamError) {

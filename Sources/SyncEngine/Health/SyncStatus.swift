@@ -45,6 +45,8 @@ package struct SyncStatus: Sendable, Equatable {
     /// Why changes go out one by one, or fewer at a time, though the schema has batches; nil if they do not.
     package var batches: String?
     package var entities: [String: Entity]
+    /// The schema's sources of signals, in its order.
+    package var signals: [SignalStatus] = []
 }
 
 /// Why a sync failed, sorted by what the caller can do.

@@ -279,6 +279,19 @@ package struct HTTPUpstream: Upstream {
         tokens.compactMap(\.self).flatMap(plan.tokenPlace.secrets)
     }
 
+    /// The token for a stream; nil when there is none.
+    func streamToken() async throws(UpstreamError) -> String? {
+        let carried = try await token?.current()
+        try await requireSameAccount(carried)
+        return carried
+    }
+
+    /// Whether there is another token than the one that was refused.
+    func renewsToken(refused: String?) async throws(UpstreamError) -> Bool {
+        guard let token else { return false }
+        return try await token.renew(refused: refused)
+    }
+
     /// Asks for the account of a token that was not seen before.
     private func requireSameAccount(_ token: String?) async throws(UpstreamError) {
         guard let account = plan.account, let known = identity.last, known.token != token else { return }

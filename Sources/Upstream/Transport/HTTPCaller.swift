@@ -54,19 +54,22 @@ struct HTTPCaller: Sendable {
             return response
         } catch {
             if let pass { budget?.leave(pass) }
-            let failure: UpstreamError =
-                switch error {
-                case .unreachable(let message): .offline(message)
-                case .ambiguous(let message): .unclear(status: nil, message)
-                case .unacceptable(let message): .malformed(message)
-                case .cancelled: .cancelled
-                }
-            throw failure.withoutSecrets(call.secrets)
+            throw failure(error).withoutSecrets(call.secrets)
+        }
+    }
+
+    /// What it means that no complete response came.
+    func failure(_ error: TransportError) -> UpstreamError {
+        switch error {
+        case .unreachable(let message): .offline(message)
+        case .ambiguous(let message): .unclear(status: nil, message)
+        case .unacceptable(let message): .malformed(message)
+        case .cancelled: .cancelled
         }
     }
 
     /// Waits for the budget; nil without one.
-    private func pass() async throws(UpstreamError) -> RequestBudget.Pass? {
+    func pass() async throws(UpstreamError) -> RequestBudget.Pass? {
         guard let budget else { return nil }
         do {
             return try await budget.enter(turn.urgency, waits: turn.waits)

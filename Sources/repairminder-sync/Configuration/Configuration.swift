@@ -16,6 +16,7 @@ struct Configuration: Sendable, Equatable {
     var backup: Backup
     var content: Content
     var listen: Listen
+    var signals: Signals
     var dashboard: Dashboard
     var reminders: Reminders
     var mirror: Mirror
@@ -81,6 +82,14 @@ struct Configuration: Sendable, Equatable {
         var rate: Int?
         /// The threads that serve requests.
         var threads: Int
+    }
+
+    /// Calls of the upstream that tell of changes.
+    struct Signals: Sendable, Equatable {
+        /// Nil when off.
+        var listen: ListenAddress?
+        /// The file with the secrets by which the calls are signed.
+        var secretFile: String?
     }
 
     struct Dashboard: Sendable, Equatable {

@@ -110,6 +110,16 @@ struct ConfigurationOptions: ParsableArguments {
     var listenThreads: String?
 
     @Option(
+        name: .customLong("signals.listen"),
+        help: ArgumentHelp("Where the upstream's webhooks arrive, or off.", valueName: "ip:port"))
+    var signalsListen: String?
+
+    @Option(
+        name: .customLong("signals.secret-file"),
+        help: ArgumentHelp("The secrets that sign webhooks.", valueName: "file"))
+    var signalsSecretFile: String?
+
+    @Option(
         name: .customLong("dashboard.time-zone"),
         help: ArgumentHelp("The dashboard's time zone.", valueName: "zone"))
     var dashboardTimeZone: String?
@@ -172,6 +182,7 @@ struct ConfigurationOptions: ParsableArguments {
             .contentKeepSize: contentKeepSize,
             .listenTCP: listenTCP, .listenUnix: listenUnix, .listenAllowRemote: listenAllowRemote,
             .listenGroup: listenGroup, .listenRate: listenRate, .listenThreads: listenThreads,
+            .signalsListen: signalsListen, .signalsSecretFile: signalsSecretFile,
             .dashboardTimeZone: dashboardTimeZone,
             .remindersCommand: remindersCommand, .remindersWebhook: remindersWebhook,
             .remindersDeadline: remindersDeadline, .remindersHour: remindersHour,

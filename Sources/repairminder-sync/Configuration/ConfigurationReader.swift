@@ -44,6 +44,9 @@ struct ConfigurationReader {
             backup: try backup(),
             content: Configuration.Content(keepSize: try values.size(.contentKeepSize, else: "1GiB")),
             listen: try listen(),
+            signals: Configuration.Signals(
+                listen: try values.address(.signalsListen, else: "off"),
+                secretFile: try path(.signalsSecretFile) ?? credential("signals-secret")),
             dashboard: Configuration.Dashboard(timeZone: try values.timeZone(.dashboardTimeZone)),
             reminders: try reminders(), mirror: try mirror(),
             log: Configuration.Log(

@@ -16,13 +16,43 @@ struct SetupReader: Sendable {
         let configuration = try ConfigurationReader(path: path, flags: flags, maps: maps, environment: environment)
             .configuration()
         let finder = SchemaFinder(environment: environment)
-        let setup = Setup(
+        var setup = Setup(
             configuration: configuration, schema: try finder.schema(for: configuration),
             schemaFile: try finder.path(for: configuration))
         try checkToken(configuration, setup.schema)
         try checkSecrets(configuration, setup.schema)
         try checkKey(configuration)
+        try checkSignals(&setup)
         return setup
+    }
+
+    /// Webhooks need a listener, and a listener needs webhooks and their secret.
+    private func checkSignals(_ setup: inout Setup) throws(ConfigurationError) {
+        let signals = setup.configuration.signals
+        let hasWebhooks = setup.schema.upstream.signals.contains { $0.word == "webhook" }
+        guard let address = signals.listen else {
+            if hasWebhooks {
+                setup.configuration.warnings.append(
+                    "the schema has a webhook, but signals.listen is off; only polling finds those changes")
+            }
+            return
+        }
+        guard hasWebhooks else {
+            setup.configuration.warnings.append(
+                "signals.listen is \(address), but the schema has no webhook in upstream.signals; nothing listens there"
+            )
+            return
+        }
+        guard let path = signals.secretFile else {
+            throw ConfigurationError(
+                place: "signals.secret_file",
+                problem: "it is missing; signals.listen needs a file with the secret that signs the webhooks")
+        }
+        do {
+            _ = try SignalSecrets(path: path).read()
+        } catch {
+            throw ConfigurationError(place: "signals.secret_file", problem: error.message)
+        }
     }
 
     private func checkToken(_ configuration: Configuration, _ schema: EntitySchema) throws(ConfigurationError) {

@@ -137,6 +137,20 @@ extension Service {
             now: host.now)
     }
 
+    /// Nil when the upstream makes no calls to this machine.
+    func webhookServer(_ engine: SyncEngine) throws -> SocketServer? {
+        let sources = setup.schema.upstream.signals.filter { $0.word == "webhook" }
+        guard let address = configuration.signals.listen, let path = configuration.signals.secretFile, !sources.isEmpty
+        else { return nil }
+        let receiver = WebhookReceiver(
+            sources: sources, secrets: try SignalSecrets(path: path).read(),
+            limit: RateLimit(perSecond: 200, burst: 1000, now: { .now }), now: host.now,
+            accept: { engine.take($0, from: $1) }, refuse: { engine.refuseSignal(from: $0) })
+        return SocketServer(
+            listeners: address.addresses.map { .tcp(host: $0.host, port: $0.port) },
+            limits: WebhookReceiver.limits, threads: 1, handler: { receiver.respond(to: $0) })
+    }
+
     func server(
         _ store: CacheStore, _ engine: SyncEngine, _ state: StateDirectory, listeners: [Listener]
     ) throws -> SocketServer {

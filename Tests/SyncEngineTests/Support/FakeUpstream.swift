@@ -50,6 +50,7 @@ final class FakeUpstream: Upstream, Sendable {
 
     private let state = Mutex(State())
     private let pageSize: Int
+    let streams = FakeStreams()
 
     init(pageSize: Int = 2) {
         self.pageSize = pageSize
@@ -223,6 +224,14 @@ final class FakeUpstream: Upstream, Sendable {
         }
         if let failure { throw failure.error }
         return answer.map { .record(RemoteRecord($0)) } ?? .accepted(location: location)
+    }
+
+    func follow(
+        _ stream: SignalStream, after lastEvent: String?, clock: any Clock<Duration>,
+        receive: @escaping @Sendable (StreamNews) -> Void
+    ) async throws(UpstreamError) -> StreamEnd {
+        try requireOnline()
+        return try await streams.follow(after: lastEvent, receive)
     }
 
     func probe() async throws(UpstreamError) {
